@@ -1,0 +1,2 @@
+export { ConfigError, loadConfig, type ConfigOf, type Role } from './load.ts';
+export { BILLING_VARIABLES, configSchema, variables, type Config, type Variable } from './schema.ts';

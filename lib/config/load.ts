@@ -1,0 +1,75 @@
+import type { z } from 'zod';
+import { BILLING_VARIABLES, configSchema } from './schema.ts';
+
+/** Each process is asked only for what it uses: a worker has no sessions to sign, a migration no Temporal. */
+const roleSchemas = {
+  api: configSchema,
+  worker: configSchema.omit({ BETTER_AUTH_SECRET: true, SCHEDULER_SECRET: true }),
+  migrate: configSchema.pick({ NODE_ENV: true, LOG_LEVEL: true, DATABASE_URL: true }),
+  keys: configSchema.pick({
+    NODE_ENV: true,
+    LOG_LEVEL: true,
+    DATABASE_URL: true,
+    ENCRYPTION_KEY: true,
+    ENCRYPTION_KEY_PREVIOUS: true,
+  }),
+};
+
+export type Role = keyof typeof roleSchemas;
+export type ConfigOf<R extends Role> = z.output<(typeof roleSchemas)[R]>;
+
+/** Lists every fault as `VARIABLE: what is expected`; a value is never part of the message. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+/**
+ * Reads the configuration of one process from its environment, once. An empty variable counts as absent.
+ * @throws {ConfigError} naming every fault at once
+ */
+export function loadConfig<R extends Role>(
+  role: R,
+  environment: NodeJS.ProcessEnv = process.env,
+): ConfigOf<R> {
+  const present = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = roleSchemas[role].safeParse(present);
+  const faults = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  faults.push(...productionFaults(role, present));
+  if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
+  // The schema is looked up by role, which TypeScript cannot follow through the index.
+  return parsed.data as ConfigOf<R>;
+}
+
+/** What the product refuses in production, judged on what is present so that it is reported beside other faults. */
+function productionFaults(role: Role, present: Partial<Record<string, string>>): string[] {
+  if (role === 'migrate' || role === 'keys') return [];
+  const faults: string[] = [];
+  const there = BILLING_VARIABLES.filter((name) => present[name] !== undefined);
+  const missing = BILLING_VARIABLES.filter((name) => present[name] === undefined);
+  if (there.length > 0 && missing.length > 0) {
+    faults.push(
+      `payment billing is only partly configured: ${there.join(', ')} present; ${missing.join(', ')} missing`,
+    );
+  }
+  if ((present['NODE_ENV'] ?? 'production') !== 'production') return faults;
+  if (present['FIXTURE_MODE'] === 'true') {
+    faults.push('FIXTURE_MODE: fixture mode is refused in production');
+  }
+  if (present['ALLOW_PRIVATE_NETWORK'] === 'true') {
+    faults.push('ALLOW_PRIVATE_NETWORK: refused in production');
+  }
+  if (present['GATEWAY_API_KEY'] === undefined) {
+    faults.push('GATEWAY_API_KEY: required in production');
+  }
+  return faults;
+}

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+
+/** `true` and `false`, nothing else: `TRUE`, `1` and `yes` are faults, so a launch switch is never half-read. */
+const flag = (fallback: boolean) =>
+  z
+    .enum(['true', 'false'], { error: 'expected true or false' })
+    .default(fallback ? 'true' : 'false')
+    .transform((value) => value === 'true');
+
+const wholeNumber = (min: number, max: number) => {
+  const error = `expected a whole number from ${min} to ${max}`;
+  return z.coerce.number({ error }).int(error).min(min, error).max(max, error);
+};
+
+const integer = (fallback: number, min: number, max: number) =>
+  wholeNumber(min, max).default(fallback);
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
+const origin = httpUrl.refine(
+  (value) => URL.canParse(value) && new URL(value).origin === value,
+  'expected an origin: scheme, host and port, without a path or trailing slash',
+);
+
+const secret = z
+  .string({ error: 'required: at least 32 characters' })
+  .min(32, 'expected at least 32 characters');
+
+const encryptionKey = z
+  .string({ error: 'required: base64 of 32 bytes' })
+  .refine(isBase64Of32Bytes, 'expected base64 of exactly 32 bytes');
+
+const nonEmpty = z.string().min(1, 'expected a non-empty value');
+
+/** Every variable the product reads, in the order in which `.env.example` documents them. */
+export const variables = {
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'], {
+      error: 'expected development, test or production',
+    })
+    .default('production'),
+  HOST: nonEmpty.default('0.0.0.0'),
+  PORT: integer(3000, 0, 65_535),
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
+  PUBLIC_URL: origin.default('http://localhost:3000'),
+  UI_ORIGIN: origin.default('http://localhost:3000'),
+  PRODUCT_TAG: z
+    .string()
+    .regex(/^[a-z][a-z0-9]{1,11}$/, 'expected 2 to 12 lower-case letters and digits')
+    .default('ras'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: 'expected fatal, error, warn, info, debug, trace or silent',
+    })
+    .default('info'),
+  TRUSTED_PROXY_HOPS: integer(0, 0, 10),
+  RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
+
+  DATABASE_URL: z.url({
+    protocol: /^postgres(ql)?$/,
+    error: 'required: a postgres:// or postgresql:// URL',
+  }),
+  DATABASE_POOL_SIZE: integer(10, 2, 200),
+
+  TEMPORAL_ADDRESS: z
+    .string({ error: 'required: host:port of the Temporal frontend' })
+    .regex(/^[^\s/]+:\d{1,5}$/, 'expected host:port'),
+  TEMPORAL_NAMESPACE: nonEmpty.default('default'),
+  TEMPORAL_TASK_QUEUE: nonEmpty.default('routines'),
+  TEMPORAL_API_KEY: nonEmpty.optional(),
+  TEMPORAL_TLS: flag(false),
+  TEMPORAL_TLS_CERT_FILE: nonEmpty.optional(),
+  TEMPORAL_TLS_KEY_FILE: nonEmpty.optional(),
+  WORKER_CONCURRENCY: integer(50, 1, 1000),
+  WORKER_SHUTDOWN_GRACE_SECONDS: integer(30, 1, 600),
+
+  ENCRYPTION_KEY: encryptionKey,
+  ENCRYPTION_KEY_PREVIOUS: encryptionKey.optional(),
+  BETTER_AUTH_SECRET: secret,
+  SCHEDULER_SECRET: secret.optional(),
+
+  GATEWAY_BASE_URL: httpUrl.default('https://ai-gateway.vercel.sh/v1'),
+  GATEWAY_API_KEY: nonEmpty.optional(),
+  MODEL_STEP_TIMEOUT_SECONDS: integer(600, 1, 3600),
+  FIXTURE_MODE: flag(false),
+  ALLOW_PRIVATE_NETWORK: flag(false),
+  MODEL_PROVIDER_A_ENABLED: flag(false),
+  MODEL_PROVIDER_B_ENABLED: flag(false),
+  MODEL_PROVIDER_C_ENABLED: flag(false),
+
+  BILLING_DEFAULT_PLAN: z
+    .enum(['free', 'starter', 'pro', 'scale'], { error: 'expected free, starter, pro or scale' })
+    .default('scale'),
+  COMMERCIAL_ACQUISITION_ENABLED: flag(false),
+  CHECKOUT_ENABLED: flag(false),
+  AUTOMATIC_TAX_ENABLED: flag(false),
+  STRIPE_SECRET_KEY: nonEmpty.optional(),
+  STRIPE_WEBHOOK_SECRET: nonEmpty.optional(),
+  STRIPE_PRICE_STARTER: nonEmpty.optional(),
+  STRIPE_PRICE_PRO: nonEmpty.optional(),
+  STRIPE_PRICE_SCALE: nonEmpty.optional(),
+
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+};
+
+export const configSchema = z.object(variables);
+
+export type Config = z.output<typeof configSchema>;
+export type Variable = keyof Config;
+
+/** Payment billing is on with all of these, off with none of them, and a fault in between. */
+export const BILLING_VARIABLES = [
+  'STRIPE_SECRET_KEY',
+  'STRIPE_WEBHOOK_SECRET',
+  'STRIPE_PRICE_STARTER',
+  'STRIPE_PRICE_PRO',
+  'STRIPE_PRICE_SCALE',
+] as const satisfies readonly Variable[];
+
+function isBase64Of32Bytes(value: string): boolean {
+  return (
+    /^[A-Za-z0-9+/]{43}=$/.test(value) && Buffer.from(value, 'base64').toString('base64') === value
+  );
+}

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import type { Sql } from 'sql-template-tag';
+
+/** A pool or a transaction: what every query takes as its first argument. */
+export interface Db {
+  query<Row extends pg.QueryResultRow>(config: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
+}
+
+/** The pool itself. Only code that opens transactions needs it; queries take `Db`. */
+export type Database = pg.Pool;
+
+// Counts and sums arrive as numbers: none of ours comes near 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+/** Opens the pool. A connection that cannot be had in five seconds is an error, which the API shows as 503. */
+export function openDatabase(options: {
+  url: string;
+  poolSize: number;
+  applicationName: string;
+  onError?: (error: Error) => void;
+}): Database {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.poolSize,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+  });
+  // Without a listener an idle connection that the server closes would end the process.
+  pool.on('error', (error) => options.onError?.(error));
+  return pool;
+}
+
+/** All rows. Statements are prepared once a connection under the hash of their text. */
+export async function rows<Row extends pg.QueryResultRow>(db: Db, statement: Sql): Promise<Row[]> {
+  const result = await db.query<Row>(prepared(statement));
+  return result.rows;
+}
+
+/** The first row, or undefined. */
+export async function row<Row extends pg.QueryResultRow>(
+  db: Db,
+  statement: Sql,
+): Promise<Row | undefined> {
+  return (await rows<Row>(db, statement))[0];
+}
+
+/** Runs a statement for its effect and tells how many rows it touched. */
+export async function execute(db: Db, statement: Sql): Promise<number> {
+  const result = await db.query(prepared(statement));
+  return result.rowCount ?? 0;
+}
+
+/**
+ * Runs `work` in one transaction on one connection; rolls back when it throws. Queries inside must use the
+ * transaction they are given: one on the pool would wait for a second connection while holding the first.
+ */
+export async function transaction<T>(database: Database, work: (tx: Db) => Promise<T>): Promise<T> {
+  const client = await database.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((fault: unknown) => {
+      broken = fault instanceof Error ? fault : new Error('rollback failed');
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Whether the error means that Postgres could not be reached or is going away, not that the query is wrong. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return (
+    UNAVAILABLE_CODES.has(code) ||
+    code.startsWith('08') ||
+    /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/.test(
+      error.message,
+    )
+  );
+}
+
+/** Whether the error is a violation of the named unique constraint or index. */
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
+  return (
+    error instanceof pg.DatabaseError && error.code === '23505' && error.constraint === constraint
+  );
+}
+
+// Admin shutdown, crash shutdown, cannot connect now, too many connections, and the socket's own faults.
+const UNAVAILABLE_CODES = new Set([
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+const names = new Map<string, string>();
+
+function prepared(statement: Sql): pg.QueryConfig {
+  const { text, values } = statement;
+  let name = names.get(text);
+  if (name === undefined) {
+    name = createHash('sha1').update(text).digest('base64url').slice(0, 20);
+    // Texts are made by code, so they are few; the bound only guards against a query that is built wrongly.
+    if (names.size < 2_000) names.set(text, name);
+  }
+  return { name, text, values };
+}

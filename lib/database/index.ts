@@ -1,0 +1,12 @@
+export { default as sql, empty, join, raw, type Sql } from 'sql-template-tag';
+export {
+  execute,
+  isUnavailable,
+  isUniqueViolation,
+  openDatabase,
+  row,
+  rows,
+  transaction,
+  type Database,
+  type Db,
+} from './database.ts';

@@ -1,0 +1,93 @@
+/**
+ * The closed list of errors a caller can receive: code → HTTP status and default message.
+ * The same codes are the `type` of every Temporal `ApplicationFailure`, so a failed activity and a
+ * failed request are told apart by one vocabulary.
+ */
+export const ERRORS = {
+  invalid_request: [400, 'The request is not valid.'],
+  invalid_json: [400, 'The request body is not valid JSON.'],
+  invalid_schedule: [400, 'The schedule is not valid.'],
+  invalid_timezone: [400, 'The time zone is not a known IANA name.'],
+  invalid_model: [400, 'The model is not in the live model directory.'],
+  invalid_skill: [400, 'A skill reference matches neither a curated slug nor a custom skill.'],
+  invalid_variable: [400, 'A placeholder has no value.'],
+  invalid_webhook_url: [400, 'The webhook URL is not allowed.'],
+  tool_policy_requires_connection: [400, 'A tool policy must reference a saved connection.'],
+  project_required: [400, 'Select a project with the X-Project-Id header.'],
+  confirmation_required: [400, 'Automatic execution needs confirmAutomaticExecution: true.'],
+  authentication_required: [401, 'Send an API key as a bearer token, or sign in.'],
+  invalid_api_key: [401, 'The API key is unknown or revoked.'],
+  invalid_signature: [401, 'The signature or secret does not match.'],
+  plan_write_required: [402, 'API keys may write only on the pro and scale plans.'],
+  allowance_exceeded: [402, 'The allowance of the plan is used up.'],
+  session_required: [403, 'This operation needs a browser session; an API key cannot call it.'],
+  insufficient_scope: [403, 'The API key lacks the scope of this operation.'],
+  owner_required: [403, 'Only the owner may do this.'],
+  forbidden: [403, 'Your role does not permit this.'],
+  origin_not_allowed: [403, 'The Origin header does not match the user interface.'],
+  provider_disabled: [403, 'This provider is disabled.'],
+  checkout_disabled: [403, 'Checkout is disabled.'],
+  organization_not_found: [404, 'No such organization.'],
+  project_not_found: [404, 'No such project.'],
+  api_key_not_found: [404, 'No such API key.'],
+  skill_not_found: [404, 'No such skill in this project.'],
+  routine_not_found: [404, 'No such routine in this project.'],
+  run_not_found: [404, 'No such run in this project.'],
+  delivery_not_found: [404, 'No such webhook delivery on this run.'],
+  connection_not_found: [404, 'No such connection in this project.'],
+  policy_not_found: [404, 'No such tool policy on this routine.'],
+  provider_not_found: [404, 'No such provider.'],
+  route_not_found: [404, 'No such route.'],
+  method_not_allowed: [405, 'The route does not support this method.'],
+  not_acceptable: [406, 'Only application/json can be produced.'],
+  successful_run_required: [409, 'Run the routine once, successfully, since its last material change.'],
+  routine_archived: [409, 'The routine is archived.'],
+  run_not_cancellable: [409, 'The run has already ended.'],
+  run_not_finished: [409, 'The run has not ended yet.'],
+  webhook_not_configured: [409, 'The routine has no webhook URL.'],
+  connection_in_use: [409, 'The connection is in use.'],
+  connection_not_ready: [409, 'The connection is not ready.'],
+  attempt_expired: [409, 'The attempt has expired.'],
+  idempotency_in_progress: [409, 'A request with this Idempotency-Key is still in progress.'],
+  precondition_failed: [412, 'The resource has changed since the version in If-Match.'],
+  body_too_large: [413, 'The request body is larger than 1 MB.'],
+  unsupported_media_type: [415, 'Send the body as application/json.'],
+  idempotency_key_reused: [422, 'This Idempotency-Key was used with a different request.'],
+  rate_limited: [429, 'Too many requests in this minute.'],
+  internal_error: [500, 'Something went wrong on our side.'],
+  provider_error: [502, 'The provider did not answer as expected.'],
+  scheduler_unavailable: [503, 'No scheduler is configured.'],
+  runtime_unavailable: [503, 'The provider runtime is not available.'],
+  models_unavailable: [503, 'The model directory is not available.'],
+  service_unavailable: [503, 'The service is temporarily unavailable; try again.'],
+} as const satisfies Record<string, readonly [status: number, message: string]>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** An error that may be shown to the caller as it is: its message never holds a secret. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message?: string, headers: Record<string, string> = {}) {
+    super(message ?? ERRORS[code][1]);
+    this.name = 'AppError';
+    this.code = code;
+    this.status = ERRORS[code][0];
+    this.headers = headers;
+  }
+}
+
+/** A located fault in the caller's input; `path` is in dotted form, `variables.topic` or `skills[3]`. */
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** One `invalid_request` (or a more exact code) that lists every fault with its path. */
+export function invalid(faults: readonly Fault[], code: ErrorCode = 'invalid_request'): AppError {
+  const shown = faults.slice(0, 20).map((fault) => `${fault.path}: ${fault.message}`);
+  if (faults.length > shown.length) shown.push(`and ${faults.length - shown.length} more`);
+  return new AppError(code, shown.join('; '));
+}

@@ -1,0 +1,29 @@
+import { typeidUnboxed } from 'typeid-js';
+
+/** Resource name → prefix of its ids. */
+export const ID_PREFIX = {
+  organization: 'org',
+  project: 'prj',
+  apiKey: 'key',
+  routine: 'rtn',
+  run: 'run',
+  skill: 'skl',
+  connection: 'con',
+  policy: 'pol',
+  modelConnection: 'mcn',
+  attempt: 'att',
+  delivery: 'whd',
+  lead: 'lead',
+} as const;
+
+export type Resource = keyof typeof ID_PREFIX;
+
+/** A new id in TypeID form: prefix, underscore, UUIDv7 in base32. Ids made later sort later. */
+export function newId(resource: Resource): string {
+  return typeidUnboxed(ID_PREFIX[resource]);
+}
+
+/** Matches a well-formed id of the resource; anything else cannot exist, so it needs no query. */
+export function idPattern(resource: Resource): RegExp {
+  return new RegExp(`^${ID_PREFIX[resource]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
+}

@@ -1,0 +1,37 @@
+import { pino, type Logger } from 'pino';
+
+export type Log = Logger;
+
+/**
+ * One JSON line an event on standard output. Field names that could hold a credential are removed wherever they
+ * stand at the first two levels; nothing should put them there, this is the second fence.
+ */
+export function createLog(options: { level: string; name: string }): Log {
+  return pino({
+    name: options.name,
+    level: options.level,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+    serializers: { err: describeError },
+  });
+}
+
+const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', 'key'];
+const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
+
+/**
+ * Name, code and stack of an error, never its other properties: a driver's error carries query values in `detail`,
+ * an HTTP client's carries whole requests.
+ */
+function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const code = 'code' in error ? error.code : undefined;
+  return {
+    type: error.name,
+    code: typeof code === 'string' ? code : undefined,
+    message: error.message,
+    stack: error.stack,
+    cause: error.cause === undefined ? undefined : describeError(error.cause),
+  };
+}

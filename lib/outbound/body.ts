@@ -1,0 +1,77 @@
+import type { Response } from 'undici';
+import { OutboundError } from './errors.ts';
+import { exchangeFault } from './faults.ts';
+
+export type BodyLimit = {
+  host: string;
+  signal: AbortSignal;
+  /** Counted after decompression. */
+  maxBytes: number;
+  /**
+   * What happens at the first byte too many: fail, or end the body there and close the connection.
+   */
+  onOverflow: 'error' | 'truncate';
+  /** Called once, when the body has been read, cut off, cancelled or has failed. */
+  onEnd: (end: { truncated: boolean }) => void;
+};
+
+/**
+ * The response's body as a stream that ends at the limit, its faults told as `OutboundError`.
+ *
+ * undici closes the connection of a response that becomes garbage while its body is not locked. So
+ * the stream keeps the response alive, else a body read late would be empty, and locks the body at
+ * the first read only, else an answer that nobody ever reads would hold its connection.
+ */
+export function limitedBody(
+  response: Response,
+  limit: BodyLimit,
+): ReadableStream<Uint8Array> | null {
+  const { body } = response;
+  if (body === null) {
+    limit.onEnd({ truncated: false });
+    return null;
+  }
+  const kept = { response, body };
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  const openReader = (): ReadableStreamDefaultReader<Uint8Array> =>
+    (reader ??= kept.body.getReader());
+  let room = limit.maxBytes;
+
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await openReader().read();
+          if (done) {
+            limit.onEnd({ truncated: false });
+            controller.close();
+          } else if (value.byteLength <= room) {
+            room -= value.byteLength;
+            controller.enqueue(value);
+          } else {
+            await openReader().cancel();
+            if (limit.onOverflow === 'error') throw tooLarge(limit);
+            limit.onEnd({ truncated: true });
+            controller.enqueue(value.subarray(0, room));
+            controller.close();
+          }
+        } catch (error) {
+          limit.onEnd({ truncated: false });
+          const isAborted = limit.signal.aborted;
+          controller.error(isAborted ? limit.signal.reason : exchangeFault(error, limit.host));
+        }
+      },
+      async cancel(reason) {
+        limit.onEnd({ truncated: false });
+        await openReader().cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function tooLarge({ host, maxBytes }: BodyLimit): OutboundError {
+  return new OutboundError('response_too_large', `the answer has more than ${maxBytes} bytes`, {
+    host,
+  });
+}

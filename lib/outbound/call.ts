@@ -1,0 +1,77 @@
+import type { Dispatcher } from 'undici';
+import { limitedBody } from './body.ts';
+import { exchange, type OutboundRequest } from './exchange.ts';
+import { follow, type RedirectLimit } from './redirects.ts';
+import { startTimeLimit } from './time-limit.ts';
+import { checkedUrl } from './urls.ts';
+
+/** What all calls of one client share. */
+export type CallContext = {
+  dispatcher: Dispatcher;
+  allowPrivateNetwork: boolean;
+  userAgent: string;
+};
+
+export type CallLimits = {
+  /** For the whole call, redirects and body included; none by default. */
+  timeoutMs?: number | undefined;
+  maxResponseBytes: number;
+  onOverflow: 'error' | 'truncate';
+  redirects: RedirectLimit;
+  signal?: AbortSignal | undefined;
+};
+
+export type Answer = {
+  url: URL;
+  redirected: boolean;
+  status: number;
+  statusText: string;
+  headers: Headers;
+  /** Null where HTTP has none; else must be read or cancelled. */
+  body: ReadableStream<Uint8Array> | null;
+  /** Known once the body has ended. */
+  isTruncated: () => boolean;
+};
+
+/**
+ * One call with all its limits: rejects with `OutboundError`, or with the reason of the caller's
+ * signal.
+ */
+export async function call(
+  request: OutboundRequest,
+  limits: CallLimits,
+  context: CallContext,
+): Promise<Answer> {
+  const { signal, release } = startTimeLimit(request.url.host, limits.timeoutMs, limits.signal);
+  if (!request.headers.has('user-agent')) request.headers.set('user-agent', context.userAgent);
+  try {
+    const { url, response, redirected } = await follow(request, {
+      redirects: limits.redirects,
+      check: (target) => checkedUrl(target, context.allowPrivateNetwork),
+      send: (hop) => exchange(hop, context.dispatcher, signal),
+    });
+    let isTruncated = false;
+    const body = limitedBody(response, {
+      host: url.host,
+      signal,
+      maxBytes: limits.maxResponseBytes,
+      onOverflow: limits.onOverflow,
+      onEnd: ({ truncated }) => {
+        isTruncated = truncated;
+        release();
+      },
+    });
+    return {
+      url,
+      redirected,
+      status: response.status,
+      statusText: response.statusText,
+      headers: new Headers([...response.headers]),
+      body,
+      isTruncated: () => isTruncated,
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}

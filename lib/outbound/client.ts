@@ -1,0 +1,75 @@
+import { Agent } from 'undici';
+import type { CallContext } from './call.ts';
+import { createGuardedConnector } from './connector.ts';
+import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts';
+import { createPublicLookup, systemLookup, type Lookup } from './lookup.ts';
+import { refuseResetContent } from './reset-content.ts';
+import { sendRequest, type OutboundRequestOptions, type OutboundResponse } from './request.ts';
+import { checkedUrl } from './urls.ts';
+
+export type OutboundClientOptions = {
+  /** Opens http and private addresses, for local use. */
+  allowPrivateNetwork: boolean;
+  /**
+   * Name resolution; by default DNS servers directly, or the operating system's with
+   * `allowPrivateNetwork`.
+   */
+  lookup?: Lookup;
+  /** PEM certificates trusted instead of the usual authorities. */
+  ca?: string;
+  /** Sent where a request has no `User-Agent` of its own. */
+  userAgent?: string;
+  /** Resolution, TCP and TLS together. Default 10 seconds. */
+  connectTimeoutMs?: number;
+  /**
+   * From the request to the answer's headers, where no shorter limit is given. Default 5 minutes:
+   * tools may work that long.
+   */
+  headersTimeoutMs?: number;
+  /** Silence after which a body is given up. Default 5 minutes: event streams may be quiet. */
+  idleTimeoutMs?: number;
+};
+
+export type OutboundClient = {
+  request: (options: OutboundRequestOptions) => Promise<OutboundResponse>;
+  /** Guarded `fetch` with the default limits. */
+  fetch: typeof globalThis.fetch;
+  fetchWithin: (limits: FetchLimits) => typeof globalThis.fetch;
+  /** The checks that need no network, for saving a URL; throws `OutboundError`. */
+  checkUrl: (url: string | URL) => void;
+  /** Ends all connections; exchanges under way fail with `aborted`. */
+  close: () => Promise<void>;
+};
+
+/**
+ * The client for every call to an address that a user or another server has named: https to public
+ * addresses only, with limits on time and size. A request with a body is sent once, and again only
+ * where a followed redirect within the origin asks for it.
+ */
+export function createOutboundClient(options: OutboundClientOptions): OutboundClient {
+  const { allowPrivateNetwork } = options;
+  const agent = new Agent({
+    // HTTP/1.1 only: with HTTP/2 undici repeats requests that a server says it has not begun.
+    allowH2: false,
+    headersTimeout: options.headersTimeoutMs ?? 300_000,
+    bodyTimeout: options.idleTimeoutMs ?? 300_000,
+    connect: createGuardedConnector({
+      allowPrivateNetwork,
+      lookup: options.lookup ?? (allowPrivateNetwork ? systemLookup : createPublicLookup()),
+      connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+    }),
+  });
+  const context: CallContext = {
+    dispatcher: agent.compose(refuseResetContent),
+    allowPrivateNetwork,
+    userAgent: options.userAgent ?? 'routine-automation-service',
+  };
+  return {
+    request: (request) => sendRequest(request, context),
+    fetch: createGuardedFetch(context),
+    fetchWithin: (limits) => createGuardedFetch(context, limits),
+    checkUrl: (url) => void checkedUrl(url, allowPrivateNetwork),
+    close: () => agent.destroy(),
+  };
+}

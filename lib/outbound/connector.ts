@@ -1,0 +1,100 @@
+import { isIP, type LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
+import { buildConnector } from 'undici';
+import { isPermittedAddress } from './addresses.ts';
+import { OutboundError } from './errors.ts';
+import { connectFault } from './faults.ts';
+import type { Lookup } from './lookup.ts';
+
+export type ConnectorOptions = {
+  allowPrivateNetwork: boolean;
+  lookup: Lookup;
+  connectTimeoutMs: number;
+  /** PEM certificates trusted instead of the usual authorities. */
+  ca?: string;
+};
+
+/**
+ * Opens connections to permitted addresses only. A name is resolved once, here, and the socket is
+ * given the very addresses that were checked, so an answer that changes afterwards changes nothing.
+ * Host header and TLS server name keep the name.
+ *
+ * A pooled connection needs no second check: pools are kept per origin, the address of an open
+ * socket cannot change, and a new socket comes through here again.
+ */
+export function createGuardedConnector(options: ConnectorOptions): buildConnector.connector {
+  const connect = buildConnector({
+    allowH2: false,
+    autoSelectFamily: true,
+    // Before the next address is tried. Node's 250 milliseconds give up on every address of a far
+    // host.
+    autoSelectFamilyAttemptTimeout: 2_000,
+    rejectUnauthorized: true,
+    timeout: options.connectTimeoutMs,
+    lookup: createCheckedLookup(options),
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+  });
+  return (target, callback) => {
+    const { hostname, host = hostname, protocol } = target;
+    // The lookup hook is not called for IP literals.
+    if (isIP(hostname) !== 0 && !isPermittedAddress(hostname, options.allowPrivateNetwork)) {
+      queueMicrotask(() => callback(notPublic(host), null));
+      return;
+    }
+    connect(target, (error, socket) => {
+      if (error === null) callback(null, socket);
+      else callback(connectFault(error, host, protocol === 'https:'), null);
+    });
+  };
+}
+
+function createCheckedLookup(options: ConnectorOptions): LookupFunction {
+  const resolve = callbackify((hostname: string) => resolveChecked(hostname, options));
+  return (hostname, { all }, callback) => {
+    resolve(hostname, (error, addresses) => {
+      if (error) callback(error, '');
+      else if (all === true) callback(null, addresses);
+      else callback(null, addresses[0].address, addresses[0].family);
+    });
+  };
+}
+
+type Resolved = { address: string; family: number };
+
+async function resolveChecked(
+  hostname: string,
+  { lookup, allowPrivateNetwork }: ConnectorOptions,
+): Promise<[Resolved, ...Resolved[]]> {
+  const addresses = await lookupAll(hostname, lookup);
+  // One address that is not permitted refuses the host: an honest host has no such mixture, it is
+  // the mark of a rebinding attempt, and to connect to what is left over would hide it.
+  if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
+    throw notPublic(hostname);
+  }
+  const [first, ...rest] = addresses.map((address) => ({ address, family: isIP(address) }));
+  if (first === undefined) throw dnsFailure(hostname, undefined);
+  return [first, ...rest];
+}
+
+async function lookupAll(hostname: string, lookup: Lookup): Promise<readonly string[]> {
+  try {
+    return await lookup(hostname);
+  } catch (error) {
+    throw dnsFailure(hostname, error);
+  }
+}
+
+/**
+ * Says nothing of the address: a name of an internal zone must not tell outsiders where it leads.
+ */
+function notPublic(host: string): OutboundError {
+  return new OutboundError('blocked_address', 'the host has an address that is not public', {
+    host,
+  });
+}
+
+function dnsFailure(host: string, error: unknown): OutboundError {
+  const isCoded = error instanceof Error && 'code' in error && typeof error.code === 'string';
+  const reason = isCoded ? ` (${String(error.code)})` : '';
+  return new OutboundError('dns_failure', `the host has no address${reason}`, { host });
+}

@@ -1,0 +1,69 @@
+import { call, type Answer, type CallContext } from './call.ts';
+import { OutboundError } from './errors.ts';
+import { readOutgoing } from './outgoing.ts';
+import type { RedirectLimit } from './redirects.ts';
+import { checkedUrl } from './urls.ts';
+
+export type FetchLimits = {
+  /** After decompression, and over the whole life of a stream. Default 10 MiB. */
+  maxResponseBytes?: number;
+  /** From the call to the last byte of the body. Default none: pass a signal. */
+  timeoutMs?: number;
+};
+
+/**
+ * A `fetch` for libraries that take one. As the standard one, except: faults are `OutboundError`; a
+ * redirect is followed five times at most and with the checks of `follow`; `redirect: 'manual'`
+ * gives the redirect itself, readable; a request body is read to memory before it is sent. An abort
+ * rejects with the signal's reason.
+ */
+export function createGuardedFetch(
+  context: CallContext,
+  { maxResponseBytes = 10 * 1024 * 1024, timeoutMs }: FetchLimits = {},
+): typeof globalThis.fetch {
+  return async (input, init) => {
+    const given = input instanceof Request ? input : undefined;
+    const url = checkedUrl(
+      input instanceof Request ? input.url : input,
+      context.allowPrivateNetwork,
+    );
+    const outgoing = await readOutgoing(url, given, init);
+    const answer = await call(
+      outgoing,
+      {
+        timeoutMs,
+        maxResponseBytes,
+        onOverflow: 'error',
+        redirects: REDIRECT_LIMITS[outgoing.redirect],
+        signal: init?.signal ?? given?.signal,
+      },
+      context,
+    );
+    return toStandardResponse(answer);
+  };
+}
+
+const REDIRECT_LIMITS: Record<Request['redirect'], RedirectLimit> = {
+  follow: 5,
+  manual: 'return',
+  error: 0,
+};
+
+/**
+ * The one place where undici's response becomes the runtime's own `Response` class, which libraries
+ * test for.
+ */
+function toStandardResponse(answer: Answer): Response {
+  const { status, statusText, headers, body, url, redirected } = answer;
+  if (status < 200 || status > 599) {
+    body?.cancel().catch(() => undefined);
+    throw new OutboundError('protocol_error', `status ${status} is none of HTTP`, {
+      host: url.host,
+    });
+  }
+  const response = new Response(body, { status, statusText, headers });
+  // The constructor has no way to set these.
+  Object.defineProperty(response, 'url', { value: url.href });
+  Object.defineProperty(response, 'redirected', { value: redirected });
+  return response;
+}

@@ -1,0 +1,6 @@
+export { createOutboundClient, type OutboundClient, type OutboundClientOptions } from './client.ts';
+export { OutboundError, type OutboundErrorCode } from './errors.ts';
+export { outboundErrorIn } from './faults.ts';
+export type { FetchLimits } from './guarded-fetch.ts';
+export type { Lookup } from './lookup.ts';
+export type { OutboundRequestOptions, OutboundResponse } from './request.ts';

@@ -1,0 +1,80 @@
+import { isIP } from 'node:net';
+import { isPermittedAddress } from './addresses.ts';
+import { OutboundError } from './errors.ts';
+import { isBlockedPort } from './ports.ts';
+
+/**
+ * The checks that need no network, for saving a URL and again before every request: parses the URL
+ * and returns it, or throws `OutboundError` with `blocked_url` or `blocked_address`.
+ */
+export function checkedUrl(input: string | URL, allowPrivateNetwork: boolean): URL {
+  const text = String(input);
+  if (text.length > MAX_URL_LENGTH) {
+    throw new OutboundError('blocked_url', `a URL may have at most ${MAX_URL_LENGTH} characters`);
+  }
+  // The parser silently drops or turns these, so what a person read would not be what is called.
+  if (/[\s\\\p{Cc}]/u.test(text)) {
+    throw new OutboundError('blocked_url', 'a URL may not contain spaces, backslashes or controls');
+  }
+  const url = URL.parse(text);
+  if (url === null) throw new OutboundError('blocked_url', 'the URL cannot be parsed');
+
+  const fault = schemeFault(url, allowPrivateNetwork) ?? hostFault(url, allowPrivateNetwork);
+  if (fault !== undefined) throw new OutboundError('blocked_url', fault, { host: url.host });
+  const literal = ipLiteral(url.hostname);
+  if (literal !== undefined && !isPermittedAddress(literal, allowPrivateNetwork)) {
+    throw new OutboundError('blocked_address', 'the address is not public', { host: url.host });
+  }
+  return url;
+}
+
+const MAX_URL_LENGTH = 2048;
+
+function schemeFault(url: URL, allowPrivateNetwork: boolean): string | undefined {
+  const isAllowed = url.protocol === 'https:' || (allowPrivateNetwork && url.protocol === 'http:');
+  if (!isAllowed) return 'only https URLs are allowed';
+  if (url.username !== '' || url.password !== '') return 'a URL may not contain credentials';
+  if (isBlockedPort(url.port)) return 'the port belongs to another protocol';
+  return undefined;
+}
+
+function hostFault(url: URL, allowPrivateNetwork: boolean): string | undefined {
+  const { hostname } = url;
+  // A trailing dot makes another name of the same host for certificates, cookies and comparisons.
+  if (hostname.endsWith('.')) return 'the host may not end with a dot';
+  if (allowPrivateNetwork || ipLiteral(hostname) !== undefined) return undefined;
+  const labels = hostname.split('.');
+  if (labels.length < 2) return 'the host is not a public name';
+  return LOCAL_SUFFIXES.has(labels.at(-1) ?? '') ? 'the host is not a public name' : undefined;
+}
+
+/**
+ * The address in a URL's host, without brackets, when it is one. `URL` has by then turned every
+ * other spelling of an IPv4 address (decimal, octal, hexadecimal, shortened, full-width digits)
+ * into four decimal numbers.
+ */
+function ipLiteral(hostname: string): string | undefined {
+  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return isIP(bare) === 0 ? undefined : bare;
+}
+
+/**
+ * Top-level names that are reserved (RFC 6761, 6762, 8375, 9476) or by custom used inside networks.
+ */
+const LOCAL_SUFFIXES: ReadonlySet<string> = new Set([
+  'alt',
+  'arpa',
+  'corp',
+  'example',
+  'home',
+  'internal',
+  'intranet',
+  'invalid',
+  'lan',
+  'local',
+  'localdomain',
+  'localhost',
+  'onion',
+  'private',
+  'test',
+]);

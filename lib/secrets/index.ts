@@ -1,0 +1,1 @@
+export { createSecretBox, type SecretBox, type SecretPlace } from './secret-box.ts';

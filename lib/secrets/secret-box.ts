@@ -1,0 +1,78 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+/** Where a ciphertext lives. It is authenticated with the text, so a value cannot be moved to another place. */
+export interface SecretPlace {
+  readonly table: string;
+  readonly row: string;
+  readonly column: string;
+}
+
+export interface SecretBox {
+  seal(plaintext: string, place: SecretPlace): string;
+  /** @throws when the text was altered, moved, or sealed under a key this process does not hold */
+  open(sealed: string, place: SecretPlace): string;
+  /** Whether the text is sealed under the current key, not the previous one. */
+  isCurrent(sealed: string): boolean;
+}
+
+/**
+ * AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce and a 128-bit tag. A sealed text reads
+ * `v1.<key id>.<base64url of nonce, ciphertext, tag>`; the key id is the start of the key's SHA-256.
+ * New texts are sealed under `current`; `previous` only opens, during a rotation.
+ */
+export function createSecretBox(keys: { current: string; previous?: string | undefined }): SecretBox {
+  const current = importKey(keys.current);
+  const known = new Map([[current.id, current.bytes]]);
+  if (keys.previous !== undefined) {
+    const previous = importKey(keys.previous);
+    known.set(previous.id, previous.bytes);
+  }
+  return {
+    seal(plaintext, place) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(ALGORITHM, current.bytes, nonce, { authTagLength: TAG_BYTES });
+      cipher.setAAD(additionalData(current.id, place));
+      const sealed = Buffer.concat([
+        nonce,
+        cipher.update(plaintext, 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
+      return `${VERSION}.${current.id}.${sealed.toString('base64url')}`;
+    },
+    open(sealed, place) {
+      const [version, id, payload] = sealed.split('.');
+      const key = id === undefined ? undefined : known.get(id);
+      if (version !== VERSION || id === undefined || payload === undefined) {
+        throw new Error('not a sealed text');
+      }
+      if (key === undefined) throw new Error(`sealed under an unknown key ${id}`);
+      const bytes = Buffer.from(payload, 'base64url');
+      if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('sealed text is too short');
+      const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAAD(additionalData(id, place));
+      decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
+      const ciphertext = bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES);
+      return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
+    },
+    isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${current.id}.`),
+  };
+}
+
+const ALGORITHM = 'aes-256-gcm';
+const VERSION = 'v1';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+function importKey(base64: string): { id: string; bytes: Buffer } {
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.length !== 32) throw new Error('an encryption key is base64 of 32 bytes');
+  return { id: createHash('sha256').update(bytes).digest('hex').slice(0, 8), bytes };
+}
+
+// JSON keeps the parts apart: no pair of different places gives the same bytes.
+function additionalData(keyId: string, place: SecretPlace): Buffer {
+  return Buffer.from(JSON.stringify([VERSION, keyId, place.table, place.row, place.column]));
+}

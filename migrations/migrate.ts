@@ -1,0 +1,53 @@
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import knexFactory, { type Knex } from 'knex';
+import pg from 'pg';
+
+const STEPS = fileURLToPath(new URL('./steps/', import.meta.url));
+
+/**
+ * Applies all migrations that are not applied yet, in order, each in its own transaction.
+ * A session advisory lock lets any number of processes start at once; holding it, this process is the only
+ * migrator alive, so a lock row that a killed one left in knex's own table is stale and is freed.
+ * @returns the names of the migrations applied now
+ */
+export async function migrate(databaseUrl: string): Promise<string[]> {
+  const guard = new pg.Client({ connectionString: databaseUrl, application_name: 'ras-migrate' });
+  await guard.connect();
+  try {
+    await guard.query('select pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    const knex = knexFactory({
+      client: 'pg',
+      connection: databaseUrl,
+      pool: { min: 0, max: 2 },
+      migrations: { tableName: 'migrations', migrationSource: source },
+    });
+    try {
+      if (await knex.schema.hasTable('migrations_lock')) await knex.migrate.forceFreeMigrationsLock();
+      const [, applied] = (await knex.migrate.latest()) as [number, string[]];
+      return applied;
+    } finally {
+      await knex.destroy();
+    }
+  } finally {
+    await guard.end();
+  }
+}
+
+// Any constant will do, as long as nothing else in this database uses it.
+const ADVISORY_LOCK = 7_205_511;
+
+/** knex's own loader wants to know file extensions; the names are the file names without theirs, for ever. */
+const source: Knex.MigrationSource<string> = {
+  async getMigrations() {
+    const files = await readdir(STEPS);
+    return files.filter((file) => file.endsWith('.ts')).toSorted();
+  },
+  getMigrationName: (file) => file.replace(/\.ts$/, ''),
+  async getMigration(file) {
+    const step = (await import(new URL(`./steps/${file}`, import.meta.url).href)) as {
+      up(knex: Knex): Promise<void>;
+    };
+    return { up: (knex) => step.up(knex), down: () => Promise.reject(new Error('forward only')) };
+  },
+};

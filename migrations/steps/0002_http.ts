@@ -1,0 +1,27 @@
+import type { Knex } from 'knex';
+
+export async function up(knex: Knex): Promise<void> {
+  // Unlogged: a counter of this minute is worth nothing after a crash, and each request writes one.
+  await knex.raw(`
+    create unlogged table rate_limits (
+      credential text primary key,
+      window_start timestamptz(3) not null,
+      count integer not null
+    ) with (fillfactor = 50);
+  `);
+  // The stored answer may hold a secret that is shown once, so it is kept sealed.
+  await knex.raw(`
+    create table idempotency_keys (
+      scope text not null,
+      key text not null,
+      request_hash bytea not null,
+      seed text not null,
+      status integer,
+      answer text,
+      locked_until timestamptz(3) not null,
+      created_at timestamptz(3) not null default now(),
+      primary key (scope, key)
+    );
+    create index idempotency_keys_created_idx on idempotency_keys (created_at);
+  `);
+}
