@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import type { SpawnOptions } from 'node:child_process';
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+
+import { identify, killGroup, stopProcess } from './processes.ts';
+import type { ProcessIdentity, StopOptions } from './processes.ts';
+
+/** Where progress and remarks for the user go, a line at a time. */
+export type Log = (message: string) => void;
+
+export interface ChildOptions {
+  /** What people call it: "Postgres", "API". */
+  name: string;
+  command: string;
+  args: readonly string[];
+  /** Output is appended to this file; without it the child writes to our own terminal. */
+  logFile?: string;
+  /** How it is asked to end; SIGTERM and 5 s unless told. */
+  stop?: StopOptions;
+  /** While true, its end is for whoever starts it to deal with, and is not reported as unexpected. */
+  isStarting?: () => boolean;
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+}
+
+export interface ChildExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface Child {
+  name: string;
+  pid: number;
+  /** Undefined where the platform cannot tell processes apart. */
+  identity: ProcessIdentity | undefined;
+  stopOptions: StopOptions;
+  /** Resolves when the process has ended, for whatever reason; never rejects. */
+  exited: Promise<ChildExit>;
+  /** Undefined while it runs. */
+  exit(): ChildExit | undefined;
+  /** What it wrote to its log file since it was started, the last 4,000 characters. */
+  outputTail(): string;
+  stop(): Promise<void>;
+}
+
+/** Starts processes; the supervisor's own start also puts them under the watchdog. */
+export type SpawnChild = (options: ChildOptions) => Promise<Child>;
+
+/**
+ * Starts a process in a process group of its own, so that Ctrl-C in the terminal reaches only us
+ * and children end in the order that we choose.
+ */
+export const spawnChild: SpawnChild = async (options) => {
+  const { name, command, args, logFile, stop: stopOptions = {} } = options;
+  const output = logFile === undefined ? undefined : openLog(logFile);
+  const logStart = logFile === undefined ? 0 : statSync(logFile).size;
+  const child = spawn(command, args, {
+    ...spawnOptions(options),
+    stdio: output === undefined ? ['ignore', 'inherit', 'inherit'] : ['ignore', output, output],
+  });
+  if (output !== undefined) closeSync(output);
+
+  let exit: ChildExit | undefined;
+  const exited = new Promise<ChildExit>((resolve) => {
+    child.once('exit', (code, signal) => {
+      if (child.pid !== undefined) killGroup(child.pid);
+      exit = { code, signal };
+      resolve(exit);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) =>
+      reject(new Error(`${name} could not be started: ${error.message}`, { cause: error })),
+    );
+  });
+  const pid = child.pid ?? 0;
+  const identity = identify(pid);
+
+  return {
+    name,
+    pid,
+    identity,
+    stopOptions,
+    exited,
+    exit: () => exit,
+    outputTail: () =>
+      logFile === undefined ? '' : readFileSync(logFile).subarray(logStart).toString().slice(-4000),
+    stop: async () => {
+      if (exit !== undefined) return;
+      if (identity === undefined) child.kill();
+      else await stopProcess(identity, stopOptions);
+      await exited;
+    },
+  };
+};
+
+const MAX_LOG_BYTES = 10_000_000;
+
+/** One older log is kept, so that a log folder cannot grow without end. */
+const openLog = (path: string): number => {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
+  return openSync(path, 'a', 0o600);
+};
+
+const spawnOptions = ({ env, cwd, uid, gid }: ChildOptions): SpawnOptions => ({
+  detached: process.platform !== 'win32',
+  windowsHide: true,
+  ...(env === undefined ? {} : { env }),
+  ...(cwd === undefined ? {} : { cwd }),
+  ...(uid === undefined ? {} : { uid }),
+  ...(gid === undefined ? {} : { gid }),
+});

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** Where everything of a local start is kept: data, logs, generated secrets, the demo key. */
+export const DATA_DIR = path.resolve(import.meta.dirname, '..', '.data');
+
+export interface Ports {
+  readonly api: number;
+  readonly postgres: number;
+  readonly temporal: number;
+  readonly temporalUi: number;
+  readonly gateway: number;
+}
+
+/** The ports of a local start, each with the variable that moves it. */
+export const PORT_VARIABLES = {
+  api: ['PORT', 3000],
+  postgres: ['POSTGRES_PORT', 54_329],
+  temporal: ['TEMPORAL_PORT', 7233],
+  temporalUi: ['TEMPORAL_UI_PORT', 8233],
+  gateway: ['GATEWAY_PORT', 4010],
+} as const satisfies Record<keyof Ports, readonly [variable: string, fallback: number]>;
+
+/** @throws naming the variable whose value is no port */
+export function readPorts(env: NodeJS.ProcessEnv): Ports {
+  const read = (name: keyof Ports): number => {
+    const [variable, fallback] = PORT_VARIABLES[name];
+    const text = env[variable];
+    if (text === undefined || text === '') return fallback;
+    const port = Number(text);
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw new Error(`${variable} must be a port from 1 to 65535.`);
+    }
+    return port;
+  };
+  return {
+    api: read('api'),
+    postgres: read('postgres'),
+    temporal: read('temporal'),
+    temporalUi: read('temporalUi'),
+    gateway: read('gateway'),
+  };
+}
+
+/** Secrets of this folder's installation: made on the first start, kept readable for their owner only. */
+export function localSecrets(folder: string): Record<string, string> {
+  const file = path.join(folder, 'secrets.json');
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+  const secrets = {
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    BETTER_AUTH_SECRET: randomBytes(36).toString('base64url'),
+    SCHEDULER_SECRET: randomBytes(36).toString('base64url'),
+  };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, JSON.stringify(secrets, null, 2), { mode: 0o600 });
+  return secrets;
+}

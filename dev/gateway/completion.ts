@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Reply } from './reply.ts';
+
+export interface Completion {
+  id: string;
+  created: number;
+  model: string;
+  reply: Reply;
+  /** Undefined leaves it out. */
+  usage: unknown;
+}
+
+export const completion = (model: string, reply: Reply, usage: unknown): Completion => ({
+  id: `chatcmpl-${randomUUID()}`,
+  created: Math.floor(Date.now() / 1000),
+  model,
+  reply,
+  usage,
+});
+
+/** The body of a plain answer. */
+export const completionBody = ({ reply, usage, ...head }: Completion): string =>
+  JSON.stringify({
+    ...head,
+    object: 'chat.completion',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: reply.text,
+          ...(reply.reasoning === undefined ? {} : { reasoning_content: reply.reasoning }),
+          ...(reply.calls.length === 0 ? {} : { tool_calls: reply.calls.map(callOf) }),
+        },
+        finish_reason: reply.finishReason,
+      },
+    ],
+    ...(usage === undefined ? {} : { usage }),
+  });
+
+/** The server-sent events of a streamed answer; usage comes last, with no choices, when it was asked for. */
+export const completionEvents = (
+  { reply, usage, ...head }: Completion,
+  includeUsage: boolean,
+): string[] => {
+  const delta = (content: object, finishReason: string | null = null): string =>
+    event({
+      ...head,
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta: content, finish_reason: finishReason }],
+    });
+  return [
+    delta({ role: 'assistant', content: '' }),
+    ...pieces(reply.reasoning ?? '').map((text) => delta({ reasoning_content: text })),
+    ...pieces(reply.text ?? '').map((content) => delta({ content })),
+    ...reply.calls.flatMap((call, index) => {
+      const { function: named, ...rest } = callOf(call);
+      return [
+        delta({ tool_calls: [{ index, ...rest, function: { ...named, arguments: '' } }] }),
+        ...pieces(call.arguments).map((text) =>
+          delta({ tool_calls: [{ index, function: { arguments: text } }] }),
+        ),
+      ];
+    }),
+    delta({}, reply.finishReason),
+    ...(includeUsage && usage !== undefined
+      ? [event({ ...head, object: 'chat.completion.chunk', choices: [], usage })]
+      : []),
+    'data: [DONE]\n\n',
+  ];
+};
+
+const callOf = ({ id, name, arguments: args }: Reply['calls'][number]) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: args },
+});
+
+const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
+
+const PIECE_CHARACTERS = 80;
+
+const pieces = (text: string): string[] =>
+  Array.from({ length: Math.ceil(text.length / PIECE_CHARACTERS) }, (_, index) =>
+    text.slice(index * PIECE_CHARACTERS, (index + 1) * PIECE_CHARACTERS),
+  );

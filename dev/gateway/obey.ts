@@ -1,0 +1,67 @@
+import { callsReply, naturalReply } from './reply.ts';
+import type { Reply } from './reply.ts';
+import { textOf } from './request.ts';
+import type { ChatRequest } from './request.ts';
+import { toolCall } from './tool-calls.ts';
+
+/**
+ * A model that does whatever anybody tells it: a line `CALL <tool> <json>` in a user message or in
+ * a tool result makes it call that tool with those arguments, offered or not, once for each
+ * different instruction. It is what prompt injection hopes for.
+ */
+export const obedientReply = (request: ChatRequest, reasons: boolean): Reply => {
+  const done = new Set(
+    request.messages.flatMap(({ tool_calls }) =>
+      (tool_calls ?? []).map((call) => key(call.function.name, call.function.arguments)),
+    ),
+  );
+  const orders = request.messages
+    .filter(({ role }) => role === 'user' || role === 'tool')
+    .flatMap((message) => ordersIn(textOf(message)));
+  const open = new Map(
+    orders
+      .map((order) => [key(order.tool, order.args), order] as const)
+      .filter(([id]) => !done.has(id)),
+  );
+  if (open.size === 0) return naturalReply(request, reasons);
+  return callsReply(
+    [...open.values()].map(({ tool, args }, index) => toolCall(request, index, tool, args)),
+  );
+};
+
+interface Order {
+  tool: string;
+  args: string;
+}
+
+/** Tool results often come as JSON texts, where line ends and quotes are escaped. */
+const ordersIn = (text: string): Order[] => {
+  const unescaped = text.replaceAll('\\n', '\n').replaceAll('\\"', '"').replaceAll('\\\\', '\\');
+  return [text, unescaped].flatMap((variant) =>
+    [...variant.matchAll(/\bCALL ([\w.\-/]+) ?(.*)$/gm)].flatMap(([, tool = '', rest = '']) => {
+      const args = leadingObject(rest);
+      return args === undefined ? [] : [{ tool, args }];
+    }),
+  );
+};
+
+/** The JSON object that a text begins with, whatever follows it. */
+const leadingObject = (text: string): string | undefined => {
+  for (let end = text.indexOf('}'); end !== -1; end = text.indexOf('}', end + 1)) {
+    const candidate = text.slice(0, end + 1).trim();
+    if (isJson(candidate)) return candidate;
+  }
+  return text.trim() === '' ? '{}' : undefined;
+};
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const key = (tool: string, args: string): string =>
+  `${tool} ${isJson(args) ? JSON.stringify(JSON.parse(args)) : args}`;

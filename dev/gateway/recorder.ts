@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+
+export interface RecordedRequest {
+  /** Counts from 1 since the start or the last reset. */
+  number: number;
+  at: string;
+  method: string;
+  path: string;
+  /** Authorization is only "present": a key has no business in a test's output. */
+  headers: Record<string, string>;
+  body: unknown;
+  /** The client went away before the answer was complete. */
+  aborted: boolean;
+}
+
+/** Benchmarks send hundreds of thousands; the last ones are enough for any assertion. */
+const KEPT = 1_000;
+
+export interface Recorder {
+  add(request: IncomingMessage, body: unknown): RecordedRequest;
+  all(): RecordedRequest[];
+  total(): number;
+  clear(): void;
+}
+
+export const recorder = (): Recorder => {
+  let records: RecordedRequest[] = [];
+  let total = 0;
+  return {
+    add: (request, body) => {
+      total += 1;
+      const record: RecordedRequest = {
+        number: total,
+        at: new Date().toISOString(),
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: headersOf(request),
+        body,
+        aborted: false,
+      };
+      records.push(record);
+      if (records.length > 2 * KEPT) records = records.slice(-KEPT);
+      return record;
+    },
+    all: () => records.slice(-KEPT),
+    total: () => total,
+    clear: () => {
+      records = [];
+      total = 0;
+    },
+  };
+};
+
+const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      name === 'authorization' ? 'present' : String(value),
+    ]),
+  );

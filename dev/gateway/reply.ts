@@ -1,0 +1,35 @@
+import type { ChatRequest } from './request.ts';
+import { report } from './report.ts';
+import { chooseCalls } from './tool-calls.ts';
+import type { ToolCall } from './tool-calls.ts';
+
+/** What a model says in one turn. */
+export interface Reply {
+  text: string | null;
+  reasoning?: string;
+  calls: readonly ToolCall[];
+  finishReason: string;
+}
+
+/**
+ * What the fixture says by itself: it calls tools that are offered and not yet answered, else it
+ * writes a report. The same request always gets the same reply (on the same day, where it names none).
+ */
+export const naturalReply = (request: ChatRequest, reasons: boolean): Reply => {
+  const calls = chooseCalls(request);
+  if (calls.length > 0) return callsReply(calls);
+  return {
+    text: report(request),
+    calls: [],
+    finishReason: 'stop',
+    ...(reasons
+      ? { reasoning: 'The task is clear; I write the report from what I was given.' }
+      : {}),
+  };
+};
+
+export const callsReply = (calls: readonly ToolCall[], text: string | null = null): Reply => ({
+  text,
+  calls,
+  finishReason: 'tool_calls',
+});

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/** What the fixture reads of a chat completion request; everything else is let through and recorded. */
+export const ChatRequest = z.looseObject({
+  model: z.string(),
+  messages: z
+    .array(
+      z.looseObject({
+        role: z.string(),
+        content: z.unknown().optional(),
+        tool_calls: z
+          .array(
+            z.looseObject({
+              id: z.string(),
+              function: z.looseObject({ name: z.string(), arguments: z.string() }),
+            }),
+          )
+          .nullish(),
+        tool_call_id: z.string().nullish(),
+      }),
+    )
+    .min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  tools: z
+    .array(
+      z.looseObject({
+        type: z.literal('function'),
+        function: z.looseObject({ name: z.string(), parameters: z.unknown().optional() }),
+      }),
+    )
+    .nullish(),
+  tool_choice: z
+    .union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }) })])
+    .nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+});
+export type ChatRequest = z.infer<typeof ChatRequest>;
+export type ChatMessage = ChatRequest['messages'][number];
+
+/** The text of a message, whose content is a string or a list of parts. */
+export const textOf = ({ content }: ChatMessage): string => {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part: unknown) =>
+      part !== null && typeof part === 'object' && 'text' in part ? String(part.text) : '',
+    )
+    .join('\n');
+};
+
+/** Everything that the model is given to read. */
+export const promptOf = ({ messages }: ChatRequest): string => messages.map(textOf).join('\n');

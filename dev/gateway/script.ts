@@ -1,0 +1,101 @@
+import { z } from 'zod';
+
+const Call = z.strictObject({
+  name: z.string(),
+  /** A text is sent as it is, so it may be invalid JSON. */
+  arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).default({}),
+  id: z.string().optional(),
+});
+
+/** What a request gets instead of the fixture's own answer. */
+export const Behaviour = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('normal') }),
+  z.strictObject({
+    kind: z.literal('text'),
+    text: z.string(),
+    reasoning: z.string().exactOptional(),
+    finishReason: z.string().default('stop'),
+  }),
+  z.strictObject({
+    kind: z.literal('tool-calls'),
+    calls: z.array(Call).min(1),
+    text: z.string().nullable().default(null),
+  }),
+  /** Does what it reads: see obey.ts. */
+  z.strictObject({ kind: z.literal('obey') }),
+  /** The fixture's own answer with this usage; null leaves it out. */
+  z.strictObject({ kind: z.literal('usage'), usage: z.unknown() }),
+  z.strictObject({
+    kind: z.literal('error'),
+    status: z.int().min(300).max(599),
+    message: z.string().default('Scripted failure.'),
+    /** Sent as the header is to read: seconds or an HTTP date. */
+    retryAfter: z.string().exactOptional(),
+    /** Sent instead of the JSON error, as text/html: a proxy's error page. */
+    body: z.string().exactOptional(),
+  }),
+  /** Never answers; with `afterChunks` it sends that much of a stream first. */
+  z.strictObject({ kind: z.literal('hang'), afterChunks: z.int().min(0).exactOptional() }),
+  /** Cuts the connection before the first byte. */
+  z.strictObject({ kind: z.literal('reset') }),
+  /** Cuts the connection in the middle of the answer. */
+  z.strictObject({ kind: z.literal('broken-stream'), afterChunks: z.int().min(0).default(2) }),
+  z.strictObject({ kind: z.literal('malformed-json') }),
+  /** Writes until the client closes. */
+  z.strictObject({ kind: z.literal('endless'), chunkDelayMs: z.int().min(0).default(0) }),
+  /** The model list itself; only for target "models". */
+  z.strictObject({ kind: z.literal('list'), models: z.array(z.unknown()) }),
+]);
+export type Behaviour = z.infer<typeof Behaviour>;
+
+export const Script = z.strictObject({
+  target: z.enum(['chat', 'models']).default('chat'),
+  /** Only requests for this model. */
+  model: z.string().exactOptional(),
+  /** Only requests whose messages contain this text. */
+  marker: z.string().exactOptional(),
+  /** How many requests it serves; null for all that come. */
+  times: z.int().positive().nullable().default(1),
+  latencyMs: z.int().min(0).default(0),
+  behaviour: Behaviour.default({ kind: 'normal' }),
+});
+export type Script = z.infer<typeof Script>;
+/** A script as a test writes it. */
+export type ScriptInput = z.input<typeof Script>;
+
+export interface ScriptQueue {
+  add(script: ScriptInput): void;
+  /** The oldest script that fits the request and is not used up. */
+  take(request: {
+    target: Script['target'];
+    model?: string;
+    prompt?: () => string;
+  }): Script | undefined;
+  clear(): void;
+}
+
+export const scriptQueue = (): ScriptQueue => {
+  let queue: { script: Script; left: number }[] = [];
+  return {
+    add: (input) => {
+      const script = Script.parse(input);
+      queue.push({ script, left: script.times ?? Infinity });
+    },
+    take: ({ target, model, prompt }) => {
+      if (queue.length === 0) return undefined;
+      const entry = queue.find(
+        ({ script }) =>
+          script.target === target &&
+          (script.model === undefined || script.model === model) &&
+          (script.marker === undefined || prompt?.().includes(script.marker)),
+      );
+      if (entry === undefined) return undefined;
+      entry.left -= 1;
+      if (entry.left <= 0) queue = queue.filter((other) => other !== entry);
+      return entry.script;
+    },
+    clear: () => {
+      queue = [];
+    },
+  };
+};

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+
+import { exampleFor } from './example-arguments.ts';
+import { promptOf } from './request.ts';
+import type { ChatRequest } from './request.ts';
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** JSON as a rule; a script may send anything. */
+  arguments: string;
+}
+
+/**
+ * The calls of the first turn: every offered tool that the prompt names, else the first one.
+ * Once there is a tool result the model is content. `tool_choice` is respected.
+ */
+export const chooseCalls = (request: ChatRequest): ToolCall[] => {
+  const { tools, tool_choice: choice, messages } = request;
+  if (!tools?.length || choice === 'none') return [];
+  if (messages.some(({ role }) => role === 'tool')) return [];
+  const prompt = promptOf(request);
+  const forced = typeof choice === 'object' ? choice?.function.name : undefined;
+  const named = tools.filter(({ function: { name } }) =>
+    forced === undefined ? prompt.includes(name) : name === forced,
+  );
+  const chosen = named.length > 0 ? named : tools.slice(0, 1);
+  return (request.parallel_tool_calls === false ? chosen.slice(0, 1) : chosen).map(
+    ({ function: { name, parameters } }, index) =>
+      toolCall(request, index, name, JSON.stringify(exampleFor(parameters))),
+  );
+};
+
+/** The id is the same for the same request, and no other call of the conversation has it. */
+export const toolCall = (
+  request: ChatRequest,
+  index: number,
+  name: string,
+  args: string,
+): ToolCall => {
+  const seed = `${request.messages.length}/${index}/${name}/${args}`;
+  const digest = createHash('sha256').update(seed).digest('hex').slice(0, 16);
+  return { id: `call_${digest}`, name, arguments: args };
+};

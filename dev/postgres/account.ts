@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { chmod, lchown, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Who runs Postgres, which refuses to run as root. */
+export interface Account {
+  /** The command line and credentials that run an executable under this account. */
+  command(executable: string, args: readonly string[]): AccountCommand;
+  /** Gives the account a file or folder of ours. */
+  own(path: string): Promise<void>;
+}
+
+export interface AccountCommand {
+  command: string;
+  args: readonly string[];
+  uid?: number;
+  gid?: number;
+}
+
+export interface AccountOptions {
+  dataDir: string;
+  clusterDir: string;
+  executable: string;
+}
+
+/**
+ * Ourselves, unless we are root. Then it is whoever owns the cluster already, else the system's
+ * `postgres` user, else `nobody`: no user is created.
+ */
+export const runAs = async ({
+  dataDir,
+  clusterDir,
+  executable,
+}: AccountOptions): Promise<Account> => {
+  if (process.getuid?.() !== 0) {
+    return { command: (command, args) => ({ command, args }), own: async () => {} };
+  }
+  const ids = (await ownerOf(clusterDir)) ?? (await systemUser());
+  const own = (path: string): Promise<void> => lchown(path, ids.uid, ids.gid);
+  await chmod(dataDir, 0o755);
+  if ((await isOpenTo(dataDir)) && (await isOpenTo(executable))) {
+    return { command: (command, args) => ({ command, args, ...ids }), own };
+  }
+  return { command: await privateFolderCommand(ids), own };
+};
+
+interface Ids {
+  uid: number;
+  gid: number;
+}
+
+const ownerOf = async (clusterDir: string): Promise<Ids | undefined> => {
+  const found = await stat(clusterDir).catch(() => undefined);
+  return found === undefined || found.uid === 0 ? undefined : { uid: found.uid, gid: found.gid };
+};
+
+const systemUser = async (): Promise<Ids> => {
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
+      return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+    } catch {}
+  }
+  throw new Error(
+    'Postgres refuses to run as root, and this system has no user "postgres" or "nobody" to run it as. Start as another user, or set DATABASE_URL.',
+  );
+};
+
+/** Whether others may pass through every folder on the way. */
+const isOpenTo = async (path: string): Promise<boolean> => {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    if (((await stat(folder)).mode & 0o001) === 0) return false;
+    if (folder === dirname(folder)) return true;
+  }
+};
+
+/**
+ * Root's home is closed to others as a rule, and a clone in it as well. Rather than open it, the
+ * account keeps root's one capability to pass (CAP_DAC_OVERRIDE, which containers have too). The
+ * secure bit is for access(2), which would otherwise leave that capability out of its answer.
+ */
+const privateFolderCommand = async ({ uid, gid }: Ids): Promise<Account['command']> => {
+  const privileges = [
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    '--clear-groups',
+    '--inh-caps=-all,+dac_override',
+    '--ambient-caps=-all,+dac_override',
+    '--securebits=+no_setuid_fixup',
+  ];
+  try {
+    await run('setpriv', [...privileges, 'true']);
+  } catch (error) {
+    throw new Error(
+      'Postgres refuses to run as root, and the user it runs as instead cannot reach this folder. Move the project out of the private folder it is in, start as another user, or set DATABASE_URL.',
+      { cause: error },
+    );
+  }
+  return (command, args) => ({ command: 'setpriv', args: [...privileges, command, ...args] });
+};

@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { errorCode } from './error-code.ts';
+
+/** A process told apart from a later one with the same pid by when it started (an opaque text). */
+export interface ProcessIdentity {
+  pid: number;
+  startedAt: string;
+}
+
+/** How to end a process: the signal that asks, and how long to wait before SIGKILL. */
+export interface StopOptions {
+  signal?: NodeJS.Signals;
+  graceMs?: number;
+}
+
+/**
+ * The identity of a running process, undefined when there is none (a zombie counts as none),
+ * or when the platform cannot tell (Windows).
+ */
+export const identify = (pid: number): ProcessIdentity | undefined => {
+  const startedAt = process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
+  return startedAt === undefined ? undefined : { pid, startedAt };
+};
+
+/** Whether that very process still runs. */
+export const isRunning = (identity: ProcessIdentity): boolean =>
+  identify(identity.pid)?.startedAt === identity.startedAt;
+
+/** Asks the process to end, kills it when it does not, and then what is left of its process group. */
+export const stopProcess = async (
+  identity: ProcessIdentity,
+  { signal = 'SIGTERM', graceMs = 5_000 }: StopOptions = {},
+): Promise<void> => {
+  if (!isRunning(identity)) return;
+  send(identity.pid, signal);
+  if (!(await goneWithin(identity, graceMs))) {
+    send(identity.pid, 'SIGKILL');
+    await goneWithin(identity, 5_000);
+  }
+  killGroup(identity.pid);
+};
+
+/** Ends what a process has left in the process group that it led. */
+export const killGroup = (pid: number): void => {
+  if (process.platform !== 'win32') send(-pid, 'SIGKILL');
+};
+
+/** Sends a signal; a process that is already gone is fine. */
+export const send = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH' && errorCode(error) !== 'EPERM') throw error;
+  }
+};
+
+/** Whether some process has this pid; cheap, and able to be wrong about which. */
+export const exists = (pid: number): boolean => {
+  // A signal 0 would also reach a zombie.
+  if (process.platform === 'linux') return identify(pid) !== undefined;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
+};
+
+/** The pid of a process's parent, undefined where it cannot be told. */
+export const parentOf = (pid: number): number | undefined => {
+  const text =
+    process.platform === 'linux' ? statFields(pid)?.[1] : ps(pid, 'ppid=')?.trim() || undefined;
+  return text === undefined ? undefined : Number(text);
+};
+
+/** The command line of a process, undefined where it cannot be told. */
+export const commandLine = (pid: number): string | undefined =>
+  process.platform === 'linux'
+    ? read(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim()
+    : ps(pid, 'command=')?.trim();
+
+const goneWithin = async (identity: ProcessIdentity, ms: number): Promise<boolean> => {
+  const deadline = Date.now() + ms;
+  while (isRunning(identity)) {
+    if (Date.now() > deadline) return false;
+    await sleep(25);
+  }
+  return true;
+};
+
+/** Clock ticks since boot are only unique with the boot they count from. */
+const startFromProc = (pid: number): string | undefined => {
+  const fields = statFields(pid);
+  if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
+  return `${read('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}:${fields[19] ?? ''}`;
+};
+
+/** The fields of /proc/<pid>/stat after the command name: state, parent, …, start time at index 19 (proc(5)). */
+const statFields = (pid: number): string[] | undefined => {
+  const stat = read(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+};
+
+const startFromPs = (pid: number): string | undefined => {
+  const line = ps(pid, 'stat=,lstart=')?.trim();
+  if (line === undefined || line === '' || line.startsWith('Z')) return undefined;
+  return line.replace(/^\S+\s+/, '');
+};
+
+const ps = (pid: number, columns: string): string | undefined => {
+  try {
+    return execFileSync('ps', ['-o', columns, '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  } catch {
+    return undefined;
+  }
+};
+
+const read = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,113 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+
+const demoFile = z.object({
+  email: z.string(),
+  password: z.string(),
+  apiKey: z.string(),
+  routineId: z.string(),
+});
+
+/** The demo account of a local start. Its key is kept in the data folder, for its owner only, to be shown again. */
+export type Demo = z.output<typeof demoFile>;
+
+const ACCOUNT = { email: 'demo@example.com', password: 'demo-password', name: 'Demo' };
+
+/**
+ * Makes the demo organization with one active routine through the public API, as a user would, or finds the one of
+ * an earlier start.
+ */
+export async function seedDemo(baseUrl: string, dataDir: string): Promise<Demo> {
+  const file = path.join(dataDir, 'demo.json');
+  if (existsSync(file)) {
+    const demo = demoFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const response = await fetch(`${baseUrl}/v1/routines/${demo.routineId}`, {
+      headers: { Authorization: `Bearer ${demo.apiKey}` },
+    });
+    await response.body?.cancel();
+    if (response.ok) return demo;
+  }
+  const cookie = await signIn(baseUrl);
+  const call = caller(baseUrl, { Cookie: cookie, Origin: baseUrl });
+  const { key: apiKey } = createdKey.parse(
+    await call('POST', '/v1/api-keys', {
+      name: 'demo',
+      scopes: [
+        'models:read',
+        'routines:read',
+        'routines:write',
+        'runs:read',
+        'runs:write',
+        'connections:read',
+        'connections:write',
+      ],
+    }),
+  );
+  const { id: routineId } = withId.parse(await call('POST', '/v1/routines', DEMO_ROUTINE));
+  const { id: runId } = withId.parse(await call('POST', `/v1/routines/${routineId}/run`, {}));
+  await waitForSuccess(call, runId);
+  await call('POST', `/v1/routines/${routineId}/activate`, {});
+  const demo = { email: ACCOUNT.email, password: ACCOUNT.password, apiKey, routineId };
+  writeFileSync(file, JSON.stringify(demo, null, 2), { mode: 0o600 });
+  return demo;
+}
+
+const DEMO_ROUTINE = {
+  name: 'Daily site check',
+  instructions:
+    'It is {{date}}. Look over {{site}} as a visitor from a search engine would and report, in five lines, ' +
+    'what to mend first.',
+  variables: { site: 'example.com' },
+  schedule: '0 7 * * *',
+  timezone: 'UTC',
+  model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
+  skills: ['seo-audit'],
+};
+
+const withId = z.object({ id: z.string() });
+const createdKey = z.object({ key: z.string() });
+const runState = z.object({ state: z.string(), errorMessage: z.string().nullable() });
+
+type Call = (method: string, target: string, body?: unknown) => Promise<unknown>;
+
+async function signIn(baseUrl: string): Promise<string> {
+  const post = (target: string, body: object) =>
+    fetch(`${baseUrl}${target}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: baseUrl },
+      body: JSON.stringify(body),
+    });
+  const signedUp = await post('/auth/sign-up/email', ACCOUNT);
+  const response = signedUp.ok ? signedUp : await post('/auth/sign-in/email', ACCOUNT);
+  if (!response.ok) throw new Error(`The demo account cannot sign in: ${await response.text()}`);
+  return response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ');
+}
+
+function caller(baseUrl: string, headers: Record<string, string>): Call {
+  return async (method, target, body) => {
+    const response = await fetch(`${baseUrl}${target}`, {
+      method,
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${target} answered ${response.status}: ${text}`);
+    return z.object({ data: z.unknown() }).parse(JSON.parse(text)).data;
+  };
+}
+
+async function waitForSuccess(call: Call, runId: string): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (Date.now() < end) {
+    const { state, errorMessage } = runState.parse(await call('GET', `/v1/runs/${runId}`));
+    if (state === 'succeeded') return;
+    if (state === 'failed') throw new Error(`The demo run failed: ${errorMessage}`);
+    await sleep(200);
+  }
+  throw new Error('The demo run did not end within a minute.');
+}

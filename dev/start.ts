@@ -1,0 +1,146 @@
+/** Entry of `npm start`: brings up everything the service needs on this machine, and stays up until Ctrl-C. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { migrate } from '#migrations/migrate.ts';
+import type { Child } from './child.ts';
+import { superviseChildren, type Children } from './children.ts';
+import { DATA_DIR, localSecrets, PORT_VARIABLES, readPorts, type Ports } from './environment.ts';
+import { assertPortFree } from './ports.ts';
+import { startPostgres } from './postgres.ts';
+import { elapsed } from './progress.ts';
+import { seedDemo } from './seed.ts';
+import { stopOnSignals } from './shutdown.ts';
+import { summary } from './summary.ts';
+import { ensureTemporalBinary } from './temporal/binary.ts';
+import { startTemporal } from './temporal/server.ts';
+
+const ROOT = path.dirname(DATA_DIR);
+const startedAt = Date.now();
+const log = (message: string) => console.log(`  ${message}`);
+
+try {
+  await start(process.env, process.argv.includes('--watch'));
+} catch (error) {
+  console.error(`\n${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+
+async function start(env: NodeJS.ProcessEnv, watch: boolean): Promise<void> {
+  const ports = readPorts(env);
+  mkdirSync(DATA_DIR, { recursive: true });
+  const children = await superviseChildren({ dataDir: DATA_DIR, log, onUnexpectedExit: giveUp });
+  let stopping: Promise<void> | undefined;
+  const stop = () => (stopping ??= children.stopAll());
+  stopOnSignals(async () => {
+    console.log('\nStopping …');
+    await stop();
+  });
+  try {
+    await assertPortsFree(ports, env);
+    const environment = { ...(await serviceEnvironment(ports, env, children)), ...baseEnvironment(ports, env) };
+    await migrate(environment.DATABASE_URL);
+    const node = watch ? ['--watch', '--watch-preserve-output'] : [];
+    const run = (name: string, file: string) =>
+      children.spawn({
+        name,
+        command: process.execPath,
+        args: [...node, file],
+        cwd: ROOT,
+        env: { ...env, ...environment },
+        logFile: path.join(DATA_DIR, `${name.toLowerCase()}.log`),
+        stop: { graceMs: 15_000 },
+      });
+    const processes = [await run('API', 'api/server.ts'), await run('Worker', 'workers/main.ts')];
+    const api = `http://localhost:${ports.api}`;
+    await untilReady(api, processes);
+    const demo = await seedDemo(api, DATA_DIR);
+    const temporalUi = env['TEMPORAL_ADDRESS'] ? null : `http://localhost:${ports.temporalUi}`;
+    console.log(summary({ api, temporalUi }, demo, elapsed(startedAt)));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  function giveUp(child: Child): void {
+    if (stopping !== undefined) return;
+    console.error(`\n${child.name} ended by itself. Its last lines:\n\n${child.outputTail()}`);
+    void stop().then(() => process.exit(1));
+  }
+}
+
+async function assertPortsFree(ports: Ports, env: NodeJS.ProcessEnv): Promise<void> {
+  const own = { postgres: env['DATABASE_URL'], temporal: env['TEMPORAL_ADDRESS'] };
+  const needed: (keyof Ports)[] = ['api'];
+  if (!own.postgres) needed.push('postgres');
+  if (!own.temporal) needed.push('temporal', 'temporalUi');
+  if (!env['GATEWAY_BASE_URL']) needed.push('gateway');
+  for (const name of needed) await assertPortFree(ports[name], PORT_VARIABLES[name][0]);
+}
+
+/** Addresses of Postgres, Temporal and the model gateway: the user's own where given, else started here. */
+async function serviceEnvironment(ports: Ports, env: NodeJS.ProcessEnv, children: Children) {
+  const { spawn, guard } = children;
+  const [databaseUrl, temporalAddress, gateway] = await Promise.all([
+    env['DATABASE_URL'] ||
+      startPostgres({
+        dataDir: path.join(DATA_DIR, 'postgres'),
+        port: ports.postgres,
+        log,
+        spawn,
+      }).then(({ url }) => url),
+    env['TEMPORAL_ADDRESS'] ||
+      ensureTemporalBinary({ env, onProgress: log, guard }).then(async ({ path: binary }) => {
+        const server = await startTemporal({
+          binary,
+          dataDir: path.join(DATA_DIR, 'temporal'),
+          port: ports.temporal,
+          uiPort: ports.temporalUi,
+          log,
+          spawn,
+        });
+        return server.address;
+      }),
+    env['GATEWAY_BASE_URL'] ? {} : startFixtureGateway(ports, env, children),
+  ]);
+  return { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress, ...gateway };
+}
+
+async function startFixtureGateway(ports: Ports, env: NodeJS.ProcessEnv, children: Children) {
+  await children.spawn({
+    name: 'Gateway',
+    command: process.execPath,
+    args: ['dev/gateway/main.ts'],
+    cwd: ROOT,
+    env: { ...env, GATEWAY_PORT: String(ports.gateway) },
+    logFile: path.join(DATA_DIR, 'gateway.log'),
+  });
+  return {
+    GATEWAY_BASE_URL: `http://127.0.0.1:${ports.gateway}/v1`,
+    GATEWAY_API_KEY: 'fixture',
+    FIXTURE_MODE: 'true',
+  };
+}
+
+function baseEnvironment(ports: Ports, env: NodeJS.ProcessEnv) {
+  const address = `http://localhost:${ports.api}`;
+  return {
+    NODE_ENV: 'development',
+    HOST: env['HOST'] ?? '127.0.0.1',
+    PORT: String(ports.api),
+    PUBLIC_URL: env['PUBLIC_URL'] ?? address,
+    UI_ORIGIN: env['UI_ORIGIN'] ?? address,
+    ALLOW_PRIVATE_NETWORK: env['ALLOW_PRIVATE_NETWORK'] ?? 'true',
+    ...localSecrets(DATA_DIR),
+  };
+}
+
+async function untilReady(api: string, processes: readonly Child[]): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${api}/ready`).catch(() => undefined);
+    await response?.body?.cancel();
+    if (response?.ok === true) return;
+    if (processes.some((child) => child.exit() !== undefined)) throw new Error('Not started.');
+    await sleep(100);
+  }
+}

@@ -1,0 +1,32 @@
+import type { Demo } from './seed.ts';
+
+export interface Addresses {
+  readonly api: string;
+  readonly temporalUi: string | null;
+}
+
+/** What somebody needs who has just started the service: where things are, and three lines to paste. */
+export function summary({ api, temporalUi }: Addresses, demo: Demo, readyAfter: string): string {
+  const auth = `-H 'Authorization: Bearer ${demo.apiKey}'`;
+  const facts = [
+    ['API', api],
+    ['API docs', `${api}/docs`],
+    ['Temporal UI', temporalUi ?? 'of your own Temporal server'],
+    ['Demo account', `${demo.email} / ${demo.password}`],
+    ['Demo API key', demo.apiKey],
+  ] as const;
+  const width = Math.max(...facts.map(([name]) => name.length));
+  return [
+    '',
+    `Ready after ${readyAfter}. Ctrl-C stops everything.`,
+    '',
+    ...facts.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`),
+    '',
+    '  List the models, start the demo routine, read its latest run:',
+    '',
+    `  curl -s ${auth} ${api}/v1/models`,
+    `  curl -s ${auth} -X POST ${api}/v1/routines/${demo.routineId}/run`,
+    `  curl -s ${auth} "${api}/v1/runs/$(curl -s ${auth} '${api}/v1/runs?limit=1' | grep -o 'run_[0-9a-z]*' | head -1)"`,
+    '',
+  ].join('\n');
+}
