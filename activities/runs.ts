@@ -1,0 +1,61 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import {
+  cancellation,
+  endRun,
+  failure,
+  ModelFailure,
+  performModelStep,
+  type ModelStepDeps,
+  type RunEngine,
+  type RunReason,
+  type StepOutcome,
+} from '#core/runs/index.ts';
+import { kickDelivery, type PendingDelivery } from '#core/webhooks/index.ts';
+import { transaction } from '#lib/database/index.ts';
+import { withHeartbeat } from './heartbeat.ts';
+
+export interface RunActivityDeps extends ModelStepDeps {
+  readonly engine: RunEngine;
+}
+
+export interface RunActivities {
+  modelStep(input: { runId: string; index: number }): Promise<StepOutcome>;
+  concludeRun(input: { runId: string; ending: 'cancelled' | RunReason }): Promise<void>;
+}
+
+/** The steps of a run. Errors carry a reason of the closed list as their type and never a text of the user's. */
+export function createRunActivities(deps: RunActivityDeps): RunActivities {
+  const deliver = async (delivery: PendingDelivery | undefined) => {
+    if (delivery !== undefined) await kickDelivery(deps.engine, delivery, deps.log);
+  };
+  return {
+    async modelStep(input) {
+      const { cancellationSignal } = Context.current();
+      try {
+        const { outcome, delivery } = await withHeartbeat(() =>
+          performModelStep(deps, input, cancellationSignal),
+        );
+        await deliver(delivery);
+        return outcome;
+      } catch (error) {
+        if (error instanceof ModelFailure) throw toApplicationFailure(error);
+        throw error;
+      }
+    },
+    async concludeRun({ runId, ending }) {
+      const { delivery } = await transaction(deps.database, (tx) =>
+        endRun(tx, runId, ending === 'cancelled' ? cancellation : failure(ending)),
+      );
+      await deliver(delivery);
+    },
+  };
+}
+
+function toApplicationFailure(error: ModelFailure): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: error.reason,
+    message: error.message,
+    nonRetryable: !error.retryable,
+    ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
+  });
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Connection, ConnectionAuth } from './connection.ts';
+import { markNotReady, readSealedCredentials } from './queries.ts';
+import type { ConnectionSecrets } from './secrets.ts';
+
+/** Where the MCP client gets what authenticates its requests. */
+export interface CredentialSource {
+  /**
+   * The headers for a request made now, renewed first where they are about to expire.
+   * @throws {AppError} `connection_not_ready` when there are none that work
+   */
+  headers(connection: Connection, signal: AbortSignal): Promise<Record<string, string>>;
+  /**
+   * The server answered 401 to a request with these headers. Gives others to repeat it with, once, or undefined when
+   * there are none; the connection is then marked as not ready.
+   */
+  refused(
+    connection: Connection,
+    used: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Record<string, string> | undefined>;
+}
+
+export interface CredentialDeps {
+  readonly database: Db;
+  readonly connectionSecrets: ConnectionSecrets;
+}
+
+/** Credentials that a person typed in, as they are sealed. */
+const staticCredentials = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('bearer'), token: z.string() }),
+  z.strictObject({ kind: z.literal('headers'), headers: z.record(z.string(), z.string()) }),
+]);
+export type StaticCredentials = z.output<typeof staticCredentials>;
+
+/** One source for every connection, by its kind of authentication; `renewable` serves those that change by themselves. */
+export function createCredentialSource(
+  deps: CredentialDeps,
+  renewable: Partial<Record<ConnectionAuth, CredentialSource>>,
+): CredentialSource {
+  const fixed = createStaticSource(deps);
+  const sourceOf = (connection: Connection) => renewable[connection.auth] ?? fixed;
+  return {
+    headers: (connection, signal) => sourceOf(connection).headers(connection, signal),
+    refused: (connection, used, signal) => sourceOf(connection).refused(connection, used, signal),
+  };
+}
+
+function createStaticSource({ database, connectionSecrets }: CredentialDeps): CredentialSource {
+  return {
+    async headers(connection) {
+      if (connection.auth === 'none') return {};
+      const { credentials, state } = await readSealedCredentials(database, connection);
+      if (credentials === null || state !== 'ready') throw new AppError('connection_not_ready');
+      return headersOf(staticCredentials.parse(connectionSecrets.open(connection.id, credentials)));
+    },
+    async refused(connection) {
+      await markNotReady(database, connection, 'credentials_rejected');
+      return undefined;
+    },
+  };
+}
+
+export function headersOf(credentials: StaticCredentials): Record<string, string> {
+  return credentials.kind === 'bearer'
+    ? { authorization: `Bearer ${credentials.token}` }
+    : { ...credentials.headers };
+}

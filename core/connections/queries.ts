@@ -1,0 +1,121 @@
+import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { afterCursor, type Page } from '#lib/paging.ts';
+import type { Connection, ConnectionError, ConnectionState } from './connection.ts';
+
+const columns = sql`
+  id, project_id as "projectId", kind, provider, name, url, auth, account_label as "accountLabel", scopes, server,
+  state, public_error as "publicError", created_by as "createdBy", created_at as "createdAt",
+  updated_at as "updatedAt", checked_at as "checkedAt"
+`;
+
+/** @throws {AppError} `connection_not_found` */
+export async function readConnection(db: Db, projectId: string, id: string): Promise<Connection> {
+  const found = await row<Connection>(
+    db,
+    sql`select ${columns} from connections where id = ${id} and project_id = ${projectId}`,
+  );
+  if (found === undefined) throw new AppError('connection_not_found');
+  return found;
+}
+
+/** Reads the connection and holds it for the rest of the transaction. @throws {AppError} `connection_not_found` */
+export async function lockConnection(tx: Db, projectId: string, id: string): Promise<Connection> {
+  const found = await row<Connection>(
+    tx,
+    sql`select ${columns} from connections where id = ${id} and project_id = ${projectId} for update`,
+  );
+  if (found === undefined) throw new AppError('connection_not_found');
+  return found;
+}
+
+export function listConnections(db: Db, projectId: string, page: Page): Promise<Connection[]> {
+  return rows<Connection>(
+    db,
+    sql`
+      select ${columns} from connections
+      where project_id = ${projectId} ${afterCursor(page)}
+      order by id desc limit ${page.limit + 1}
+    `,
+  );
+}
+
+/** What a new connection is made of; the rest follows from it. */
+export type NewConnection = Omit<Connection, 'createdAt' | 'updatedAt'> & {
+  readonly sealedCredentials: string | null;
+  readonly credentialsExpireAt: Date | null;
+};
+
+/** Inserts, or finds the one that an earlier attempt of the same request inserted. */
+export async function insertConnection(db: Db, input: NewConnection): Promise<Connection> {
+  const inserted = await row<Connection>(
+    db,
+    sql`
+      insert into connections (id, project_id, kind, provider, name, url, auth, credentials, credentials_expire_at,
+        account_label, scopes, server, state, public_error, created_by, checked_at)
+      values (${input.id}, ${input.projectId}, ${input.kind}, ${input.provider}, ${input.name}, ${input.url},
+        ${input.auth}, ${input.sealedCredentials}, ${input.credentialsExpireAt}, ${input.accountLabel},
+        ${input.scopes}, ${input.server === null ? null : JSON.stringify(input.server)}, ${input.state},
+        ${input.publicError}, ${input.createdBy}, ${input.checkedAt})
+      on conflict (id) do nothing
+      returning ${columns}
+    `,
+  );
+  return inserted ?? readConnection(db, input.projectId, input.id);
+}
+
+export interface SealedCredentials {
+  readonly credentials: string | null;
+  readonly expireAt: Date | null;
+  readonly state: ConnectionState;
+}
+
+/** The sealed credentials; with `lock`, held for the rest of the transaction. @throws {AppError} `connection_not_found` */
+export async function readSealedCredentials(
+  db: Db,
+  connection: Pick<Connection, 'id' | 'projectId'>,
+  options: { lock?: boolean } = {},
+): Promise<SealedCredentials> {
+  const lock = options.lock === true ? sql`for update` : sql``;
+  const found = await row<SealedCredentials>(
+    db,
+    sql`
+      select credentials, credentials_expire_at as "expireAt", state from connections
+      where id = ${connection.id} and project_id = ${connection.projectId} ${lock}
+    `,
+  );
+  if (found === undefined) throw new AppError('connection_not_found');
+  return found;
+}
+
+/** Writes new credentials, which makes the connection ready again. */
+export async function writeSealedCredentials(
+  db: Db,
+  connection: Pick<Connection, 'id' | 'projectId'>,
+  input: { credentials: string; expireAt: Date | null; scopes?: readonly string[] },
+): Promise<void> {
+  await row(
+    db,
+    sql`
+      update connections set credentials = ${input.credentials}, credentials_expire_at = ${input.expireAt},
+        scopes = coalesce(${input.scopes ?? null}::text[], scopes), state = 'ready', public_error = null,
+        updated_at = now()
+      where id = ${connection.id} and project_id = ${connection.projectId}
+    `,
+  );
+}
+
+/** Notes why a connection cannot be used for now. Its credentials stay until it is deleted or connected again. */
+export async function markNotReady(
+  db: Db,
+  connection: Pick<Connection, 'id' | 'projectId'>,
+  error: ConnectionError,
+): Promise<void> {
+  await row(
+    db,
+    sql`
+      update connections set state = 'needs_reauthorization', public_error = ${error}, updated_at = now()
+      where id = ${connection.id} and project_id = ${connection.projectId}
+    `,
+  );
+}

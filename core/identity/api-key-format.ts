@@ -1,0 +1,42 @@
+import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const PREFIX_LENGTH = 8;
+const SECRET_LENGTH = 43;
+
+export interface NewApiKey {
+  readonly plaintext: string;
+  readonly prefix: string;
+  readonly hash: Buffer;
+}
+
+/** A key `<tag>_<prefix>_<secret>`: 8 characters to look it up, 43 (256 bits) to prove it, from a CSPRNG. */
+export function generateApiKey(tag: string): NewApiKey {
+  const prefix = randomBase62(PREFIX_LENGTH);
+  const plaintext = `${tag}_${prefix}_${randomBase62(SECRET_LENGTH)}`;
+  return { plaintext, prefix, hash: hashApiKey(plaintext) };
+}
+
+/** SHA-256 of the whole key: with 256 random bits a slow hash would add nothing but time. */
+export function hashApiKey(plaintext: string): Buffer {
+  return createHash('sha256').update(plaintext).digest();
+}
+
+export function sameHash(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** The look-up prefix of a well-formed key of this product, or undefined. */
+export function prefixOf(tag: string, presented: string): string | undefined {
+  const [presentedTag, prefix, secret, ...rest] = presented.split('_');
+  const wellFormed =
+    presentedTag === tag &&
+    prefix?.length === PREFIX_LENGTH &&
+    secret?.length === SECRET_LENGTH &&
+    rest.length === 0;
+  return wellFormed ? prefix : undefined;
+}
+
+function randomBase62(length: number): string {
+  return Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join('');
+}

@@ -1,0 +1,110 @@
+import { betterAuth, type BetterAuthOptions } from 'better-auth';
+import type { Database } from '#lib/database/index.ts';
+import { ensureOrganization } from './organizations.ts';
+
+export interface AuthSettings {
+  readonly database: Database;
+  /** Origin of this API, for cookies and links; never taken from the Host header. */
+  readonly publicUrl: string;
+  readonly uiOrigin: string;
+  readonly secret: string;
+  readonly productTag: string;
+}
+
+/** Set by our server from the socket or a trusted proxy hop; whatever the client sent under it is dropped. */
+export const CLIENT_ADDRESS_HEADER = 'x-client-address';
+
+/** The person behind a request's session cookie. */
+export interface Session {
+  readonly id: string;
+  readonly userId: string;
+}
+
+export interface Auth {
+  /** Serves `/auth/*`. */
+  handler(request: Request): Promise<Response>;
+  /** The session of the cookie in these headers, or undefined. */
+  session(headers: Headers): Promise<Session | undefined>;
+}
+
+/** better-auth (email and password) over our own tables. Signing up makes an organization and its default project. */
+export function createAuth(settings: AuthSettings): Auth {
+  const auth = betterAuth(authOptions(settings));
+  return {
+    handler: (request) => auth.handler(request),
+    async session(headers) {
+      const found = await auth.api.getSession({ headers });
+      return found === null
+        ? undefined
+        : { id: found.session.id, userId: found.session.userId };
+    },
+  };
+}
+
+/** The options alone, which the drift test compares with our migrations. */
+export function authOptions(settings: AuthSettings) {
+  return {
+    database: settings.database,
+    baseURL: settings.publicUrl,
+    basePath: '/auth',
+    secret: settings.secret,
+    trustedOrigins: [settings.uiOrigin],
+    telemetry: { enabled: false },
+    emailAndPassword: { enabled: true, minPasswordLength: 10, maxPasswordLength: 128 },
+    advanced: {
+      cookiePrefix: settings.productTag,
+      ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
+    },
+    rateLimit: {
+      enabled: true,
+      storage: 'database',
+      modelName: 'auth_rate_limits',
+      fields: { lastRequest: 'last_request' },
+    },
+    databaseHooks: {
+      session: {
+        create: {
+          // Signing up creates a session too, so this covers both. `after` comes when the account is committed.
+          after: async (session, context) => {
+            const user = await context?.context.internalAdapter.findUserById(session.userId);
+            if (user) await ensureOrganization(settings.database, user);
+          },
+        },
+      },
+    },
+    user: {
+      modelName: 'users',
+      fields: { emailVerified: 'email_verified', ...timestamps },
+    },
+    session: {
+      modelName: 'sessions',
+      fields: {
+        userId: 'user_id',
+        expiresAt: 'expires_at',
+        ipAddress: 'ip_address',
+        userAgent: 'user_agent',
+        ...timestamps,
+      },
+    },
+    account: {
+      modelName: 'accounts',
+      fields: {
+        userId: 'user_id',
+        accountId: 'account_id',
+        providerId: 'provider_id',
+        accessToken: 'access_token',
+        refreshToken: 'refresh_token',
+        idToken: 'id_token',
+        accessTokenExpiresAt: 'access_token_expires_at',
+        refreshTokenExpiresAt: 'refresh_token_expires_at',
+        ...timestamps,
+      },
+    },
+    verification: {
+      modelName: 'verifications',
+      fields: { expiresAt: 'expires_at', ...timestamps },
+    },
+  } satisfies BetterAuthOptions;
+}
+
+const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;

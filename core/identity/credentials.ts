@@ -1,0 +1,108 @@
+import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import type { Plan } from '#core/billing/index.ts';
+import { hashApiKey, prefixOf, sameHash } from './api-key-format.ts';
+import type { Role } from './organizations.ts';
+import type { Scope } from './scopes.ts';
+
+/** Requests of a credential in the current window, this one included, and the seconds until the next window. */
+export interface WindowUse {
+  readonly count: number;
+  readonly resetSeconds: number;
+}
+
+export interface KeyCredential {
+  readonly keyId: string;
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly paidPlan: Plan | null;
+  readonly scopes: readonly Scope[];
+  readonly stale: boolean;
+  readonly use: WindowUse;
+}
+
+/**
+ * Finds a presented key and counts the request against its rate limit, in one statement: this stands in front of
+ * every request. The count is taken only when the hash matches, so a guesser cannot use up another's window.
+ */
+export async function authenticateKey(
+  db: Db,
+  tag: string,
+  presented: string,
+): Promise<KeyCredential | undefined> {
+  const prefix = prefixOf(tag, presented);
+  if (prefix === undefined) return undefined;
+  const hash = hashApiKey(presented);
+  const found = await row<Omit<KeyCredential, 'use'> & WindowUse & { hash: Buffer }>(
+    db,
+    sql`
+      with key as (
+        select k.id, k.hash, k.scopes, k.project_id, p.organization_id, o.paid_plan,
+          coalesce(k.last_used_at < now() - interval '1 minute', true) as stale
+        from api_keys k
+        join projects p on p.id = k.project_id
+        join organizations o on o.id = p.organization_id
+        where k.prefix = ${prefix} and k.hash = ${hash} and k.revoked_at is null
+      ), hit as (
+        ${countRequest(sql`select id, date_trunc('minute', now()), 1 from key`)}
+      )
+      select key.id as "keyId", key.hash, key.scopes, key.project_id as "projectId",
+        key.organization_id as "organizationId", key.paid_plan as "paidPlan", key.stale,
+        hit.count, ${resetSeconds} as "resetSeconds"
+      from key, hit
+    `,
+  );
+  if (found === undefined || !sameHash(found.hash, hash)) return undefined;
+  const { count, resetSeconds: reset, ...credential } = found;
+  return { ...credential, use: { count, resetSeconds: reset } };
+}
+
+/** Counts one request of a credential that was verified elsewhere, a session. */
+export async function countUse(db: Db, credential: string): Promise<WindowUse> {
+  const use = await row<WindowUse>(
+    db,
+    sql`
+      with hit as (${countRequest(sql`select ${credential}::text, date_trunc('minute', now()), 1`)})
+      select count, ${resetSeconds} as "resetSeconds" from hit
+    `,
+  );
+  return use ?? { count: 1, resetSeconds: 60 };
+}
+
+export interface ProjectMembership {
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly role: Role;
+  readonly paidPlan: Plan | null;
+}
+
+/** The person's membership of the named project, or up to two memberships when none is named. */
+export function findMemberships(
+  db: Db,
+  userId: string,
+  projectId: string | undefined,
+): Promise<ProjectMembership[]> {
+  const selected = projectId ?? null;
+  return rows<ProjectMembership>(
+    db,
+    sql`
+      select p.id as "projectId", p.organization_id as "organizationId", m.role, o.paid_plan as "paidPlan"
+      from memberships m
+      join organizations o on o.id = m.organization_id
+      join projects p on p.organization_id = m.organization_id
+      where m.user_id = ${userId} and (${selected}::text is null or p.id = ${selected})
+      limit 2
+    `,
+  );
+}
+
+const resetSeconds = sql`ceil(60 - extract(second from now()))::int`;
+
+function countRequest(source: ReturnType<typeof sql>) {
+  return sql`
+    insert into rate_limits as r (credential, window_start, count) ${source}
+    on conflict (credential) do update set
+      window_start = excluded.window_start,
+      count = case when r.window_start = excluded.window_start then r.count + 1 else 1 end
+    returning count
+  `;
+}

@@ -1,0 +1,91 @@
+import { AppError } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import { readGatewayList } from './gateway-list.ts';
+import { sameModel, type ModelOption, type ModelReference } from './model.ts';
+
+export interface ModelList {
+  readonly options: readonly ModelOption[];
+  readonly fetchedAt: Date;
+  /** The gateway cannot be reached now and this is what it said last. */
+  readonly stale: boolean;
+}
+
+export interface ModelDirectory {
+  /** @throws {AppError} `models_unavailable` when there has never been a list */
+  list(): Promise<ModelList>;
+  /** The option a reference names, or undefined. */
+  find(reference: ModelReference): Promise<ModelOption | undefined>;
+}
+
+export interface DirectorySettings {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly log: Log;
+  /** How long a list is fresh. */
+  readonly freshMs?: number;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * The gateway's live list, cached briefly. However many ask, one request is in flight at a time. An outage is
+ * bridged with the last list, marked stale, and the gateway is asked again at most every few seconds.
+ */
+export function createModelDirectory(settings: DirectorySettings): ModelDirectory {
+  const freshMs = settings.freshMs ?? 60_000;
+  let last: { options: readonly ModelOption[]; fetchedAt: Date } | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let inFlight: Promise<void> | undefined;
+
+  async function refresh(): Promise<void> {
+    try {
+      last = { options: await fetchList(settings), fetchedAt: new Date() };
+      failedAt = Number.NEGATIVE_INFINITY;
+    } catch (err) {
+      failedAt = performance.now();
+      settings.log.warn({ err }, 'the model list could not be fetched');
+    } finally {
+      inFlight = undefined;
+    }
+  }
+
+  async function list(): Promise<ModelList> {
+    const age = last === undefined ? Number.POSITIVE_INFINITY : Date.now() - last.fetchedAt.getTime();
+    const resting = performance.now() - failedAt < RETRY_AFTER_FAILURE_MS;
+    if (age >= freshMs && !(resting && last !== undefined)) {
+      inFlight ??= refresh();
+      await inFlight;
+    }
+    if (last === undefined) {
+      throw new AppError('models_unavailable', undefined, { 'Retry-After': '5' });
+    }
+    return { ...last, stale: Date.now() - last.fetchedAt.getTime() >= freshMs };
+  }
+
+  return {
+    list,
+    async find(reference) {
+      const { options } = await list();
+      return options.find((option) => sameModel(option, reference));
+    },
+  };
+}
+
+const RETRY_AFTER_FAILURE_MS = 5_000;
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
+
+async function fetchList({ baseUrl, apiKey, timeoutMs }: DirectorySettings): Promise<ModelOption[]> {
+  const response = await fetch(`${baseUrl.replace(/\/$/, '')}/models`, {
+    headers: apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` },
+    signal: AbortSignal.timeout(timeoutMs ?? 10_000),
+    redirect: 'error',
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`the gateway answered ${response.status} to the model list`);
+  }
+  const text = await response.text();
+  if (text.length > MAX_LIST_BYTES) throw new Error('the model list is too large');
+  const options = readGatewayList(JSON.parse(text));
+  if (options.length === 0) throw new Error('the model list is empty');
+  return options;
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { ModelOption, ModelPrices } from './model.ts';
+
+/** Prices come as decimal strings, from some gateways as numbers, and for some models in tiers or not at all. */
+const price = z.union([
+  z.string().regex(/^\d+(\.\d+)?(e-?\d+)?$/i),
+  z.number().nonnegative().transform(String),
+]);
+
+const pricing = z
+  .object({
+    prompt: price.optional(),
+    input: price.optional(),
+    completion: price.optional(),
+    output: price.optional(),
+    input_cache_read: price.optional(),
+  })
+  .optional()
+  .catch(undefined);
+
+const entry = z.object({
+  id: z.string().min(1).max(200),
+  name: z.string().max(300).optional().catch(undefined),
+  context_length: z.number().int().positive().optional().catch(undefined),
+  context_window: z.number().int().positive().optional().catch(undefined),
+  type: z.string().optional().catch(undefined),
+  pricing,
+});
+
+const list = z.object({ data: z.array(z.unknown()) });
+
+/**
+ * Reads an OpenAI-compatible `GET /models` answer. An entry that cannot be read is left out; an answer that is not
+ * a list at all throws.
+ */
+export function readGatewayList(answer: unknown): ModelOption[] {
+  return list.parse(answer).data.flatMap((item) => {
+    const parsed = entry.safeParse(item);
+    if (!parsed.success) return [];
+    const model = parsed.data;
+    // Gateways list embedding and image models beside language models and say so in `type`.
+    if (model.type !== undefined && model.type !== 'language') return [];
+    return [
+      {
+        provider: 'gateway' as const,
+        connectionId: null,
+        modelId: model.id,
+        name: model.name ?? model.id,
+        contextTokens: model.context_length ?? model.context_window ?? null,
+        prices: readPrices(model.pricing),
+      },
+    ];
+  });
+}
+
+function readPrices(quoted: z.output<typeof pricing>): ModelPrices | null {
+  const input = quoted?.prompt ?? quoted?.input;
+  const output = quoted?.completion ?? quoted?.output;
+  if (input === undefined || output === undefined) return null;
+  return { input, output, cachedInput: quoted?.input_cache_read ?? null };
+}

@@ -1,0 +1,18 @@
+import type { ModelProvider } from './model.ts';
+
+export interface ProviderFlags {
+  readonly MODEL_PROVIDER_A_ENABLED: boolean;
+  readonly MODEL_PROVIDER_B_ENABLED: boolean;
+  readonly MODEL_PROVIDER_C_ENABLED: boolean;
+}
+
+/** Which providers may take new work. The managed gateway always may; each connected one has its own flag. */
+export function providerSwitch(flags: ProviderFlags): (provider: string) => boolean {
+  const enabled: Record<ModelProvider, boolean> = {
+    gateway: true,
+    'provider-a': flags.MODEL_PROVIDER_A_ENABLED,
+    'provider-b': flags.MODEL_PROVIDER_B_ENABLED,
+    'provider-c': flags.MODEL_PROVIDER_C_ENABLED,
+  };
+  return (provider) => Object.hasOwn(enabled, provider) && enabled[provider as ModelProvider];
+}

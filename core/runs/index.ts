@@ -1,0 +1,26 @@
+export { overBudget } from './budget.ts';
+export { requestCancellation } from './cancel.ts';
+export { cancellation, endRun, failure, type RunEnding } from './end-run.ts';
+export { createRunEngine, type RunEngine, type StartableRun } from './engine.ts';
+export { enqueueManualRun, retryRun } from './enqueue.ts';
+export { createModelCaller, type ModelCaller, type ModelCallerSettings } from './model-call.ts';
+export { ModelFailure } from './model-failure.ts';
+export {
+  performModelStep,
+  type ModelStepDeps,
+  type PerformedStep,
+  type StepOutcome,
+} from './model-step.ts';
+export { BUILT_IN_VARIABLES, placeholdersOf, renderPrompt, unknownPlaceholders } from './prompt.ts';
+export { listRuns, listSteps, readRun, readRunDetail, type RunFilter } from './queries.ts';
+export type { Run, RunDetail, RunUsage, Step } from './run.ts';
+export {
+  RUN_REASONS,
+  RUN_STATES,
+  RUN_TRANSITIONS,
+  TRIGGERS,
+  type EndState,
+  type RunReason,
+  type RunState,
+  type Trigger,
+} from './states.ts';

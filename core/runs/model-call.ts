@@ -1,0 +1,124 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { generateText, type ModelMessage, type ToolSet } from 'ai';
+import { Agent, fetch as undiciFetch } from 'undici';
+import { ModelFailure, toModelFailure } from './model-failure.ts';
+import { tokenCount, type Usage } from './usage.ts';
+
+export interface ToolCallRequest {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export interface ModelAnswer {
+  readonly text: string;
+  /** The assistant's part of the transcript, as the next step has to send it back. */
+  readonly messages: readonly ModelMessage[];
+  readonly toolCalls: readonly ToolCallRequest[];
+  readonly finishReason: string;
+  readonly usage: Usage;
+}
+
+export interface ModelCall {
+  readonly modelId: string;
+  readonly instructions: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: ToolSet;
+  readonly signal: AbortSignal;
+}
+
+export interface ModelCaller {
+  /** @throws {ModelFailure}; or the signal's reason when it was aborted */
+  call(input: ModelCall): Promise<ModelAnswer>;
+  close(): Promise<void>;
+}
+
+export interface ModelCallerSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/** Calls models of the managed gateway over its OpenAI-compatible interface. Retries are the engine's, not the library's. */
+export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
+  // A model may think for minutes before its first byte; the call's own deadline is the only clock.
+  const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
+  const gateway = createOpenAICompatible({
+    name: 'gateway',
+    baseURL: settings.baseUrl,
+    ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
+    fetch: boundedFetch(agent),
+  });
+  return {
+    async call(input) {
+      const deadline = AbortSignal.timeout(settings.timeoutMs);
+      try {
+        const answer = await generateText({
+          model: gateway(input.modelId),
+          instructions: input.instructions,
+          messages: [...input.messages],
+          tools: input.tools,
+          maxRetries: 0,
+          abortSignal: AbortSignal.any([input.signal, deadline]),
+        });
+        return {
+          text: answer.text,
+          messages: answer.response.messages,
+          toolCalls: answer.toolCalls.map(({ toolCallId, toolName, input: args }) => ({
+            callId: toolCallId,
+            name: toolName,
+            input: args,
+          })),
+          finishReason: answer.finishReason,
+          usage: {
+            inputTokens: tokenCount(answer.usage.inputTokens),
+            cachedInputTokens: tokenCount(answer.usage.inputTokenDetails.cacheReadTokens),
+            outputTokens: tokenCount(answer.usage.outputTokens),
+            reasoningTokens: tokenCount(answer.usage.outputTokenDetails.reasoningTokens),
+          },
+        };
+      } catch (error) {
+        if (input.signal.aborted) throw input.signal.reason;
+        if (deadline.aborted) {
+          const seconds = settings.timeoutMs / 1_000;
+          throw new ModelFailure('model_unreachable', `The model gave no answer in ${seconds} s.`, {
+            retryable: true,
+          });
+        }
+        throw toModelFailure(error);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** A completion is text that a person could read; an answer beyond this is a fault of the provider. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+function boundedFetch(agent: Agent): typeof fetch {
+  const bounded = async (...[input, init]: Parameters<typeof undiciFetch>) => {
+    const response = await undiciFetch(input, { ...init, dispatcher: agent, redirect: 'error' });
+    let seen = 0;
+    const counted = response.body?.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          seen += chunk.byteLength;
+          if (seen <= MAX_ANSWER_BYTES) controller.enqueue(chunk);
+          else controller.error(tooLarge());
+        },
+      }),
+    );
+    return new Response(counted ?? null, {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+    });
+  };
+  // undici's fetch is the global one with the dispatcher option; only its own copies of the types differ.
+  return bounded as unknown as typeof fetch;
+}
+
+function tooLarge(): ModelFailure {
+  return new ModelFailure('model_malformed', 'The answer of the model is too large.', {
+    retryable: false,
+  });
+}

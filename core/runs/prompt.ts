@@ -1,0 +1,58 @@
+import type { AttachedSkill } from '#core/skills/index.ts';
+
+const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
+
+/** Placeholders that every run has a value for. */
+export const BUILT_IN_VARIABLES = ['now', 'date', 'routine.name', 'run.id'] as const;
+
+/** The names that a text's placeholders ask for, each once. */
+export function placeholdersOf(instructions: string): string[] {
+  return [...new Set(Array.from(instructions.matchAll(PLACEHOLDER), (match) => match[1] ?? ''))];
+}
+
+/** The names among the placeholders that neither `variables` nor the built-ins have a value for. */
+export function unknownPlaceholders(
+  instructions: string,
+  variables: Readonly<Record<string, string>>,
+): string[] {
+  const builtIn: readonly string[] = BUILT_IN_VARIABLES;
+  return placeholdersOf(instructions).filter(
+    (name) => !builtIn.includes(name) && !Object.hasOwn(variables, name),
+  );
+}
+
+export interface PromptInput {
+  readonly instructions: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly skills: readonly AttachedSkill[];
+  readonly routineName: string;
+  readonly runId: string;
+  readonly timezone: string;
+  readonly startedAt: Date;
+}
+
+/**
+ * The text a run gives to its model: the routine's own instructions with their placeholders filled, then each skill
+ * verbatim under its heading, in the routine's order. Values are put in as they are and not looked into again.
+ */
+export function renderPrompt(input: PromptInput): string {
+  const values: Record<string, string> = {
+    ...input.variables,
+    now: input.startedAt.toISOString(),
+    date: localDate(input.startedAt, input.timezone),
+    'routine.name': input.routineName,
+    'run.id': input.runId,
+  };
+  const instructions = input.instructions.replaceAll(PLACEHOLDER, (whole, name: string) =>
+    Object.hasOwn(values, name) ? (values[name] ?? whole) : whole,
+  );
+  const sections = input.skills.map(
+    (skill) => `## Skill: ${skill.name}\n\n${skill.instructions}`,
+  );
+  return [instructions, ...sections].join('\n\n');
+}
+
+function localDate(instant: Date, timezone: string): string {
+  // The Swedish locale writes dates as ISO 8601 does.
+  return new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' }).format(instant);
+}

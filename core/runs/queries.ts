@@ -1,0 +1,87 @@
+import { join, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { afterCursor, type Page } from '#lib/paging.ts';
+import { listDeliveries } from '#core/webhooks/index.ts';
+import type { Run, RunDetail, Step } from './run.ts';
+import type { RunState, Trigger } from './states.ts';
+
+const usage = sql`jsonb_build_object('inputTokens', input_tokens, 'cachedInputTokens', cached_input_tokens,
+  'outputTokens', output_tokens, 'reasoningTokens', reasoning_tokens, 'costUsd', trim_scale(cost_usd)::text) as usage`;
+
+const columns = sql`
+  id, project_id as "projectId", routine_id as "routineId", routine_revision as "routineRevision", trigger, state,
+  reason, error_message as "errorMessage", scheduled_for as "scheduledFor", skipped_count as "skippedCount",
+  skipped_until as "skippedUntil", variables, retry_of as "retryOf",
+  case when model_id is not null then jsonb_build_object('provider', model_provider,
+    'connectionId', model_connection_id, 'modelId', model_id) end as model,
+  result, step_count as "stepCount", ${usage}, created_at as "createdAt", started_at as "startedAt",
+  finished_at as "finishedAt", cancel_requested_at as "cancelRequestedAt"
+`;
+
+export interface RunFilter {
+  readonly routineId: string | undefined;
+  readonly state: RunState | undefined;
+  readonly trigger: Trigger | undefined;
+  /** Bounds of `createdAt`: from `since` on, before `until`. */
+  readonly since: Date | undefined;
+  readonly until: Date | undefined;
+  readonly page: Page;
+}
+
+export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<Run[]> {
+  const conditions = [
+    sql`project_id = ${projectId}`,
+    ...(filter.routineId === undefined ? [] : [sql`routine_id = ${filter.routineId}`]),
+    ...(filter.state === undefined ? [] : [sql`state = ${filter.state}`]),
+    ...(filter.trigger === undefined ? [] : [sql`trigger = ${filter.trigger}`]),
+    ...(filter.since === undefined ? [] : [sql`created_at >= ${filter.since}`]),
+    ...(filter.until === undefined ? [] : [sql`created_at < ${filter.until}`]),
+  ];
+  return rows<Run>(
+    db,
+    sql`
+      select ${columns} from runs
+      where ${join(conditions, ' and ')} ${afterCursor(filter.page)}
+      order by id desc limit ${filter.page.limit + 1}
+    `,
+  );
+}
+
+/** @throws {AppError} `run_not_found` */
+export async function readRun(db: Db, projectId: string, id: string): Promise<Run> {
+  const run = await row<Run>(
+    db,
+    sql`select ${columns} from runs where id = ${id} and project_id = ${projectId}`,
+  );
+  if (run === undefined) throw new AppError('run_not_found');
+  return run;
+}
+
+/** The run with its steps and webhook deliveries. @throws {AppError} `run_not_found` */
+export async function readRunDetail(db: Db, projectId: string, id: string): Promise<RunDetail> {
+  const run = await row<Run & { prompt: string | null }>(
+    db,
+    sql`select ${columns}, prompt from runs where id = ${id} and project_id = ${projectId}`,
+  );
+  if (run === undefined) throw new AppError('run_not_found');
+  const [steps, deliveries] = [await listSteps(db, projectId, id, -1), await listDeliveries(db, id)];
+  return { ...run, steps, deliveries };
+}
+
+/** The steps after `afterIndex`, in order. */
+export function listSteps(
+  db: Db,
+  projectId: string,
+  runId: string,
+  afterIndex: number,
+): Promise<Step[]> {
+  return rows<Step>(
+    db,
+    sql`
+      select index, kind, state, attempt, model_id as "modelId", text, finish_reason as "finishReason",
+        error_message as "errorMessage", ${usage}, started_at as "startedAt", finished_at as "finishedAt"
+      from steps where run_id = ${runId} and project_id = ${projectId} and index > ${afterIndex}
+      order by index
+    `,
+  );
+}

@@ -1,0 +1,42 @@
+import { BoundedCache } from './bounded-cache.ts';
+import { splitExpression } from './expression.ts';
+import type { ParsedSchedule } from './parsed-schedule.ts';
+import { readFields } from './read-fields.ts';
+import { ScheduleError } from './schedule-error.ts';
+import { MS_PER_MINUTE } from './units.ts';
+import { nextLocalMinute } from './wall-clock.ts';
+
+/**
+ * Reads a schedule that is about to be accepted: five cron fields (names, lists, ranges, steps, `L`,
+ * `5L`, `5#2`; day of month and day of week are a union when both are restricted) or one of
+ * `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly`, `@annually`.
+ * Throws `ScheduleError` when it cannot be read, never fires, or fires next more than eight years after `now`.
+ */
+export function parseSchedule(expression: string, now = new Date()): ParsedSchedule {
+  const schedule = parseStoredSchedule(expression);
+  const latest = new Date(now);
+  latest.setUTCFullYear(latest.getUTCFullYear() + MAX_YEARS_AHEAD);
+  // The zone does not matter here: it moves both ends of the eight years by hours.
+  const next = nextLocalMinute(schedule, minuteOf(now) + 1, minuteOf(latest) + 1);
+  if (next === undefined) {
+    throw new ScheduleError(`The schedule does not fire in the next ${MAX_YEARS_AHEAD} years.`);
+  }
+  return schedule;
+}
+
+/**
+ * Reads a schedule that was accepted before. The eight years are not asked again: `0 0 * 2 1#5` may be
+ * accepted in a year before a leap year and then waits 28 years after it fired.
+ */
+export function parseStoredSchedule(expression: string): ParsedSchedule {
+  return parsed.get(expression, () => readFields(expression.trim(), splitExpression(expression)));
+}
+
+const MAX_YEARS_AHEAD = 8;
+
+// Reading costs about 20 µs, most of it cron-parser's; a tick reads thousands, many of them alike.
+const parsed = new BoundedCache<string, ParsedSchedule>(2000);
+
+function minuteOf(date: Date): number {
+  return Math.floor(date.getTime() / MS_PER_MINUTE);
+}

@@ -1,0 +1,60 @@
+import { cancellation, endRun, failure, type RunEngine } from '#core/runs/index.ts';
+import { kickDelivery } from '#core/webhooks/index.ts';
+import { execute, rows, sql, transaction, type Database } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+
+export interface SweepDeps {
+  readonly database: Database;
+  readonly engine: RunEngine;
+  readonly log: Log;
+}
+
+interface OpenRun {
+  readonly id: string;
+  readonly state: 'queued' | 'running';
+  readonly cancelRequested: boolean;
+}
+
+/** Runs looked at in one tick; each costs one question to Temporal. */
+const BATCH = 100;
+
+/**
+ * Looks after open runs, the longest unlooked-at first: repeats a cancellation that Temporal may not have heard, and
+ * settles a run whose workflow is gone. One that never began is queued again; one that was under way ends as
+ * `workflow_lost`, so that nothing waits for it for ever.
+ */
+export async function sweepOpenRuns({ database, engine, log }: SweepDeps): Promise<number> {
+  const open = await rows<OpenRun>(
+    database,
+    sql`
+      update runs set checked_at = now()
+      from (
+        select id from runs
+        where state in ('queued', 'running') and workflow_started_at is not null
+          and coalesce(checked_at, workflow_started_at) < now() - interval '50 seconds'
+        order by coalesce(checked_at, workflow_started_at) limit ${BATCH}
+        for update skip locked
+      ) chosen
+      where runs.id = chosen.id
+      returning runs.id, state, cancel_requested_at is not null as "cancelRequested"
+    `,
+  );
+  let settled = 0;
+  for (const run of open) {
+    if (run.cancelRequested) await engine.cancelRun(run.id);
+    if (await engine.isOpen(run.id)) continue;
+    settled += 1;
+    log.warn({ runId: run.id, state: run.state }, 'the workflow of an open run is gone');
+    if (run.state === 'queued' && !run.cancelRequested) {
+      await execute(
+        database,
+        sql`update runs set workflow_started_at = null where id = ${run.id} and state = 'queued'`,
+      );
+      continue;
+    }
+    const ending = run.cancelRequested ? cancellation : failure('workflow_lost');
+    const { delivery } = await transaction(database, (tx) => endRun(tx, run.id, ending));
+    if (delivery !== undefined) await kickDelivery(engine, delivery, log);
+  }
+  return settled;
+}

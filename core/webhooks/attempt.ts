@@ -1,0 +1,83 @@
+import type { Database } from '#lib/database/index.ts';
+import { claimAttempt, type ClaimedAttempt } from './claim.ts';
+import type { DeliveryState } from './delivery.ts';
+import { recordAttempt, recordGone } from './record.ts';
+import { MAX_ATTEMPTS } from './retry.ts';
+import { sendAttempt, unanswered, type Exchange, type SendDeps } from './send.ts';
+import { judge, type Verdict } from './verdict.ts';
+
+export interface AttemptDeps extends SendDeps {
+  readonly database: Database;
+}
+
+/** The delivery's state after the attempt; `not_due` when there was none to make. */
+export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
+
+/**
+ * Makes one attempt of a delivery that is due: claims it, sends, records. No transaction and no connection is held
+ * while sending. Faults of the receiver are outcomes; an error means that our own side failed, and then the lease runs
+ * out and a tick has the same event sent again under the same id.
+ */
+export async function attemptDelivery(
+  deps: AttemptDeps,
+  deliveryId: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<AttemptOutcome> {
+  options.signal?.throwIfAborted();
+  const attempt = await claimAttempt(deps.database, deliveryId);
+  if (attempt === undefined) return 'not_due';
+  const { exchange, verdict } = await perform(deps, attempt, options.signal);
+  const outcome = await record(deps.database, attempt, exchange, verdict);
+  deps.log.info(
+    {
+      deliveryId,
+      runId: attempt.runId,
+      projectId: attempt.projectId,
+      attempt: attempt.index,
+      status: exchange.status,
+      durationMs: exchange.durationMs,
+      outcome,
+    },
+    'webhook attempt',
+  );
+  return outcome;
+}
+
+interface Performed {
+  readonly exchange: Exchange;
+  readonly verdict: Verdict;
+}
+
+async function perform(
+  deps: AttemptDeps,
+  attempt: ClaimedAttempt,
+  signal: AbortSignal | undefined,
+): Promise<Performed> {
+  const { webhookUrl } = attempt;
+  if (webhookUrl === null) {
+    return {
+      exchange: unanswered('not sent: the routine has no webhook URL any more', 0),
+      verdict: { state: 'failed', reason: 'webhook_removed' },
+    };
+  }
+  // Attempts that crash are never judged, so that they are too many shows only here.
+  if (attempt.rung > MAX_ATTEMPTS) {
+    return {
+      exchange: unanswered('not sent: all attempts are used up', 0),
+      verdict: { state: 'failed', reason: 'retries_exhausted' },
+    };
+  }
+  const exchange = await sendAttempt(deps, { ...attempt, webhookUrl }, signal);
+  return { exchange, verdict: judge(attempt.rung, exchange) };
+}
+
+async function record(
+  database: Database,
+  attempt: ClaimedAttempt,
+  exchange: Exchange,
+  verdict: Verdict,
+): Promise<AttemptOutcome> {
+  if (exchange.status === 410 && (await recordGone(database, attempt, exchange))) return 'failed';
+  await recordAttempt(database, attempt, exchange, verdict);
+  return verdict.state;
+}

@@ -1,0 +1,59 @@
+import { row, sql, type Db } from '#lib/database/index.ts';
+import { SENDING_LEASE } from './lease.ts';
+
+/** An attempt that this process, and no other, is to make. */
+export interface ClaimedAttempt {
+  readonly deliveryId: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly runId: string;
+  readonly body: string;
+  /** Counts all attempts of the delivery, from 1. */
+  readonly index: number;
+  /** Counts the attempts of the present retry schedule, from 1. */
+  readonly rung: number;
+  readonly startedAt: Date;
+  /** The routine's webhook as it is now, not as it was when the run ended. */
+  readonly webhookUrl: string | null;
+  readonly sealedSecret: string | null;
+  /** Only while it is still valid. */
+  readonly sealedPreviousSecret: string | null;
+}
+
+/**
+ * Takes the delivery for one attempt and puts the attempt on record, in one statement: when the process dies from here
+ * on, the record stays and the lease runs out.
+ * @returns undefined when there is nothing to do: not due, being sent by another, over, or unknown
+ */
+export function claimAttempt(db: Db, deliveryId: string): Promise<ClaimedAttempt | undefined> {
+  return row<ClaimedAttempt>(
+    db,
+    sql`
+      with claimed as (
+        update webhook_deliveries set
+          state = 'sending', attempt_count = attempt_count + 1, claimed_until = now() + ${SENDING_LEASE}
+        where id = ${deliveryId} and (
+          (state = 'pending' and next_attempt_at <= now()) or (state = 'sending' and claimed_until <= now())
+        )
+        returning *
+      ), crashed as (
+        update webhook_attempts a set error = ${CRASHED}
+        from claimed
+        where a.delivery_id = claimed.id and a.index = claimed.attempt_count - 1
+          and a.status is null and a.error is null
+      ), attempt as (
+        insert into webhook_attempts (delivery_id, index, started_at)
+        select id, attempt_count, now() from claimed
+        returning started_at
+      )
+      select d.id as "deliveryId", d.project_id as "projectId", d.routine_id as "routineId", d.run_id as "runId",
+        d.body, d.attempt_count as index, d.attempt_count - d.ladder_offset as rung,
+        attempt.started_at as "startedAt", r.webhook_url as "webhookUrl", r.webhook_secret as "sealedSecret",
+        case when r.webhook_secret_previous_until > now() then r.webhook_secret_previous end
+          as "sealedPreviousSecret"
+      from claimed d cross join attempt join routines r on r.id = d.routine_id
+    `,
+  );
+}
+
+const CRASHED = 'broken off on our side; whether the receiver got it is unknown';

@@ -1,0 +1,13 @@
+import { sql } from '#lib/database/index.ts';
+
+/**
+ * For how long a pending delivery is left to whoever is starting its workflow. Shorter than the minute between ticks,
+ * so that the next tick tries again when the start failed.
+ */
+export const START_LEASE = sql`interval '55 seconds'`;
+
+/**
+ * For how long an attempt holds its delivery: longer than the activity may take, so that it runs out only when the
+ * worker is gone. Times are the database's everywhere: workers' clocks may differ.
+ */
+export const SENDING_LEASE = sql`interval '60 seconds'`;

@@ -1,0 +1,96 @@
+import type { Log } from '#lib/log.ts';
+import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { ClaimedAttempt } from './claim.ts';
+import { parseRetryAfter } from './retry.ts';
+import type { SealedWebhookSecrets } from './secret.ts';
+import { signedHeaders } from './signature.ts';
+import { utf8Start } from './utf8.ts';
+
+export interface SendDeps {
+  readonly outbound: Pick<OutboundClient, 'request'>;
+  readonly webhookSecrets: SealedWebhookSecrets;
+  readonly log: Log;
+  /** For the whole exchange. Default 20 seconds; it must stay well below the lease of an attempt. */
+  readonly webhookTimeoutMs?: number;
+}
+
+/** What came of sending: an answer, or in our own words why there was none. */
+export interface Exchange {
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly responseExcerpt: string | null;
+  readonly durationMs: number;
+  readonly retryAfterMs: number | undefined;
+  /** We broke it off ourselves: the receiver is not to blame. */
+  readonly interrupted: boolean;
+}
+
+const TIMEOUT_MS = 20_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const EXCERPT_BYTES = 1_024;
+
+/** Signs the event and sends it once. Whatever the receiver does is an `Exchange`, never an error. */
+export async function sendAttempt(
+  deps: SendDeps,
+  attempt: ClaimedAttempt & { readonly webhookUrl: string },
+  signal: AbortSignal | undefined,
+): Promise<Exchange> {
+  const headers = sign(deps, attempt);
+  if (headers === undefined) return unanswered('the event could not be signed', 0);
+  const startedAt = performance.now();
+  const elapsedMs = () => Math.round(performance.now() - startedAt);
+  try {
+    const response = await deps.outbound.request({
+      url: attempt.webhookUrl,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: attempt.body,
+      timeoutMs: deps.webhookTimeoutMs ?? TIMEOUT_MS,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+      onOverflow: 'truncate',
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const durationMs = elapsedMs();
+    const answeredAt = new Date(attempt.startedAt.getTime() + durationMs);
+    return {
+      status: response.status,
+      error: null,
+      responseExcerpt: excerpt(response.body),
+      durationMs,
+      retryAfterMs: parseRetryAfter(response.headers.get('retry-after'), answeredAt),
+      interrupted: false,
+    };
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    return {
+      ...unanswered(error.message, elapsedMs()),
+      interrupted: error.code === 'aborted',
+    };
+  }
+}
+
+/** An exchange that did not come about. */
+export function unanswered(error: string, durationMs: number): Exchange {
+  const nothing = { status: null, responseExcerpt: null, retryAfterMs: undefined };
+  return { ...nothing, error, durationMs, interrupted: false };
+}
+
+/** Undefined when a secret cannot be read, as after a key was taken away too early: that may be put right in time. */
+function sign(deps: SendDeps, attempt: ClaimedAttempt): Record<string, string> | undefined {
+  const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
+  try {
+    const secrets = [sealedSecret, sealedPreviousSecret]
+      .filter((sealed) => sealed !== null)
+      .map((sealed) => deps.webhookSecrets.open(routineId, sealed));
+    if (secrets.length === 0) throw new Error('the routine has no webhook secret');
+    return signedHeaders({ id: deliveryId, sentAt: startedAt, body }, secrets);
+  } catch (err) {
+    deps.log.error({ err, deliveryId, routineId }, 'a webhook event could not be signed');
+    return undefined;
+  }
+}
+
+/** Postgres text cannot hold a NUL. */
+function excerpt(body: Uint8Array): string {
+  return utf8Start(body, EXCERPT_BYTES).replaceAll('\u0000', '');
+}

@@ -1,0 +1,3 @@
+export { run } from './run.ts';
+export { scheduler } from './scheduler.ts';
+export { webhookDelivery } from './webhook-delivery.ts';

@@ -1,0 +1,32 @@
+import type { ActivityOptions } from '@temporalio/common';
+
+/** A beat every 3 s may be missed twice before the worker counts as dead. */
+const HEARTBEAT_TIMEOUT = '10s';
+
+/**
+ * A model step: retried while the provider says "later", with its own delay where it names one. The run's remaining
+ * time bounds all attempts together; that is also how a run's timeout is kept, without a timer of its own.
+ */
+export function modelStepPolicy(remainingMs: number, summary: string): ActivityOptions {
+  return {
+    scheduleToCloseTimeout: remainingMs,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 5 },
+    summary,
+  };
+}
+
+/** Writes to Postgres that must happen in the end: patient, since the alternative is a run that never ends. */
+export const concludePolicy: ActivityOptions = {
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 200 },
+  summary: 'conclude',
+};
+
+/** A part of the scheduler: not retried, the next minute is the retry. */
+export const tickPolicy: ActivityOptions = {
+  startToCloseTimeout: '5m',
+  scheduleToStartTimeout: '1m',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  retry: { maximumAttempts: 1 },
+};
