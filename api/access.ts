@@ -1,0 +1,43 @@
+import type { Plan } from '#core/billing/index.ts';
+import type { Role, Scope } from '#core/identity/index.ts';
+
+export type { Scope } from '#core/identity/index.ts';
+
+/** Who may call an operation. */
+export type AuthKind =
+  | 'none'
+  /** A signed-in person, no project needed. */
+  | 'session'
+  /** A signed-in person with an active project. */
+  | 'project-session'
+  /** A bearer key, or a signed-in person with an active project. */
+  | 'key-or-session'
+  /** `X-Scheduler-Secret`. */
+  | 'scheduler-secret';
+
+export interface SessionAccess {
+  readonly kind: 'session';
+  readonly userId: string;
+}
+
+/** The tenant of a request. Every query of a tenant's table takes its `projectId`. */
+export interface ProjectAccess {
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly plan: Plan;
+  readonly actor:
+    | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly Scope[] }
+    | { readonly kind: 'session'; readonly userId: string; readonly role: Role };
+}
+
+export interface ProjectSessionAccess extends ProjectAccess {
+  readonly actor: Extract<ProjectAccess['actor'], { kind: 'session' }>;
+}
+
+export type AccessOf<A extends AuthKind> = A extends 'session'
+  ? SessionAccess
+  : A extends 'project-session'
+    ? ProjectSessionAccess
+    : A extends 'key-or-session'
+      ? ProjectAccess
+      : undefined;

@@ -1,0 +1,27 @@
+import type { PlanRule } from '#core/billing/index.ts';
+import type { Auth } from '#core/identity/index.ts';
+import type { ModelDirectory } from '#core/models/index.ts';
+import type { RunEngine } from '#core/runs/index.ts';
+import type { SkillCatalogue } from '#core/skills/index.ts';
+import type { SealedWebhookSecrets } from '#core/webhooks/index.ts';
+import type { Config } from '#lib/config/index.ts';
+import type { Database } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
+
+/** What the HTTP face is made of, handed in by its entry; nothing here is a module-level singleton. */
+export interface Deps {
+  readonly config: Config;
+  readonly planRule: PlanRule;
+  readonly database: Database;
+  readonly auth: Auth;
+  readonly models: ModelDirectory;
+  readonly skills: SkillCatalogue;
+  readonly secrets: SecretBox;
+  readonly outbound: OutboundClient;
+  readonly webhookSecrets: SealedWebhookSecrets;
+  readonly providerEnabled: (provider: string) => boolean;
+  readonly engine: RunEngine;
+  readonly log: Log;
+}

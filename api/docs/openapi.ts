@@ -1,0 +1,217 @@
+import { z } from 'zod';
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import { mayWrite, PLANS } from '#core/billing/index.ts';
+import { ERRORS, type ErrorCode } from '#lib/errors.ts';
+import type { Route, RouteSpec } from '../route.ts';
+
+/** The OpenAPI 3.1 document of the declared routes: schemas, security and every error of every operation. */
+export function buildOpenApi(
+  routes: readonly Route[],
+  options: { publicUrl: string; productTag: string },
+) {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const { spec } of routes) {
+    const path = spec.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(spec) };
+  }
+  return createDocument({
+    openapi: '3.1.1',
+    info: {
+      title: 'Routine Automation Service',
+      version: '1.0.0',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: options.publicUrl }],
+    tags: [...new Set(routes.map(({ spec }) => spec.tag))].map((name) => ({
+      name,
+      description: TAGS[name] ?? name,
+    })),
+    paths: paths as ZodOpenApiPathsObject,
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of one project.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: `${options.productTag}.session_token`,
+          description: 'Of a sign-in at `/auth`. Mutations also need `Origin`.',
+        },
+        schedulerSecret: { type: 'apiKey', in: 'header', name: 'X-Scheduler-Secret' },
+      },
+    },
+  });
+}
+
+function operation(spec: RouteSpec): ZodOpenApiOperationObject {
+  return {
+    operationId: spec.id,
+    tags: [spec.tag],
+    summary: spec.summary,
+    description: [spec.description ?? `${spec.summary}.`, scopeNote(spec)].filter(Boolean).join('\n\n'),
+    security: securityOf(spec),
+    requestParams: {
+      ...(spec.params === undefined ? {} : { path: spec.params as z.ZodObject }),
+      ...(spec.query === undefined ? {} : { query: spec.query as z.ZodObject }),
+      ...headersOf(spec),
+    },
+    ...(spec.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: spec.bodyOptional !== true,
+            content: { 'application/json': { schema: spec.body } },
+          },
+        }),
+    responses: responsesOf(spec),
+  };
+}
+
+function headersOf(spec: RouteSpec) {
+  const shape: Record<string, z.ZodType> = {};
+  if (spec.auth === 'key-or-session' || spec.auth === 'project-session') {
+    shape['X-Project-Id'] = z
+      .string()
+      .optional()
+      .meta({ description: 'Selects the project of a session; a key has its own.' });
+  }
+  if (spec.idempotent === true) {
+    shape['Idempotency-Key'] = z
+      .string()
+      .max(255)
+      .optional()
+      .meta({ description: 'The same key and body give the first answer again, for 24 hours.' });
+  }
+  if (spec.conditional === true) {
+    shape['If-Match'] = z.string().optional().meta({ description: 'The `ETag` you have seen.' });
+  }
+  return Object.keys(shape).length === 0 ? {} : { header: z.object(shape) };
+}
+
+function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
+  const { success } = spec;
+  const headers = { ...success.headers, ...commonHeaders(spec) };
+  const responses: ZodOpenApiResponsesObject = {
+    [`${success.status}`]: {
+      description: success.description,
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, description]) => [
+          name,
+          { description, schema: { type: 'string' as const } },
+        ]),
+      ),
+      content: {
+        'application/json': {
+          schema: z.strictObject({ data: success.data, requestId: z.string() }),
+        },
+      },
+    },
+  };
+  const byStatus = Map.groupBy(errorsOf(spec), (code) => ERRORS[code][0]);
+  for (const [status, codes] of [...byStatus].toSorted(([a], [b]) => a - b)) {
+    responses[`${status}` as '400'] = {
+      description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join('\n\n'),
+      content: {
+        'application/json': {
+          schema: failureOf(codes),
+          examples: Object.fromEntries(
+            codes.map((code) => [
+              code,
+              {
+                value: {
+                  error: { code, message: ERRORS[code][1] },
+                  requestId: '6b2f0a3e-5d0c-4a43-9d7e-2f6f6c0a9b11',
+                },
+              },
+            ]),
+          ),
+        },
+      },
+    };
+  }
+  return responses;
+}
+
+function failureOf(codes: readonly ErrorCode[]) {
+  return z.strictObject({
+    error: z.strictObject({ code: z.enum(codes as [ErrorCode, ...ErrorCode[]]), message: z.string() }),
+    requestId: z.string(),
+  });
+}
+
+/** The errors a route declares, and those that follow from its declaration. */
+export function errorsOf(spec: RouteSpec): ErrorCode[] {
+  const codes = new Set<ErrorCode>(spec.errors);
+  const add = (...more: ErrorCode[]) => more.forEach((code) => codes.add(code));
+  add('invalid_request', 'not_acceptable', 'internal_error', 'service_unavailable');
+  const writes = spec.method !== 'GET';
+  if (spec.auth !== 'none' && spec.auth !== 'scheduler-secret') {
+    add('authentication_required', 'rate_limited');
+    if (writes) add('origin_not_allowed');
+    if (spec.auth === 'key-or-session') add('invalid_api_key', 'insufficient_scope');
+    else add('session_required');
+    if (spec.auth !== 'session') add('project_required', 'project_not_found');
+    if (spec.auth === 'key-or-session' && writes) add('plan_write_required');
+  }
+  if (writes) add('invalid_json', 'body_too_large', 'unsupported_media_type');
+  if (spec.idempotent === true) add('idempotency_in_progress', 'idempotency_key_reused');
+  return [...codes];
+}
+
+function securityOf(spec: RouteSpec) {
+  switch (spec.auth) {
+    case 'none':
+      return [];
+    case 'scheduler-secret':
+      return [{ schedulerSecret: [] }];
+    case 'key-or-session':
+      return [{ apiKey: spec.scope === undefined ? [] : [spec.scope] }, { session: [] }];
+    default:
+      return [{ session: [] }];
+  }
+}
+
+function commonHeaders(spec: RouteSpec): Record<string, string> {
+  const limited = spec.auth !== 'none' && spec.auth !== 'scheduler-secret';
+  const listed = spec.query !== undefined;
+  return {
+    'X-Request-Id': 'The `requestId` of the envelope.',
+    ...(limited
+      ? {
+          'X-RateLimit-Limit': 'Requests a minute.',
+          'X-RateLimit-Remaining': 'Requests left in this minute.',
+        }
+      : {}),
+    ...(listed ? { Link: '`<…>; rel="next"` while there are more.' } : {}),
+    ...(spec.idempotent === true
+      ? { 'Idempotent-Replayed': '`true` when this is the first answer again.' }
+      : {}),
+  };
+}
+
+function scopeNote(spec: RouteSpec): string {
+  return spec.scope === undefined ? '' : `API keys need the scope \`${spec.scope}\`.`;
+}
+
+const TAGS: Record<string, string> = {
+  Models: 'What routines can run on.',
+  Skills: 'Reusable instructions, curated and your own.',
+  Routines: 'Recurring work: instructions, a schedule, a model.',
+  Runs: 'Executions of routines, step by step.',
+  'Organizations and projects': 'Who works where. Sessions only.',
+  'API keys': 'Access for automation. Sessions only.',
+  Operations: 'For those who run the service.',
+};
+
+const writers = Object.keys(PLANS).filter((plan) => mayWrite(plan as keyof typeof PLANS, 'key'));
+
+const DESCRIPTION = `Recurring work for language models: scheduled, recorded step by step, durable.
+
+Every success is \`{data, requestId}\`, every failure \`{error: {code, message}, requestId}\`.
+Lists are newest first; the next page is in the \`Link\` header. Times are RFC 3339 in UTC.
+API keys read on every plan and write on: ${writers.join(', ')}.`;

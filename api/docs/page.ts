@@ -1,0 +1,67 @@
+import { createReadStream } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Middleware } from 'koa';
+import { routes } from '../routes.ts';
+import { buildOpenApi } from './openapi.ts';
+import type { Config } from '#lib/config/index.ts';
+
+const ASSETS = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const FILES: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css',
+  'swagger-ui-bundle.js': 'text/javascript',
+};
+
+/** `/v1/openapi.json`, and `/docs`, which shows it. Both are public: they say nothing that is not in the source. */
+export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middleware {
+  const document = JSON.stringify(
+    buildOpenApi(routes, { publicUrl: config.PUBLIC_URL, productTag: config.PRODUCT_TAG }),
+  );
+  return async (ctx, next) => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    if (ctx.path === '/v1/openapi.json') {
+      ctx.type = 'application/json';
+      ctx.body = document;
+    } else if (ctx.path === '/docs' || ctx.path === '/docs/') {
+      ctx.type = 'text/html';
+      ctx.body = PAGE;
+    } else if (ctx.path === '/docs/start.js') {
+      ctx.type = 'text/javascript';
+      ctx.body = START;
+    } else {
+      const file = /^\/docs\/([\w.-]+)$/.exec(ctx.path)?.[1];
+      const type = file === undefined || !Object.hasOwn(FILES, file) ? undefined : FILES[file];
+      if (file === undefined || type === undefined) return next();
+      ctx.type = type;
+      ctx.body = createReadStream(path.join(ASSETS, file));
+    }
+    ctx.state.route = ctx.path;
+    return undefined;
+  };
+}
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Routine Automation Service API</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="api"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+const START = `window.ui = SwaggerUIBundle({
+  url: '/v1/openapi.json',
+  dom_id: '#api',
+  deepLinking: true,
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  validatorUrl: null,
+});
+`;

@@ -1,0 +1,132 @@
+import { timingSafeEqual, createHash } from 'node:crypto';
+import type { Context } from 'koa';
+import { effectivePlan, mayWrite } from '#core/billing/index.ts';
+import {
+  authenticateKey,
+  countUse,
+  findMemberships,
+  touchApiKey,
+  type WindowUse,
+} from '#core/identity/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { idPattern } from '#lib/ids.ts';
+import type { AccessOf, AuthKind, ProjectAccess } from '../access.ts';
+import type { Deps } from '../deps.ts';
+import type { RouteSpec } from '../route.ts';
+
+/**
+ * Who is calling, for which tenant, within which limits: decided before a byte of the body is read.
+ * @throws {AppError} of authentication, rate limit, scope, plan, origin and project selection
+ */
+export async function authenticate(
+  ctx: Context,
+  spec: RouteSpec,
+  deps: Deps,
+): Promise<AccessOf<AuthKind>> {
+  switch (spec.auth) {
+    case 'none':
+      return undefined;
+    case 'scheduler-secret':
+      assertSchedulerSecret(ctx.get('x-scheduler-secret'), deps.config.SCHEDULER_SECRET);
+      return undefined;
+    case 'session':
+      return sessionAccess(ctx, deps);
+    case 'project-session':
+      return projectOfSession(ctx, deps);
+    case 'key-or-session':
+      return ctx.get('authorization') === '' ? projectOfSession(ctx, deps) : keyAccess(ctx, spec, deps);
+  }
+}
+
+async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<ProjectAccess> {
+  const presented = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(ctx.get('authorization'))?.[1];
+  const key =
+    presented === undefined
+      ? undefined
+      : await authenticateKey(deps.database, deps.config.PRODUCT_TAG, presented);
+  if (key === undefined) throw new AppError('invalid_api_key', undefined, CHALLENGE);
+  ctx.state.projectId = key.projectId;
+  assertWithinLimit(ctx, key.use, deps);
+  if (key.stale) {
+    touchApiKey(deps.database, key.keyId).catch((err: unknown) =>
+      deps.log.warn({ err, keyId: key.keyId }, 'could not note the use of a key'),
+    );
+  }
+  if (spec.scope !== undefined && !key.scopes.includes(spec.scope)) {
+    throw new AppError('insufficient_scope', `The API key lacks the scope ${spec.scope}.`);
+  }
+  const plan = effectivePlan(deps.planRule, key.paidPlan);
+  if (spec.method !== 'GET' && !mayWrite(plan, 'key')) throw new AppError('plan_write_required');
+  return {
+    projectId: key.projectId,
+    organizationId: key.organizationId,
+    plan,
+    actor: { kind: 'key', keyId: key.keyId, scopes: key.scopes },
+  };
+}
+
+async function sessionAccess(ctx: Context, deps: Deps) {
+  // A key on a session-only operation is told so, whether or not it is a good key.
+  if (ctx.get('authorization') !== '') throw new AppError('session_required');
+  const session = await deps.auth.session(requestHeaders(ctx));
+  if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD' && ctx.get('origin') !== deps.config.UI_ORIGIN) {
+    throw new AppError('origin_not_allowed');
+  }
+  assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);
+  return { kind: 'session' as const, userId: session.userId };
+}
+
+async function projectOfSession(ctx: Context, deps: Deps) {
+  const { userId } = await sessionAccess(ctx, deps);
+  const selected = selectedProject(ctx, deps.config.PRODUCT_TAG);
+  if (selected !== undefined && !idPattern('project').test(selected)) {
+    throw new AppError('project_not_found');
+  }
+  const [membership, another] = await findMemberships(deps.database, userId, selected);
+  if (membership === undefined) {
+    throw new AppError(selected === undefined ? 'project_required' : 'project_not_found');
+  }
+  // With one project there is nothing to choose. With more, guessing would be choosing a tenant by accident.
+  if (another !== undefined) throw new AppError('project_required');
+  ctx.state.projectId = membership.projectId;
+  return {
+    projectId: membership.projectId,
+    organizationId: membership.organizationId,
+    plan: effectivePlan(deps.planRule, membership.paidPlan),
+    actor: { kind: 'session' as const, userId, role: membership.role },
+  };
+}
+
+function selectedProject(ctx: Context, tag: string): string | undefined {
+  const header = ctx.get('x-project-id');
+  if (header !== '') return header;
+  return ctx.cookies.get(`${tag}_project`);
+}
+
+function assertWithinLimit(ctx: Context, use: WindowUse, deps: Deps): void {
+  const limit = deps.config.RATE_LIMIT_PER_MINUTE;
+  ctx.set('X-RateLimit-Limit', String(limit));
+  ctx.set('X-RateLimit-Remaining', String(Math.max(limit - use.count, 0)));
+  if (use.count > limit) {
+    throw new AppError('rate_limited', undefined, {
+      'Retry-After': String(Math.max(use.resetSeconds, 1)),
+    });
+  }
+}
+
+function assertSchedulerSecret(presented: string, configured: string | undefined): void {
+  if (configured === undefined) throw new AppError('scheduler_unavailable');
+  // Equal lengths are what timingSafeEqual needs, and hashing gives them without telling the length.
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  if (!timingSafeEqual(digest(presented), digest(configured))) {
+    throw new AppError('invalid_signature', 'The X-Scheduler-Secret header does not match.');
+  }
+}
+
+function requestHeaders(ctx: Context): Headers {
+  return new Headers({ cookie: ctx.get('cookie') });
+}
+
+const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
+

@@ -1,0 +1,103 @@
+import type { IncomingMessage } from 'node:http';
+import getRawBody from 'raw-body';
+import { AppError, invalid, type Fault } from '#lib/errors.ts';
+
+export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_DEPTH = 64;
+
+/** Whether the request announces a body at all (RFC 9112, section 6.3). */
+export function hasBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length'];
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/** @throws {AppError} `body_too_large` before reading where the length is announced, else when the limit is passed */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  try {
+    return await getRawBody(request, {
+      limit: MAX_BODY_BYTES,
+      length: request.headers['content-length'] ?? null,
+    });
+  } catch (error) {
+    const type = error instanceof Error && 'type' in error ? error.type : undefined;
+    if (type === 'entity.too.large') {
+      // The rest of the body is still on its way; without this the answer could be lost in a reset.
+      request.resume();
+      throw new AppError('body_too_large', undefined, { Connection: 'close' });
+    }
+    throw new AppError('invalid_request', 'The request body ended before its announced length.');
+  }
+}
+
+/**
+ * The JSON value of a request. Only `application/json` in UTF-8 is parsed, never text or forms: that is what keeps
+ * a foreign page's form from being a valid request.
+ * @throws {AppError} `unsupported_media_type`, `body_too_large`, `invalid_json`, `invalid_request`
+ */
+export async function readJson(
+  request: IncomingMessage,
+): Promise<{ readonly raw: Buffer; readonly value: unknown }> {
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
+  const charset = parameters.find((parameter) => parameter.trim().toLowerCase().startsWith('charset='));
+  const utf8 = charset === undefined || /^charset="?utf-?8"?$/i.test(charset.trim());
+  if (type.trim().toLowerCase() !== 'application/json' || !utf8) {
+    throw new AppError('unsupported_media_type');
+  }
+  if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    throw new AppError('unsupported_media_type', 'Send the body without a content encoding.');
+  }
+  const raw = await readBody(request);
+  const value = parseJson(raw);
+  const faults: Fault[] = [];
+  findUnstorable(value, [], faults);
+  if (faults.length > 0) throw invalid(faults);
+  return { raw, value };
+}
+
+function parseJson(raw: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));
+  } catch (error) {
+    const position = error instanceof SyntaxError ? /position \d+/.exec(error.message)?.[0] : undefined;
+    throw new AppError(
+      'invalid_json',
+      error instanceof SyntaxError
+        ? `The request body is not valid JSON${position === undefined ? '' : ` (at ${position})`}.`
+        : 'The request body is not valid UTF-8.',
+    );
+  }
+}
+
+/** Postgres text holds no NUL, UTF-8 no lone surrogate; both are refused by path, wherever they stand. */
+function findUnstorable(value: unknown, path: readonly (string | number)[], faults: Fault[]): void {
+  if (path.length > MAX_DEPTH) {
+    faults.push({ path: 'body', message: `nested deeper than ${MAX_DEPTH} levels` });
+    return;
+  }
+  if (faults.length > 0 && faults.at(-1)?.path === 'body') return;
+  if (typeof value === 'string') {
+    const message = faultOfText(value);
+    if (message !== undefined) faults.push({ path: showPath(path), message });
+  } else if (Array.isArray(value)) {
+    value.forEach((item, index) => findUnstorable(item, [...path, index], faults));
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      const bad = key === '__proto__' ? 'is not a usable name' : faultOfText(key);
+      if (bad === undefined) findUnstorable(item, [...path, key], faults);
+      else faults.push({ path: showPath(path), message: `a field name here ${bad}` });
+    }
+  }
+}
+
+export function faultOfText(text: string): string | undefined {
+  if (text.includes('\u0000')) return 'contains a NUL character';
+  return text.isWellFormed() ? undefined : 'contains a lone surrogate';
+}
+
+/** `['skills', 3]` reads `skills[3]`. The body itself reads `body`. */
+export function showPath(path: readonly PropertyKey[]): string {
+  const text = path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('');
+  return text === '' ? 'body' : text.replace(/^\./, '');
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { TypeID } from 'typeid-js';
+import { execute, row, sql, type Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { ID_PREFIX, newId } from '#lib/ids.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
+import type { NewId } from '../route.ts';
+
+export interface StoredAnswer {
+  readonly status: number;
+  readonly data: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type Claim =
+  | { readonly kind: 'replay'; readonly answer: StoredAnswer }
+  | {
+      readonly kind: 'first';
+      readonly newId: NewId;
+      /** Keeps the answer for replays. */
+      store(answer: StoredAnswer): Promise<void>;
+      /**
+       * Gives the key back without an answer. A refused request changed nothing and its key is forgotten; after an
+       * unknown outcome the next attempt takes the claim over at once, with the same ids.
+       */
+      release(outcome: 'refused' | 'unknown'): Promise<void>;
+    };
+
+/**
+ * Claims an `Idempotency-Key` for one request (Stripe's semantics; draft-ietf-httpapi-idempotency-key-header).
+ * `scope` is the tenant and the operation. A claim that was neither answered nor released, because the process
+ * died, may be taken over after a minute, and then gives the same id to what it creates.
+ * @throws {AppError} `idempotency_key_reused`, `idempotency_in_progress`
+ */
+export async function claimIdempotencyKey(
+  { database, secrets }: { database: Database; secrets: SecretBox },
+  request: { scope: string; key: string; body: Buffer },
+): Promise<Claim> {
+  const { scope, key } = request;
+  const hash = createHash('sha256').update(request.body).digest();
+  const seed = newId('run').slice(`${ID_PREFIX.run}_`.length);
+  const claimed = await row<{ seed: string }>(
+    database,
+    sql`
+      insert into idempotency_keys as i (scope, key, request_hash, seed, locked_until)
+      values (${scope}, ${key}, ${hash}, ${seed}, now() + interval '1 minute')
+      on conflict (scope, key) do update set locked_until = excluded.locked_until
+        where i.status is null and i.locked_until <= now() and i.request_hash = excluded.request_hash
+      returning seed
+    `,
+  );
+  const where = sql`where scope = ${scope} and key = ${key}`;
+  if (claimed !== undefined) {
+    return {
+      kind: 'first',
+      newId: (resource) => TypeID.fromString(`${ID_PREFIX[resource]}_${claimed.seed}`).toString(),
+      async store(answer) {
+        const sealed = secrets.seal(JSON.stringify(answer), place(scope, key));
+        await execute(
+          database,
+          sql`update idempotency_keys set status = ${answer.status}, answer = ${sealed} ${where}`,
+        );
+      },
+      async release(outcome) {
+        await execute(
+          database,
+          outcome === 'refused'
+            ? sql`delete from idempotency_keys ${where} and status is null`
+            : sql`update idempotency_keys set locked_until = now() ${where} and status is null`,
+        );
+      },
+    };
+  }
+  const found = await row<{ requestHash: Buffer; status: number | null; answer: string | null }>(
+    database,
+    sql`select request_hash as "requestHash", status, answer from idempotency_keys ${where}`,
+  );
+  if (found !== undefined && !found.requestHash.equals(hash)) {
+    throw new AppError('idempotency_key_reused');
+  }
+  if (found?.answer == null) throw new AppError('idempotency_in_progress');
+  return { kind: 'replay', answer: readAnswer(secrets.open(found.answer, place(scope, key))) };
+}
+
+function place(scope: string, key: string) {
+  return { table: 'idempotency_keys', row: JSON.stringify([scope, key]), column: 'answer' };
+}
+
+function readAnswer(text: string): StoredAnswer {
+  // Sealed by `store` above and authenticated on opening, so the shape is ours.
+  return JSON.parse(text) as StoredAnswer;
+}

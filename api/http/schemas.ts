@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { idPattern, type Resource } from '#lib/ids.ts';
+import { DEFAULT_PAGE_SIZE, decodeCursor, MAX_PAGE_SIZE, type Page } from '#lib/paging.ts';
+
+/** An id of the resource, as a path parameter or field. */
+export function idOf(resource: Resource, example: string) {
+  return z
+    .string()
+    .regex(idPattern(resource))
+    .meta({ description: `Id of the ${resource}.`, example });
+}
+
+export const EXAMPLE = {
+  organization: 'org_01kx3k9y6wfd8r0v5m2c7t4q1z',
+  project: 'prj_01kx3k9y6wfd8r0v5m2c7t4q2a',
+  apiKey: 'key_01kx3k9y6wfd8r0v5m2c7t4q3b',
+  routine: 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4c',
+  run: 'run_01kx3k9y6wfd8r0v5m2c7t4q5d',
+  skill: 'skl_01kx3k9y6wfd8r0v5m2c7t4q6e',
+  delivery: 'whd_01kx3k9y6wfd8r0v5m2c7t4q7f',
+} as const;
+
+/** RFC 3339, UTC, milliseconds. */
+export const timestamp = z.iso
+  .datetime({ precision: 3 })
+  .meta({ description: 'RFC 3339, UTC.', example: '2026-11-21T09:00:00.000Z' });
+
+export function iso(date: Date): string {
+  return date.toISOString();
+}
+
+export function isoOrNull(date: Date | null): string | null {
+  return date === null ? null : date.toISOString();
+}
+
+const pageFields = {
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_PAGE_SIZE)
+    .default(DEFAULT_PAGE_SIZE)
+    .meta({ description: `Items a page, at most ${MAX_PAGE_SIZE}.`, example: 50 }),
+  cursor: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'From the `Link: <…>; rel="next"` header of the page before.' }),
+};
+
+/** The query of a list, with the fields of its own filters. */
+export function pageQuery<F extends z.core.$ZodShape>(filters: F) {
+  return z.strictObject({ ...pageFields, ...filters });
+}
+
+export function pageOf(query: { limit: number; cursor?: string | undefined }): Page {
+  return {
+    limit: query.limit,
+    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor),
+  };
+}
+
+/** A name that a person gives: trimmed, not empty. */
+export function nameOf(max: number) {
+  return z.string().trim().min(1, 'must not be empty').max(max);
+}

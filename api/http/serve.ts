@@ -1,0 +1,134 @@
+import type { Context, Middleware } from 'koa';
+import { AppError, ERRORS } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
+import type { AccessOf, AuthKind } from '../access.ts';
+import type { Deps } from '../deps.ts';
+import type { Reply, Route } from '../route.ts';
+import { authenticate } from './authenticate.ts';
+import { hasBody, readJson } from './body.ts';
+import { claimIdempotencyKey, type StoredAnswer } from './idempotency.ts';
+import { validate } from './validate.ts';
+
+/** The one pipeline of every declared operation: authenticate, parse, deduplicate, handle, check, answer. */
+export function serve(route: Route, deps: Deps): Middleware {
+  const { spec } = route;
+  return async (ctx) => {
+    if (!ctx.accepts('application/json')) throw new AppError('not_acceptable');
+    const access = await authenticate(ctx, spec, deps);
+    const params = parseParams(route, ctx);
+    const query = parseQuery(route, ctx);
+    const body = await parseBody(route, ctx);
+
+    const input = {
+      params,
+      query,
+      body: body.value,
+      access,
+      deps,
+      requestId: String(ctx.state.requestId),
+      path: ctx.path,
+      ifMatch: spec.conditional === true ? ifMatch(ctx) : undefined,
+      newId,
+    };
+    const key = spec.idempotent === true ? idempotencyKey(ctx) : undefined;
+    if (key === undefined) {
+      send(ctx, answerOf(route, await route.handle(input), deps));
+      return;
+    }
+
+    const scope = `${tenantOf(access)} ${spec.method} ${ctx.path}`;
+    const claim = await claimIdempotencyKey(deps, { scope, key, body: body.raw });
+    if (claim.kind === 'replay') {
+      send(ctx, claim.answer);
+      ctx.set('Idempotent-Replayed', 'true');
+      return;
+    }
+    try {
+      const reply = await route.handle({ ...input, newId: claim.newId });
+      const answer = answerOf(route, reply, deps);
+      await claim.store(answer);
+      send(ctx, answer);
+    } catch (error) {
+      await claim.release(error instanceof AppError && error.status < 500 ? 'refused' : 'unknown');
+      throw error;
+    }
+  };
+}
+
+function parseParams({ spec }: Route, ctx: Context): unknown {
+  if (spec.params === undefined) return {};
+  const parsed = spec.params.safeParse(ctx.params);
+  if (!parsed.success) throw new AppError(spec.notFound ?? 'route_not_found');
+  return parsed.data;
+}
+
+function parseQuery({ spec }: Route, ctx: Context): unknown {
+  if (spec.query !== undefined) return validate(spec.query, { ...ctx.query });
+  if (ctx.querystring !== '') {
+    throw new AppError('invalid_request', 'This operation takes no query parameters.');
+  }
+  return {};
+}
+
+async function parseBody(
+  { spec }: Route,
+  ctx: Context,
+): Promise<{ readonly raw: Buffer; readonly value: unknown }> {
+  const nothing = { raw: Buffer.alloc(0), value: {} };
+  if (spec.method === 'GET') return nothing;
+  if (!hasBody(ctx.req) && (spec.body === undefined || spec.bodyOptional === true)) return nothing;
+  const { raw, value } = await readJson(ctx.req);
+  if (spec.body !== undefined) return { raw, value: validate(spec.body, value) };
+  if (typeof value !== 'object' || value === null || Object.keys(value).length > 0) {
+    throw new AppError('invalid_request', 'body: this operation takes an empty object or no body');
+  }
+  return nothing;
+}
+
+function answerOf({ spec }: Route, reply: Reply<unknown>, deps: Deps): StoredAnswer {
+  // Outside production an answer that is not what OpenAPI promises is a fault of ours, found by any test.
+  const data =
+    deps.config.NODE_ENV === 'production' ? reply.data : spec.success.data.parse(reply.data);
+  return {
+    status: spec.success.status,
+    data,
+    headers: reply.headers ?? {},
+  };
+}
+
+function send(ctx: Context, answer: StoredAnswer): void {
+  ctx.status = answer.status;
+  ctx.set({ ...answer.headers });
+  ctx.type = 'application/json';
+  ctx.body = JSON.stringify({ data: answer.data, requestId: ctx.state.requestId });
+}
+
+function idempotencyKey(ctx: Context): string | undefined {
+  const key = ctx.get('idempotency-key');
+  if (key === '') return undefined;
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new AppError(
+      'invalid_request',
+      'Idempotency-Key: 1 to 255 printable ASCII characters without spaces',
+    );
+  }
+  return key;
+}
+
+function ifMatch(ctx: Context): string | undefined {
+  const value = ctx.get('if-match');
+  return value === '' || value === '*' ? undefined : value;
+}
+
+function tenantOf(access: AccessOf<AuthKind>): string {
+  if (access === undefined) return 'public';
+  return 'projectId' in access ? access.projectId : access.userId;
+}
+
+/** The body of any failure. */
+export function failureBody(error: AppError, requestId: string): string {
+  return JSON.stringify({
+    error: { code: error.code, message: error.message || ERRORS[error.code][1] },
+    requestId,
+  });
+}

@@ -1,0 +1,32 @@
+import type { z } from 'zod';
+import { invalid, type ErrorCode, type Fault } from '#lib/errors.ts';
+import { showPath } from './body.ts';
+
+/**
+ * Parses with every fault reported. An issue may name a more exact code than `invalid_request` in
+ * `params.code` (a custom check's); the first such code wins.
+ */
+export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.flatMap(faultsOf);
+  const code = parsed.error.issues.map(codeOf).find((found) => found !== undefined);
+  throw invalid(faults, code);
+}
+
+function faultsOf(issue: z.core.$ZodIssue): Fault[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, 20).map((key) => ({
+      path: showPath([...issue.path, key.slice(0, 100)]),
+      message: 'unknown field',
+    }));
+  }
+  const message =
+    issue.code === 'invalid_type' && issue.input === undefined ? 'required' : issue.message;
+  return [{ path: showPath(issue.path), message }];
+}
+
+function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
+  // Only our own checks set this, with a code of the closed list.
+  return issue.code === 'custom' ? (issue.params?.['code'] as ErrorCode | undefined) : undefined;
+}

@@ -1,0 +1,31 @@
+import type { Middleware } from 'koa';
+import { isUnavailable } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import { failureBody } from '../http/serve.ts';
+
+/** Turns whatever was thrown into the failure envelope. An error that is not ours says nothing to the caller. */
+export function errors(log: Log): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      const error = translate(thrown);
+      if (error.status >= 500) {
+        log.error({ err: thrown, requestId: ctx.state.requestId, route: ctx.state.route }, 'failed');
+      }
+      ctx.status = error.status;
+      ctx.set({ ...error.headers });
+      ctx.type = 'application/json';
+      ctx.body = failureBody(error, String(ctx.state.requestId));
+    }
+  };
+}
+
+function translate(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  if (isUnavailable(thrown)) {
+    return new AppError('service_unavailable', undefined, { 'Retry-After': '5' });
+  }
+  return new AppError('internal_error');
+}

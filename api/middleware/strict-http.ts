@@ -1,0 +1,20 @@
+import type { Middleware } from 'koa';
+import { AppError } from '#lib/errors.ts';
+
+/**
+ * Refuses what Node's parser lets through and proxies disagree about (RFC 9112, sections 3.2 and 6.1): two Host
+ * headers, an absolute-form target, a transfer coding other than chunked.
+ */
+export const strictHttp: Middleware = async (ctx, next) => {
+  const { rawHeaders, headers, url } = ctx.req;
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
+  if (hosts > 1) throw new AppError('invalid_request', 'More than one Host header.');
+  if (url?.startsWith('/') !== true) {
+    throw new AppError('invalid_request', 'The request target must be a path.');
+  }
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw new AppError('invalid_request', 'The only transfer coding is chunked.');
+  }
+  await next();
+};

@@ -1,0 +1,44 @@
+/** Entry: `node api/server.ts` serves the API until SIGTERM or SIGINT. */
+import { createAuth } from '#core/identity/index.ts';
+import { openServices } from '#core/services.ts';
+import { loadConfig } from '#lib/config/index.ts';
+import { createLog } from '#lib/log.ts';
+import { createApp } from './app.ts';
+import type { Deps } from './deps.ts';
+import { listen } from './http/listen.ts';
+import { tickSettled } from './outside/scheduler-tick.ts';
+
+const config = loadConfig('api');
+const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
+if (config.SCHEDULER_SECRET === undefined) {
+  log.warn('SCHEDULER_SECRET is not set: POST /internal/scheduler/tick answers 503');
+}
+const services = await openServices(config, log);
+const auth = createAuth({
+  database: services.deps.database,
+  publicUrl: config.PUBLIC_URL,
+  uiOrigin: config.UI_ORIGIN,
+  secret: config.BETTER_AUTH_SECRET,
+  productTag: config.PRODUCT_TAG,
+});
+const deps: Deps = { ...services.deps, config, auth };
+const server = await listen(createApp(deps).callback(), { host: config.HOST, port: config.PORT });
+log.info({ host: config.HOST, port: server.port }, 'listening');
+
+let stopping = false;
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    void stop();
+  });
+}
+
+/** Finishes the requests under way, then the tick, then closes what they used. */
+async function stop(): Promise<void> {
+  await server.close();
+  await tickSettled(deps);
+  await services.close();
+  log.info('stopped');
+}

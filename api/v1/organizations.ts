@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import {
+  createOrganization,
+  createProject,
+  listOrganizations,
+  listProjects,
+  type Organization,
+  type Project,
+} from '#core/identity/index.ts';
+import { transaction } from '#lib/database/index.ts';
+import { listReply } from '../http/links.ts';
+import { EXAMPLE, idOf, iso, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { route } from '../route.ts';
+
+const project = z
+  .strictObject({
+    id: idOf('project', EXAMPLE.project),
+    organizationId: idOf('organization', EXAMPLE.organization),
+    name: z.string(),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'Project' });
+
+const organization = z
+  .strictObject({
+    id: idOf('organization', EXAMPLE.organization),
+    name: z.string(),
+    role: z.enum(['owner', 'admin', 'member']).meta({ description: 'Your role in it.' }),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'Organization' });
+
+export const getOrganizations = route({
+  method: 'GET',
+  path: '/v1/organizations',
+  id: 'listOrganizations',
+  tag: 'Organizations and projects',
+  summary: 'List the organizations you belong to',
+  auth: 'session',
+  query: pageQuery({}),
+  success: { status: 200, data: z.array(organization), description: 'Newest first.' },
+  errors: [],
+}).to(async ({ access, query, deps, path }) => {
+  const page = pageOf(query);
+  const found = await listOrganizations(deps.database, access.userId, page);
+  const { PUBLIC_URL: publicUrl } = deps.config;
+  return listReply(found, page, presentOrganization, { publicUrl, path, query });
+});
+
+export const postOrganization = route({
+  method: 'POST',
+  path: '/v1/organizations',
+  id: 'createOrganization',
+  tag: 'Organizations and projects',
+  summary: 'Create an organization with its default project',
+  auth: 'session',
+  body: z.strictObject({ name: nameOf(100).meta({ example: 'Acme' }) }),
+  idempotent: true,
+  success: {
+    status: 201,
+    data: z
+      .strictObject({ ...organization.shape, defaultProject: project })
+      .meta({ id: 'CreatedOrganization' }),
+    description: 'The organization, which you own, and its default project.',
+  },
+  errors: [],
+}).to(async ({ access, body, deps }) => {
+  const created = await transaction(deps.database, (tx) =>
+    createOrganization(tx, { userId: access.userId, name: body.name }),
+  );
+  return {
+    data: {
+      ...presentOrganization(created.organization),
+      defaultProject: presentProject(created.project),
+    },
+  };
+});
+
+export const getProjects = route({
+  method: 'GET',
+  path: '/v1/projects',
+  id: 'listProjects',
+  tag: 'Organizations and projects',
+  summary: 'List your projects',
+  auth: 'session',
+  query: pageQuery({ organizationId: z.string().max(64).optional() }),
+  success: { status: 200, data: z.array(project), description: 'Newest first.' },
+  errors: [],
+}).to(async ({ access, query, deps, path }) => {
+  const page = pageOf(query);
+  const found = await listProjects(deps.database, {
+    userId: access.userId,
+    organizationId: query.organizationId,
+    page,
+  });
+  const { PUBLIC_URL: publicUrl } = deps.config;
+  return listReply(found, page, presentProject, { publicUrl, path, query });
+});
+
+export const postProject = route({
+  method: 'POST',
+  path: '/v1/projects',
+  id: 'createProject',
+  tag: 'Organizations and projects',
+  summary: 'Create a project',
+  description: 'Needs the role owner or admin in the organization.',
+  auth: 'session',
+  body: z.strictObject({
+    organizationId: z.string().max(64).meta({ example: EXAMPLE.organization }),
+    name: nameOf(100).meta({ example: 'Website' }),
+  }),
+  idempotent: true,
+  success: { status: 201, data: project, description: 'The project.' },
+  errors: ['organization_not_found', 'forbidden'],
+}).to(async ({ access, body, deps }) => {
+  const created = await transaction(deps.database, (tx) =>
+    createProject(tx, { userId: access.userId, ...body }),
+  );
+  return { data: presentProject(created) };
+});
+
+function presentOrganization(row: Organization) {
+  return { id: row.id, name: row.name, role: row.role, createdAt: iso(row.createdAt) };
+}
+
+function presentProject(row: Project) {
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    name: row.name,
+    createdAt: iso(row.createdAt),
+  };
+}
