@@ -1,0 +1,201 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { freePort } from '#dev/ports.ts';
+import { cachedPath, ensureTemporalBinary } from '#dev/temporal/binary.ts';
+import type { TemporalBinary } from '#dev/temporal/binary.ts';
+import {
+  CLI_VERSION,
+  SERVER_VERSION,
+  compareVersions,
+  isPinnedOrLater,
+} from '#dev/temporal/version.ts';
+
+let folder: string;
+let bin: string;
+let env: NodeJS.ProcessEnv;
+let messages: string[];
+let server: Server | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ras-binary-'));
+  bin = join(folder, 'bin');
+  mkdirSync(bin);
+  env = { PATH: bin, HOME: folder, XDG_CACHE_HOME: join(folder, 'cache') };
+  messages = [];
+});
+
+afterEach(async () => {
+  if (server) await new Promise((resolve) => server!.close(resolve));
+  server = undefined;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const RELEASE = `temporal version ${CLI_VERSION} (Server ${SERVER_VERSION}, UI 2.50.1)`;
+
+/** A program that answers every call as `temporal --version` would. */
+const temporalSaying = (output: string): string => `#!/bin/sh\necho '${output}'\n`;
+
+const install = (path: string, content: string): void => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  chmodSync(path, 0o755);
+};
+
+/** Without a host to download from, one where nobody listens. */
+const ensure = async (downloadUrl?: string): Promise<TemporalBinary> =>
+  ensureTemporalBinary({
+    env,
+    downloadUrl: downloadUrl ?? `http://127.0.0.1:${await freePort()}`,
+    onProgress: (message) => messages.push(message),
+  });
+
+const serve = async (listener: RequestListener): Promise<string> => {
+  server = createServer(listener);
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address!.port : 0}`;
+};
+
+/** A download host whose one release is an archive of these files. */
+const downloadHost = async (
+  files: Record<string, string>,
+  info: object = {},
+): Promise<{ url: string; requests: string[] }> => {
+  const content = join(folder, 'content');
+  for (const [name, text] of Object.entries(files)) install(join(content, name), text);
+  const archive = execFileSync('tar', ['-czf', '-', '-C', content, ...Object.keys(files)]);
+  const requests: string[] = [];
+  const url = await serve((request, response) => {
+    requests.push(request.url!);
+    if (request.url!.startsWith('/cli/')) {
+      const archiveUrl = `http://${request.headers.host}/archive.tar.gz`;
+      response.end(JSON.stringify({ archiveUrl, fileToExtract: 'temporal', ...info }));
+    } else response.end(archive);
+  });
+  return { url, requests };
+};
+
+/** A Go compiler that takes a moment and "builds" a program with the given version text. */
+const fakeGo = (output: string): string => `#!/bin/sh
+echo "$@" >> ${folder}/go-calls
+while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
+echo 'go: downloading example.com/module v1.0.0' >&2
+echo 'example.com/package' >&2
+/bin/sleep 0.3
+printf '#!/bin/sh\\necho "${output}"\\n' > "$out"
+/bin/chmod 755 "$out"
+`;
+
+describe('the pinned version', () => {
+  it.each([
+    [RELEASE, true],
+    ['temporal version 99.0.0 (Server 1.99.0, UI 9.9.9)', true],
+    ['temporal version 1.0.0 (Server 99.0.0, UI 2.0.0)', false],
+    [`temporal version 0.0.0-DEV (Server ${SERVER_VERSION}, UI 2.50.1)`, true],
+    [`0.0.0-DEV (Server ${SERVER_VERSION}, UI 2.50.1)`, true],
+    ['temporal version 0.0.0-DEV (Server 1.20.0, UI 2.50.1)', false],
+    [`temporal version ${CLI_VERSION}-rc.1 (Server ${SERVER_VERSION}, UI 2.50.1)`, false],
+    ['some other program', false],
+  ])('%s counts: %s', (output, counts) => {
+    expect(isPinnedOrLater(output)).toBe(counts);
+  });
+
+  it('versions compare by number, and a pre-release comes before its release', () => {
+    expect(compareVersions('1.10.0', '1.9.9')).toBeGreaterThan(0);
+    expect(compareVersions('1.9.0-rc.2', '1.9.0')).toBeLessThan(0);
+    expect(compareVersions('1.9.0+build', '1.9.0')).toBe(0);
+  });
+});
+
+describe('the Temporal binary', () => {
+  it('is the one on PATH when that is new enough', async () => {
+    install(join(bin, 'temporal'), temporalSaying(RELEASE));
+    expect(await ensure()).toEqual({ path: join(bin, 'temporal'), source: 'path' });
+    expect(messages).toEqual([]);
+  });
+
+  it('else the one in the cache', async () => {
+    install(
+      join(bin, 'temporal'),
+      temporalSaying('temporal version 0.9.0 (Server 1.2.3, UI 1.0.0)'),
+    );
+    install(cachedPath(env), temporalSaying(RELEASE));
+    expect(await ensure()).toEqual({ path: cachedPath(env), source: 'cache' });
+  });
+
+  it('else the download, which then is in the cache', async () => {
+    const { url, requests } = await downloadHost({
+      LICENSE: 'words',
+      temporal: temporalSaying(RELEASE),
+    });
+    expect(await ensure(url)).toEqual({ path: cachedPath(env), source: 'download' });
+    expect(requests[0]).toMatch(
+      new RegExp(`^/cli/v${CLI_VERSION}\\?arch=(amd64|arm64)&platform=\\w+&format=tar.gz$`),
+    );
+    expect(readdirSync(dirname(cachedPath(env)))).toEqual(['temporal']);
+    expect(await ensure()).toMatchObject({ source: 'cache' });
+  });
+
+  it('is fetched once by two starts at the same time', async () => {
+    const { url, requests } = await downloadHost({ temporal: temporalSaying(RELEASE) });
+    const sources = (await Promise.all([ensure(url), ensure(url)])).map(({ source }) => source);
+    expect(sources.toSorted()).toEqual(['cache', 'download']);
+    expect(requests).toHaveLength(2);
+    expect(messages).toContain(
+      'Another start on this machine is fetching Temporal; waiting for it.',
+    );
+  });
+
+  it.each([
+    ['a path that leads out of the folder', { fileToExtract: '../temporal' }],
+    ['an archive of a strange kind', { archiveUrl: 'http://127.0.0.1:1/temporal.exe' }],
+    ['an archive over another protocol', { archiveUrl: 'https://127.0.0.1:1/a.tar.gz' }],
+  ])('a download is refused when it names %s', async (_, info) => {
+    const { url } = await downloadHost({ temporal: temporalSaying(RELEASE) }, info);
+    await expect(ensure(url)).rejects.toThrow('No Temporal server could be found');
+  });
+
+  it('a download that does not work is not kept', async () => {
+    const { url } = await downloadHost({ temporal: temporalSaying('Segmentation fault') });
+    await expect(ensure(url)).rejects.toThrow('what came does not work: "Segmentation fault"');
+    expect(readdirSync(dirname(cachedPath(env)))).toEqual([]);
+  });
+
+  it('else a build, which tells how far it is', async () => {
+    install(join(bin, 'go'), fakeGo(RELEASE));
+    const url = await serve((_, response) => response.writeHead(503).end());
+    expect(await ensure(url)).toEqual({ path: cachedPath(env), source: 'build' });
+    expect(messages[0]).toMatch(/^Building Temporal .*, once for this machine, .* \(0 s\)$/);
+    expect(readdirSync(dirname(cachedPath(env)))).toEqual(['temporal']);
+  });
+
+  it('else an error that names every way, each with what is wrong with it', async () => {
+    install(
+      join(bin, 'temporal'),
+      temporalSaying('temporal version 0.9.0 (Server 1.2.3, UI 1.0.0)'),
+    );
+    install(join(bin, 'go'), '#!/bin/sh\necho "go: example.com: no route to host" >&2\nexit 1\n');
+    const message = await ensure().catch((error: Error) => error.message);
+    expect(message).toMatch(/1\. Set TEMPORAL_ADDRESS/);
+    expect(message).toMatch(/2\. .* on PATH \(\S+ says "temporal version 0\.9\.0/);
+    expect(message).toContain(`3. Put its executable at ${cachedPath(env)}`);
+    expect(message).toMatch(
+      /4\. Let this machine reach .* \(connect ECONNREFUSED 127\.0\.0\.1:\d+\)/,
+    );
+    expect(message).toMatch(
+      /5\. Install Go .* \(go build failed: go: example\.com: no route to host\)/,
+    );
+  });
+
+  it('a missing compiler is named as such, and no build is announced', async () => {
+    await expect(ensure()).rejects.toThrow('to build it (go not found on PATH)');
+    expect(messages).toEqual([]);
+  });
+});

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import type net from 'node:net';
+import { onTestFinished } from 'vitest';
+import { createOutboundClient, type OutboundClient } from '#lib/outbound/index.ts';
+import type { OutboundClientOptions } from '#lib/outbound/index.ts';
+
+export type Received = {
+  method: string;
+  path: string;
+  headers: http.IncomingHttpHeaders;
+  body: string;
+};
+
+export type Receiver = {
+  port: number;
+  origin: string;
+  received: Received[];
+  /** Connections accepted so far, whether or not a request came. */
+  connections: () => number;
+  /** Connections open now. */
+  open: () => number;
+};
+
+/** Self-signed for `localhost`, `127.0.0.1` and `tools.example.com`, valid from 2020 to 2120. */
+export const certificate = readFileSync(
+  new URL('fixtures/certificate.pem', import.meta.url),
+  'utf8',
+);
+export const key = readFileSync(new URL('fixtures/key.pem', import.meta.url), 'utf8');
+
+/** A local HTTP(S) server that records what reaches it, closed with the test. */
+export async function startReceiver(
+  answer: http.RequestListener,
+  options: { tls?: boolean } = {},
+): Promise<Receiver> {
+  const received: Received[] = [];
+  const listener: http.RequestListener = async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    received.push({
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(chunks).toString(),
+    });
+    answer(request, response);
+  };
+  const server =
+    options.tls === true
+      ? https.createServer({ cert: certificate, key }, listener)
+      : http.createServer(listener);
+  let connections = 0;
+  let open = 0;
+  server.on('connection', (socket) => {
+    connections++;
+    open++;
+    socket.on('close', () => open--);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const port = portOf(server);
+  return {
+    port,
+    origin: `${options.tls === true ? 'https' : 'http'}://127.0.0.1:${port}`,
+    received,
+    connections: () => connections,
+    open: () => open,
+  };
+}
+
+export function portOf(server: net.Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address.port;
+}
+
+/** A client for local use, closed with the test. */
+export function localClient(options: Partial<OutboundClientOptions> = {}): OutboundClient {
+  return closedWithTest({ allowPrivateNetwork: true, ...options });
+}
+
+/** A client as in production, closed with the test. */
+export function guardedClient(options: Partial<OutboundClientOptions> = {}): OutboundClient {
+  return closedWithTest({ allowPrivateNetwork: false, ...options });
+}
+
+function closedWithTest(options: OutboundClientOptions): OutboundClient {
+  const client = createOutboundClient(options);
+  onTestFinished(() => client.close());
+  return client;
+}

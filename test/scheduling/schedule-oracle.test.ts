@@ -1,0 +1,80 @@
+import { CronExpressionParser } from 'cron-parser';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  nextOccurrence,
+  nextOccurrences,
+  parseStoredSchedule,
+} from '#core/scheduling/schedule/index.ts';
+import { changesOfAllZones, notableChanges } from './chosen-changes.ts';
+import { knownSchedules } from './known-schedules.ts';
+import { MINUTE, wallClockReader } from './minute-oracle.ts';
+import { type Next, casesAt, wrongAnswers, wrongSequence } from './oracle-cases.ts';
+
+const SEED = 20260731;
+
+describe('the schedule rule against a minute-by-minute walk of the wall clock', () => {
+  test('agrees in every zone around its clock changes', { timeout: 120_000 }, () => {
+    const wrong: string[] = [];
+    const zones = new Set<string>();
+    let cases = 0;
+    const changes = [...notableChanges(), ...changesOfAllZones(SEED)];
+    for (const [index, change] of changes.entries()) {
+      zones.add(change.timeZone);
+      for (const example of casesAt(change, 5, SEED + index)) {
+        cases += 1;
+        wrong.push(...wrongAnswers(ours, example), ...wrongSequence(example));
+      }
+    }
+    expect(wrong.slice(0, 20)).toEqual([]);
+    expect(cases).toBeGreaterThan(5000);
+    expect(zones.size).toBeGreaterThanOrEqual(Intl.supportedValuesOf('timeZone').length);
+  });
+
+  test(
+    'finds cron-parser alone and a fixed offset wrong, so it can tell',
+    { timeout: 60_000 },
+    () => {
+      const cases = notableChanges().flatMap((change, index) => casesAt(change, 4, SEED + index));
+      const wrong = (next: Next): string[] =>
+        cases.flatMap((example) => wrongAnswers(next, example));
+      expect(wrong(library).length).toBeGreaterThan(20);
+      expect(wrong(fixedOffset).length).toBeGreaterThan(20);
+      expect(wrong(ours)).toEqual([]);
+    },
+  );
+
+  test('agrees with cron-parser in UTC, where no clock changes', { timeout: 60_000 }, () => {
+    const near = fc.date({
+      min: new Date('1990-01-01'),
+      max: new Date('2060-01-01'),
+      noInvalidDate: true,
+    });
+    const cases = near.chain((after) => fc.tuple(knownSchedules(after), fc.constant(after)));
+    fc.assert(
+      fc.property(cases, ([{ expression }, after]) => {
+        const options = { tz: 'UTC', currentDate: after };
+        const theirs = CronExpressionParser.parse(expression, options).take(5);
+        const schedule = parseStoredSchedule(expression);
+        expect(nextOccurrences(schedule, 'UTC', after, 5)).toEqual(
+          theirs.map((date) => date.toDate()),
+        );
+      }),
+      { seed: SEED, numRuns: 1000 },
+    );
+  });
+});
+
+const ours: Next = (expression, timeZone, after) =>
+  nextOccurrence(parseStoredSchedule(expression), timeZone, after);
+
+const library: Next = (expression, tz, currentDate) =>
+  CronExpressionParser.parse(expression, { tz, currentDate }).next().toDate();
+
+/** Computes on the wall clock and comes back by the offset of the instant asked for. */
+const fixedOffset: Next = (expression, timeZone, after) => {
+  const minute = Math.floor(after.getTime() / MINUTE);
+  const lead = (wallClockReader(timeZone)(minute) - minute) * MINUTE;
+  const local = ours(expression, 'UTC', new Date(after.getTime() + lead));
+  return new Date(local.getTime() - lead);
+};
