@@ -1,0 +1,56 @@
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed envelope; tests look into it freely. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
+  readonly body: any;
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  readonly data: any;
+}
+
+/** Calls the API over HTTP with fixed headers: a key's, a session's, or none. */
+export class ApiClient {
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(baseUrl: string, headers: Readonly<Record<string, string>> = {}) {
+    this.baseUrl = baseUrl;
+    this.headers = headers;
+  }
+
+  with(headers: Readonly<Record<string, string>>): ApiClient {
+    return new ApiClient(this.baseUrl, { ...this.headers, ...headers });
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.send('GET', path);
+  }
+
+  post(path: string, body: unknown = {}): Promise<Answer> {
+    return this.send('POST', path, body);
+  }
+
+  patch(path: string, body: unknown): Promise<Answer> {
+    return this.send('PATCH', path, body);
+  }
+
+  delete(path: string): Promise<Answer> {
+    return this.send('DELETE', path);
+  }
+
+  async send(method: string, path: string, body?: unknown): Promise<Answer> {
+    const response = await fetch(`${this.baseUrl}${path}`, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...this.headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const parsed: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
+    const data =
+      typeof parsed === 'object' && parsed !== null && 'data' in parsed ? parsed.data : undefined;
+    return { status: response.status, headers: response.headers, body: parsed, data };
+  }
+}

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { openDatabase, type Database } from '#lib/database/index.ts';
+
+export interface TestDatabase {
+  readonly url: string;
+  readonly database: Database;
+  /** Closes the pool and drops the database. */
+  drop(): Promise<void>;
+}
+
+/** A database of its own for a test file, copied from the migrated template in about 50 ms. */
+export async function createTestDatabase(poolSize = 10): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await admin(`create database ${name} template ${inject('templateDatabase')}`);
+  const url = new URL(inject('postgresAdminUrl'));
+  url.pathname = `/${name}`;
+  const database = openDatabase({ url: url.href, poolSize, applicationName: 'test' });
+  return {
+    url: url.href,
+    database,
+    async drop() {
+      await database.end();
+      await admin(`drop database ${name} with (force)`);
+    },
+  };
+}
+
+async function admin(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('postgresAdminUrl') });
+  await client.connect();
+  try {
+    // Two copies of one template at a time get in each other's way.
+    await client.query('select pg_advisory_lock(7205512)');
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import { NativeConnection, Runtime } from '@temporalio/worker';
+import { inject } from 'vitest';
+import { createApp } from '#api/app.ts';
+import type { Deps } from '#api/deps.ts';
+import { listen } from '#api/http/listen.ts';
+import { createAuth } from '#core/identity/index.ts';
+import { openServices } from '#core/services.ts';
+import { startGateway, type Gateway } from '#dev/gateway/server.ts';
+import { freePort } from '#dev/ports.ts';
+import { loadConfig, type Config } from '#lib/config/index.ts';
+import { createLog } from '#lib/log.ts';
+import { createWorkers } from '#workers/worker.ts';
+import { ApiClient } from './client.ts';
+import { createTestDatabase } from './database.ts';
+
+export interface Service {
+  readonly url: string;
+  readonly config: Config;
+  readonly deps: Deps & Awaited<ReturnType<typeof openServices>>['deps'];
+  readonly temporal: Awaited<ReturnType<typeof openServices>>['temporal'];
+  readonly databaseUrl: string;
+  readonly gateway: Gateway;
+  /** Without credentials. */
+  readonly anonymous: ApiClient;
+  /** Another API process on the same database, with the same configuration but for these variables. */
+  replica(overrides?: Record<string, string>): Promise<{ url: string; close(): Promise<void> }>;
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  /** Also works on runs, on a task queue of its own. Default false. */
+  readonly worker?: boolean;
+  /** Configuration over the test defaults. */
+  readonly env?: Record<string, string>;
+}
+
+/** The whole service in this process, on a database of its own: API on a free port, fixture gateway, maybe workers. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const testDatabase = await createTestDatabase();
+  const gateway = await startGateway({ port: 0, log: () => undefined });
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const environment = {
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: url,
+    UI_ORIGIN: url,
+    DATABASE_URL: testDatabase.url,
+    DATABASE_POOL_SIZE: '10',
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE: `test-${randomBytes(6).toString('hex')}`,
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    BETTER_AUTH_SECRET: randomBytes(32).toString('base64'),
+    SCHEDULER_SECRET: 'scheduler-secret-of-the-tests-0123456789',
+    GATEWAY_BASE_URL: gateway.url,
+    GATEWAY_API_KEY: 'test-gateway-key',
+    ALLOW_PRIVATE_NETWORK: 'true',
+    RATE_LIMIT_PER_MINUTE: '100000',
+    ...options.env,
+  };
+  const config = loadConfig('api', environment);
+  const log = createLog({ level: config.LOG_LEVEL, name: 'test' });
+  const services = await openServices(config, log);
+  const deps = { ...services.deps, config, auth: authOf(config, services.deps.database) };
+  const server = await listen(createApp(deps).callback(), { host: config.HOST, port });
+  const workers = options.worker === true ? await startWorkers(config, services.deps) : undefined;
+  return {
+    url,
+    config,
+    deps,
+    temporal: services.temporal,
+    databaseUrl: testDatabase.url,
+    gateway,
+    anonymous: new ApiClient(url),
+    replica: (overrides) => startReplica({ ...environment, ...overrides }),
+    async close() {
+      await server.close();
+      await workers?.stop();
+      await services.close();
+      await gateway.stop();
+      await testDatabase.drop();
+    },
+  };
+}
+
+async function startReplica(environment: Record<string, string>) {
+  const port = await freePort();
+  const config = loadConfig('api', { ...environment, PORT: String(port) });
+  const services = await openServices(config, createLog({ level: 'silent', name: 'replica' }));
+  const deps = { ...services.deps, config, auth: authOf(config, services.deps.database) };
+  const server = await listen(createApp(deps).callback(), { host: config.HOST, port });
+  return {
+    url: `http://localhost:${port}`,
+    async close() {
+      await server.close();
+      await services.close();
+    },
+  };
+}
+
+function authOf(config: Config, database: Deps['database']) {
+  return createAuth({
+    database,
+    publicUrl: config.PUBLIC_URL,
+    uiOrigin: config.UI_ORIGIN,
+    secret: config.BETTER_AUTH_SECRET,
+    productTag: config.PRODUCT_TAG,
+  });
+}
+
+let runtimeInstalled = false;
+
+/** Workers on the task queue of the configuration; tests of several workers start more. */
+export async function startWorkers(
+  config: Config,
+  deps: Awaited<ReturnType<typeof openServices>>['deps'],
+): Promise<{ stop(): Promise<void> }> {
+  if (!runtimeInstalled) {
+    const quiet = () => undefined;
+    Runtime.install({
+      logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
+      shutdownSignals: [],
+    });
+    runtimeInstalled = true;
+  }
+  const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
+  const workers = await createWorkers({
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    taskQueue: config.TEMPORAL_TASK_QUEUE,
+    concurrency: 20,
+    shutdownGraceSeconds: 1,
+    deps,
+  });
+  const running = workers.run();
+  return {
+    async stop() {
+      workers.shutdown();
+      await running;
+      await connection.close();
+    },
+  };
+}

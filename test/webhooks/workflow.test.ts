@@ -1,0 +1,132 @@
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+} from '@temporalio/worker';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createWebhookActivities } from '#activities/webhooks.ts';
+import { createRunEngine, type RunEngine } from '#core/runs/index.ts';
+import type { PendingDelivery } from '#core/webhooks/index.ts';
+import { freePort } from '#dev/ports.ts';
+import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
+import { startTemporal, type Temporal } from '#dev/temporal/server.ts';
+import { webhookTaskQueue } from '#lib/temporal/index.ts';
+import { startReceiver } from '#test/outbound/receiver.ts';
+import { startWorld, type World } from './world.ts';
+
+const TASK_QUEUE = 'test';
+const SLOTS = 3;
+
+let world: World;
+let temporal: Temporal;
+let client: Client;
+let engine: RunEngine;
+const cleanUp: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  world = await startWorld();
+  const { path } = await ensureTemporalBinary({ env: process.env, onProgress: () => undefined });
+  temporal = await startTemporal({
+    binary: path,
+    dataDir: undefined,
+    port: await freePort(),
+    uiPort: null,
+    log: () => undefined,
+  });
+  client = new Client({ connection: await Connection.connect({ address: temporal.address }) });
+  engine = createRunEngine(client, TASK_QUEUE);
+  await startWorkers();
+}, 400_000);
+
+afterAll(async () => {
+  for (const close of cleanUp.toReversed()) await close();
+  await client?.connection.close();
+  await temporal?.stop();
+  await world?.stop();
+}, 60_000);
+
+/** Workflows on the main queue, attempts on a queue of their own: a worker of the main queue has no such activity. */
+async function startWorkers(): Promise<void> {
+  Runtime.install({ logger: new DefaultLogger('WARN') });
+  const connection = await NativeConnection.connect({ address: temporal.address });
+  cleanUp.push(() => connection.close());
+  const workers = [
+    await Worker.create({
+      connection,
+      taskQueue: TASK_QUEUE,
+      workflowBundle: await bundleWorkflowCode({
+        workflowsPath: fileURLToPath(
+          new URL('../../workflows/webhook-delivery.ts', import.meta.url),
+        ),
+        logger: new DefaultLogger('WARN'),
+      }),
+    }),
+    await Worker.create({
+      connection,
+      taskQueue: webhookTaskQueue(TASK_QUEUE),
+      activities: createWebhookActivities({ ...world.deps, webhookTimeoutMs: 2_000 }),
+      maxConcurrentActivityTaskExecutions: SLOTS,
+    }),
+  ];
+  for (const worker of workers) {
+    const running = worker.run();
+    cleanUp.push(async () => {
+      worker.shutdown();
+      await running;
+    });
+  }
+}
+
+const deliver = async (delivery: PendingDelivery): Promise<unknown> => {
+  await engine.startDelivery(delivery);
+  return client.workflow.getHandle(`${delivery.id}-${delivery.attempt}`).result();
+};
+
+test('a delivery is one workflow with one activity, and only its id crosses Temporal', async () => {
+  const receiver = await startReceiver((_, response) => response.end('canary-answer'));
+  const routine = await world.createRoutine(`${receiver.origin}/canary-path`);
+  const delivery = await world.queue(routine, receiver.origin, { result: 'canary-result' });
+  expect(await deliver(delivery)).toBe('delivered');
+  // A tick that starts it once more changes nothing.
+  expect(await deliver(delivery)).toBe('not_due');
+  expect(receiver.received).toHaveLength(1);
+
+  const { events } = await client.workflow
+    .getHandle(`${delivery.id}-${delivery.attempt}`)
+    .fetchHistory();
+  const history = JSON.stringify(events, (_, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString() : value,
+  );
+  expect(history).toContain(delivery.id);
+  expect(history).not.toMatch(/canary|whsec|127\.0\.0\.1:/);
+  const scheduled = events?.filter((event) => event.activityTaskScheduledEventAttributes != null);
+  expect(scheduled).toHaveLength(1);
+}, 60_000);
+
+test('a workflow never fails for a fault of the receiver', async () => {
+  const receiver = await startReceiver((_, response) => {
+    response.writeHead(410).end();
+  });
+  const refusing = await world.createRoutine('http://127.0.0.1:9/');
+  const gone = await world.createRoutine(receiver.origin);
+  expect(await deliver(await world.queue(refusing, 'http://unused/'))).toBe('pending');
+  expect(await deliver(await world.queue(gone, 'http://unused/'))).toBe('failed');
+}, 60_000);
+
+test('receivers that hang fill the slots of deliveries only for their own time', async () => {
+  const hanging = await startReceiver(() => undefined);
+  const quick = await startReceiver((_, response) => response.end());
+  const stuck = await world.createRoutine(hanging.origin);
+  const held: Promise<unknown>[] = [];
+  for (let index = 0; index < 2 * SLOTS; index++) {
+    held.push(deliver(await world.queue(stuck, 'http://unused/')));
+  }
+  const delivery = await world.queue(await world.createRoutine(quick.origin), 'http://unused/');
+  expect(await deliver(delivery)).toBe('delivered');
+  expect(new Set(await Promise.all(held))).toEqual(new Set(['pending']));
+  expect(hanging.received.length).toBeLessThanOrEqual(2 * SLOTS);
+}, 60_000);
