@@ -21,7 +21,9 @@ export function createApp(deps: Deps): Koa {
   app.use(errors(deps.log));
   app.use(strictHttp);
   app.use(helmet(SECURITY_HEADERS));
-  app.use(cors({ origin: deps.config.UI_ORIGIN, credentials: true, exposeHeaders: EXPOSED_HEADERS }));
+  app.use(
+    cors({ origin: deps.config.UI_ORIGIN, credentials: true, exposeHeaders: EXPOSED_HEADERS }),
+  );
   app.use(authMount(deps));
   app.use(docs(deps.config));
   app.use(router.routes());

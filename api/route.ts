@@ -94,7 +94,7 @@ export function route<
         input: Input<A, z.output<P>, z.output<Q>, z.output<B>>,
       ) => Promise<Reply<z.input<D>>>,
     ): Route {
-      // The pipeline parses with the very schemas the handler's types come from; this is the one place that says so.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the pipeline parses with the schemas that the handler's types come from
       return { spec, handle: handle as unknown as Route['handle'] };
     },
   };

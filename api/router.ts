@@ -10,12 +10,16 @@ export function createRouter(routes: readonly Route[], deps: Deps): Router {
   const router = new Router();
   for (const route of routes) {
     const handler = serve(route, deps);
-    router.register(route.spec.path, [route.spec.method], [
-      async (ctx, next) => {
-        ctx.state.route = route.spec.path;
-        return handler(ctx, next);
-      },
-    ]);
+    router.register(
+      route.spec.path,
+      [route.spec.method],
+      [
+        async (ctx, next) => {
+          ctx.state.route = route.spec.path;
+          return handler(ctx, next);
+        },
+      ],
+    );
   }
   return router;
 }
@@ -23,7 +27,9 @@ export function createRouter(routes: readonly Route[], deps: Deps): Router {
 /** What no route took: 405 with `Allow` where another method would do, else 404. */
 export function unmatched(router: Router): Middleware {
   return async (ctx) => {
-    const methods = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
+    const methods = new Set(
+      router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods),
+    );
     if (methods.size === 0) throw new AppError('route_not_found');
     throw new AppError('method_not_allowed', undefined, { Allow: [...methods].join(', ') });
   };

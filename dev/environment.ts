@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { z } from 'zod';
 
 /** Where everything of a local start is kept: data, logs, generated secrets, the demo key. */
 export const DATA_DIR = path.resolve(import.meta.dirname, '..', '.data');
@@ -43,10 +44,12 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
   };
 }
 
+const stringRecord = z.record(z.string(), z.string());
+
 /** Secrets of this folder's installation: made on the first start, kept readable for their owner only. */
 export function localSecrets(folder: string): Record<string, string> {
   const file = path.join(folder, 'secrets.json');
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+  if (existsSync(file)) return stringRecord.parse(JSON.parse(readFileSync(file, 'utf8')));
   const secrets = {
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     BETTER_AUTH_SECRET: randomBytes(36).toString('base64url'),

@@ -40,7 +40,10 @@ export const ERRORS = {
   route_not_found: [404, 'No such route.'],
   method_not_allowed: [405, 'The route does not support this method.'],
   not_acceptable: [406, 'Only application/json can be produced.'],
-  successful_run_required: [409, 'Run the routine once, successfully, since its last material change.'],
+  successful_run_required: [
+    409,
+    'Run the routine once, successfully, since its last material change.',
+  ],
   routine_archived: [409, 'The routine is archived.'],
   run_not_cancellable: [409, 'The run has already ended.'],
   run_not_finished: [409, 'The run has not ended yet.'],

@@ -23,7 +23,9 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
       migrations: { tableName: 'migrations', migrationSource: source },
     });
     try {
-      if (await knex.schema.hasTable('migrations_lock')) await knex.migrate.forceFreeMigrationsLock();
+      if (await knex.schema.hasTable('migrations_lock'))
+        await knex.migrate.forceFreeMigrationsLock();
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- knex types its answer as any: the batch and the names
       const [, applied] = (await knex.migrate.latest()) as [number, string[]];
       return applied;
     } finally {
@@ -45,6 +47,7 @@ const source: Knex.MigrationSource<string> = {
   },
   getMigrationName: (file) => file.replace(/\.ts$/, ''),
   async getMigration(file) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each step exports `up`
     const step = (await import(new URL(`./steps/${file}`, import.meta.url).href)) as {
       up(knex: Knex): Promise<void>;
     };

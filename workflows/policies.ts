@@ -11,7 +11,12 @@ export function modelStepPolicy(remainingMs: number, summary: string): ActivityO
   return {
     scheduleToCloseTimeout: remainingMs,
     heartbeatTimeout: HEARTBEAT_TIMEOUT,
-    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 5 },
+    retry: {
+      initialInterval: '2s',
+      backoffCoefficient: 2,
+      maximumInterval: '1m',
+      maximumAttempts: 5,
+    },
     summary,
   };
 }
@@ -19,7 +24,12 @@ export function modelStepPolicy(remainingMs: number, summary: string): ActivityO
 /** Writes to Postgres that must happen in the end: patient, since the alternative is a run that never ends. */
 export const concludePolicy: ActivityOptions = {
   startToCloseTimeout: '30s',
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 200 },
+  retry: {
+    initialInterval: '1s',
+    backoffCoefficient: 2,
+    maximumInterval: '30s',
+    maximumAttempts: 200,
+  },
   summary: 'conclude',
 };
 

@@ -48,5 +48,6 @@ function reasonOf(error: unknown): Reason {
   }
   // Activities fail with a reason of the closed list as their type; anything else is a fault of ours.
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the model's reasons are those of ModelFailure
   return type?.startsWith('model_') === true ? (type as Reason) : 'internal_error';
 }

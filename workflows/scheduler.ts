@@ -14,7 +14,11 @@ const TICKS_PER_RUN = 120;
  */
 export async function scheduler(): Promise<void> {
   const taskQueue = schedulerTaskQueue(workflowInfo().taskQueue);
-  const { tick } = proxyActivities<SchedulingActivities>({ ...tickPolicy, taskQueue, summary: 'tick' });
+  const { tick } = proxyActivities<SchedulingActivities>({
+    ...tickPolicy,
+    taskQueue,
+    summary: 'tick',
+  });
   const { dispatch } = proxyActivities<SchedulingActivities>({
     ...tickPolicy,
     taskQueue,
@@ -24,7 +28,7 @@ export async function scheduler(): Promise<void> {
   let dispatching: Promise<void> | undefined;
   for (let ticks = 0; ticks < TICKS_PER_RUN && !workflowInfo().continueAsNewSuggested; ticks += 1) {
     await attempt('tick', tick);
-    dispatching ??= attempt('dispatch', dispatch).then(() => {
+    dispatching ??= attempt('dispatch', dispatch).finally(() => {
       dispatching = undefined;
     });
     await sleep(MINUTE_MS - (Date.now() % MINUTE_MS));

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import {
   createDocument,
   type ZodOpenApiOperationObject,
-  type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { mayWrite, PLANS } from '#core/billing/index.ts';
+import { PLANS } from '#core/billing/index.ts';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
 import type { Route, RouteSpec } from '../route.ts';
 
@@ -32,7 +31,7 @@ export function buildOpenApi(
       name,
       description: TAGS[name] ?? name,
     })),
-    paths: paths as ZodOpenApiPathsObject,
+    paths,
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of one project.' },
@@ -53,11 +52,13 @@ function operation(spec: RouteSpec): ZodOpenApiOperationObject {
     operationId: spec.id,
     tags: [spec.tag],
     summary: spec.summary,
-    description: [spec.description ?? `${spec.summary}.`, scopeNote(spec)].filter(Boolean).join('\n\n'),
+    description: [spec.description ?? `${spec.summary}.`, scopeNote(spec)]
+      .filter(Boolean)
+      .join('\n\n'),
     security: securityOf(spec),
     requestParams: {
-      ...(spec.params === undefined ? {} : { path: spec.params as z.ZodObject }),
-      ...(spec.query === undefined ? {} : { query: spec.query as z.ZodObject }),
+      ...(spec.params instanceof z.ZodObject ? { path: spec.params } : {}),
+      ...(spec.query instanceof z.ZodObject ? { query: spec.query } : {}),
       ...headersOf(spec),
     },
     ...(spec.body === undefined
@@ -114,7 +115,7 @@ function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
   };
   const byStatus = Map.groupBy(errorsOf(spec), (code) => ERRORS[code][0]);
   for (const [status, codes] of [...byStatus].toSorted(([a], [b]) => a - b)) {
-    responses[`${status}` as '400'] = {
+    responses[`${status}`] = {
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join('\n\n'),
       content: {
         'application/json': {
@@ -139,7 +140,10 @@ function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
 
 function failureOf(codes: readonly ErrorCode[]) {
   return z.strictObject({
-    error: z.strictObject({ code: z.enum(codes as [ErrorCode, ...ErrorCode[]]), message: z.string() }),
+    error: z.strictObject({
+      code: z.enum(codes),
+      message: z.string(),
+    }),
     requestId: z.string(),
   });
 }
@@ -208,7 +212,7 @@ const TAGS: Record<string, string> = {
   Operations: 'For those who run the service.',
 };
 
-const writers = Object.keys(PLANS).filter((plan) => mayWrite(plan as keyof typeof PLANS, 'key'));
+const writers = Object.entries(PLANS).flatMap(([name, plan]) => (plan.apiWrites ? [name] : []));
 
 const DESCRIPTION = `Recurring work for language models: scheduled, recorded step by step, durable.
 

@@ -17,7 +17,11 @@ export function authMount({ auth, config }: Deps): Middleware {
     const body = hasBody(ctx.req) ? await readBody(ctx.req) : null;
     const url = new URL(ctx.url, config.PUBLIC_URL);
     const response = await auth.handler(
-      new Request(url, { method: ctx.method, headers, body: body === null ? null : new Uint8Array(body) }),
+      new Request(url, {
+        method: ctx.method,
+        headers,
+        body: body === null ? null : new Uint8Array(body),
+      }),
     );
     ctx.status = response.status;
     for (const [name, value] of response.headers) if (name !== 'set-cookie') ctx.set(name, value);

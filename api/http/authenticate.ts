@@ -34,7 +34,9 @@ export async function authenticate(
     case 'project-session':
       return projectOfSession(ctx, deps);
     case 'key-or-session':
-      return ctx.get('authorization') === '' ? projectOfSession(ctx, deps) : keyAccess(ctx, spec, deps);
+      return ctx.get('authorization') === ''
+        ? projectOfSession(ctx, deps)
+        : keyAccess(ctx, spec, deps);
   }
 }
 
@@ -70,7 +72,11 @@ async function sessionAccess(ctx: Context, deps: Deps) {
   if (ctx.get('authorization') !== '') throw new AppError('session_required');
   const session = await deps.auth.session(requestHeaders(ctx));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
-  if (ctx.method !== 'GET' && ctx.method !== 'HEAD' && ctx.get('origin') !== deps.config.UI_ORIGIN) {
+  if (
+    ctx.method !== 'GET' &&
+    ctx.method !== 'HEAD' &&
+    ctx.get('origin') !== deps.config.UI_ORIGIN
+  ) {
     throw new AppError('origin_not_allowed');
   }
   assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);
@@ -129,4 +135,3 @@ function requestHeaders(ctx: Context): Headers {
 }
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
-

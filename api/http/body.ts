@@ -8,7 +8,9 @@ const MAX_DEPTH = 64;
 /** Whether the request announces a body at all (RFC 9112, section 6.3). */
 export function hasBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
-  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+  return (
+    request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
+  );
 }
 
 /** @throws {AppError} `body_too_large` before reading where the length is announced, else when the limit is passed */
@@ -38,7 +40,9 @@ export async function readJson(
   request: IncomingMessage,
 ): Promise<{ readonly raw: Buffer; readonly value: unknown }> {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
-  const charset = parameters.find((parameter) => parameter.trim().toLowerCase().startsWith('charset='));
+  const charset = parameters.find((parameter) =>
+    parameter.trim().toLowerCase().startsWith('charset='),
+  );
   const utf8 = charset === undefined || /^charset="?utf-?8"?$/i.test(charset.trim());
   if (type.trim().toLowerCase() !== 'application/json' || !utf8) {
     throw new AppError('unsupported_media_type');
@@ -58,7 +62,8 @@ function parseJson(raw: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));
   } catch (error) {
-    const position = error instanceof SyntaxError ? /position \d+/.exec(error.message)?.[0] : undefined;
+    const position =
+      error instanceof SyntaxError ? /position \d+/.exec(error.message)?.[0] : undefined;
     throw new AppError(
       'invalid_json',
       error instanceof SyntaxError

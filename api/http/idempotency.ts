@@ -87,6 +87,6 @@ function place(scope: string, key: string) {
 }
 
 function readAnswer(text: string): StoredAnswer {
-  // Sealed by `store` above and authenticated on opening, so the shape is ours.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `store` above and authenticated on opening
   return JSON.parse(text) as StoredAnswer;
 }

@@ -15,11 +15,11 @@ export function listReply<Row extends { readonly id: string }, Item>(
   if (nextCursor !== undefined) {
     const url = new URL(request.path, request.publicUrl);
     for (const [name, value] of Object.entries(request.query)) {
-      if (value !== undefined) url.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value));
+      if (value !== undefined)
+        url.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value));
     }
     url.searchParams.set('cursor', nextCursor);
     headers['Link'] = `<${url.href}>; rel="next"`;
   }
   return { data: items.map(present), headers };
 }
-

@@ -1,5 +1,4 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 export interface RunningServer {
   readonly port: number;
@@ -30,8 +29,9 @@ export async function listen(
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
+  const address = server.address();
   return {
-    port: (server.address() as AddressInfo).port,
+    port: typeof address === 'object' && address !== null ? address.port : port,
     close: () =>
       new Promise((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);

@@ -27,6 +27,6 @@ function faultsOf(issue: z.core.$ZodIssue): Fault[] {
 }
 
 function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
-  // Only our own checks set this, with a code of the closed list.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only our own checks set this, with a code of the closed list
   return issue.code === 'custom' ? (issue.params?.['code'] as ErrorCode | undefined) : undefined;
 }

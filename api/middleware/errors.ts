@@ -12,7 +12,10 @@ export function errors(log: Log): Middleware {
     } catch (thrown) {
       const error = translate(thrown);
       if (error.status >= 500) {
-        log.error({ err: thrown, requestId: ctx.state.requestId, route: ctx.state.route }, 'failed');
+        log.error(
+          { err: thrown, requestId: ctx.state.requestId, route: ctx.state.route },
+          'failed',
+        );
       }
       ctx.status = error.status;
       ctx.set({ ...error.headers });

@@ -8,7 +8,16 @@ import {
   type ApiKey,
 } from '#core/identity/index.ts';
 import { listReply } from '../http/links.ts';
-import { EXAMPLE, idOf, iso, isoOrNull, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import {
+  EXAMPLE,
+  idOf,
+  iso,
+  isoOrNull,
+  nameOf,
+  pageOf,
+  pageQuery,
+  timestamp,
+} from '../http/schemas.ts';
 import { route } from '../route.ts';
 
 const apiKey = z
@@ -30,7 +39,11 @@ export const getApiKeys = route({
   summary: 'List the API keys of the project',
   auth: 'project-session',
   query: pageQuery({}),
-  success: { status: 200, data: z.array(apiKey), description: 'Newest first; revoked ones are gone.' },
+  success: {
+    status: 200,
+    data: z.array(apiKey),
+    description: 'Newest first; revoked ones are gone.',
+  },
   errors: [],
 }).to(async ({ access, query, deps, path }) => {
   const page = pageOf(query);

@@ -13,7 +13,7 @@ import {
 import { AppError } from '#lib/errors.ts';
 import { idPattern } from '#lib/ids.ts';
 import { listReply } from '../http/links.ts';
-import { EXAMPLE, iso, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { iso, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
 import { route } from '../route.ts';
 
 const fields = {
@@ -69,7 +69,9 @@ export const getSkills = route({
   const { PUBLIC_URL: publicUrl } = deps.config;
   const reply = listReply(found, page, summarizeCustom, { publicUrl, path, query });
   const last = reply.headers['Link'] === undefined;
-  return last ? { ...reply, data: [...reply.data, ...deps.skills.skills.map(summarizeCurated)] } : reply;
+  return last
+    ? { ...reply, data: [...reply.data, ...deps.skills.skills.map(summarizeCurated)] }
+    : reply;
 });
 
 export const postSkill = route({
@@ -148,7 +150,8 @@ export const removeSkill = route({
   id: 'deleteSkill',
   tag: 'Skills',
   summary: 'Delete a custom skill',
-  description: 'Routines that have it attached skip it from their next run on; those runs do not fail.',
+  description:
+    'Routines that have it attached skip it from their next run on; those runs do not fail.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,

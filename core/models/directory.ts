@@ -49,7 +49,8 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
   }
 
   async function list(): Promise<ModelList> {
-    const age = last === undefined ? Number.POSITIVE_INFINITY : Date.now() - last.fetchedAt.getTime();
+    const age =
+      last === undefined ? Number.POSITIVE_INFINITY : Date.now() - last.fetchedAt.getTime();
     const resting = performance.now() - failedAt < RETRY_AFTER_FAILURE_MS;
     if (age >= freshMs && !(resting && last !== undefined)) {
       inFlight ??= refresh();
@@ -73,7 +74,11 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
 const RETRY_AFTER_FAILURE_MS = 5_000;
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
-async function fetchList({ baseUrl, apiKey, timeoutMs }: DirectorySettings): Promise<ModelOption[]> {
+async function fetchList({
+  baseUrl,
+  apiKey,
+  timeoutMs,
+}: DirectorySettings): Promise<ModelOption[]> {
   const response = await fetch(`${baseUrl.replace(/\/$/, '')}/models`, {
     headers: apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` },
     signal: AbortSignal.timeout(timeoutMs ?? 10_000),

@@ -14,5 +14,6 @@ export function providerSwitch(flags: ProviderFlags): (provider: string) => bool
     'provider-b': flags.MODEL_PROVIDER_B_ENABLED,
     'provider-c': flags.MODEL_PROVIDER_C_ENABLED,
   };
-  return (provider) => Object.hasOwn(enabled, provider) && enabled[provider as ModelProvider];
+  const byName = new Map<string, boolean>(Object.entries(enabled));
+  return (provider) => byName.get(provider) ?? false;
 }

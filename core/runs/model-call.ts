@@ -113,7 +113,7 @@ function boundedFetch(agent: Agent): typeof fetch {
       headers: Object.fromEntries(response.headers),
     });
   };
-  // undici's fetch is the global one with the dispatcher option; only its own copies of the types differ.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undici's fetch is the global one; only its copies of the types differ
   return bounded as unknown as typeof fetch;
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { readConnectionClients } from './connection-clients.ts';
 import { BILLING_VARIABLES, configSchema } from './schema.ts';
 
 /** Each process is asked only for what it uses: a worker has no sessions to sign, a migration no Temporal. */
@@ -23,7 +24,9 @@ export class ConfigError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(`The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`);
+    super(
+      `The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`,
+    );
     this.name = 'ConfigError';
     this.faults = faults;
   }
@@ -40,13 +43,15 @@ export function loadConfig<R extends Role>(
   const present = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
-  const parsed = roleSchemas[role].safeParse(present);
+  const { clients, faults: clientFaults } = readConnectionClients(present);
+  const parsed = roleSchemas[role].safeParse({ ...present, CONNECTION_CLIENTS: clients });
   const faults = parsed.success
     ? []
     : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   faults.push(...productionFaults(role, present));
+  if (role === 'api' || role === 'worker') faults.push(...clientFaults);
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
-  // The schema is looked up by role, which TypeScript cannot follow through the index.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema is looked up by role, which TypeScript cannot follow
   return parsed.data as ConfigOf<R>;
 }
 

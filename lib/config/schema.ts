@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ConnectionClients } from './connection-clients.ts';
 
 /** `true` and `false`, nothing else: `TRUE`, `1` and `yes` are faults, so a launch switch is never half-read. */
 const flag = (fallback: boolean) =>
@@ -87,6 +88,8 @@ export const variables = {
   MODEL_PROVIDER_B_ENABLED: flag(false),
   MODEL_PROVIDER_C_ENABLED: flag(false),
 
+  CONNECTION_PROVIDERS_DIR: nonEmpty.optional(),
+
   BILLING_DEFAULT_PLAN: z
     .enum(['free', 'starter', 'pro', 'scale'], { error: 'expected free, starter, pro or scale' })
     .default('scale'),
@@ -102,10 +105,14 @@ export const variables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
 };
 
-export const configSchema = z.object(variables);
+export const configSchema = z.object({
+  ...variables,
+  /** Of the variables `CONNECTION_<NAME>_CLIENT_ID` and `…_SECRET`, which are as many as there are providers. */
+  CONNECTION_CLIENTS: z.custom<ConnectionClients>().default({}),
+});
 
 export type Config = z.output<typeof configSchema>;
-export type Variable = keyof Config;
+export type Variable = keyof typeof variables;
 
 /** Payment billing is on with all of these, off with none of them, and a fault in between. */
 export const BILLING_VARIABLES = [

@@ -10,3 +10,4 @@ export {
   type Database,
   type Db,
 } from './database.ts';
+export { storable } from './storable.ts';

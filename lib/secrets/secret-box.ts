@@ -20,7 +20,10 @@ export interface SecretBox {
  * `v1.<key id>.<base64url of nonce, ciphertext, tag>`; the key id is the start of the key's SHA-256.
  * New texts are sealed under `current`; `previous` only opens, during a rotation.
  */
-export function createSecretBox(keys: { current: string; previous?: string | undefined }): SecretBox {
+export function createSecretBox(keys: {
+  current: string;
+  previous?: string | undefined;
+}): SecretBox {
   const current = importKey(keys.current);
   const known = new Map([[current.id, current.bytes]]);
   if (keys.previous !== undefined) {

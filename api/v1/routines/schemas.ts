@@ -27,7 +27,13 @@ export const variables = z
   });
 
 const limits = z.strictObject({
-  maxSteps: z.number().int().min(1).max(200).default(25).meta({ description: 'Model steps of one run.' }),
+  maxSteps: z
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .default(25)
+    .meta({ description: 'Model steps of one run.' }),
   timeoutSeconds: z.number().int().min(10).max(86_400).default(900),
   maxTotalTokens: z
     .number()
@@ -84,7 +90,11 @@ const fields = {
   overlap: z.enum(OVERLAP_POLICIES),
   misfire: z.enum(MISFIRE_POLICIES),
   pauseAfterFailures: z.number().int().min(1).max(1_000),
-  webhookUrl: z.string().max(2_000).nullable().meta({ example: 'https://example.com/hooks/routine' }),
+  webhookUrl: z
+    .string()
+    .max(2_000)
+    .nullable()
+    .meta({ example: 'https://example.com/hooks/routine' }),
 };
 
 export const routineBody = z
@@ -134,7 +144,9 @@ const shape = {
   stateReason: z
     .string()
     .nullable()
-    .meta({ description: 'Why the service itself changed the state last; null when a person did.' }),
+    .meta({
+      description: 'Why the service itself changed the state last; null when a person did.',
+    }),
   revision: z.number().int().meta({ description: 'Counts material changes.' }),
   webhookFailedAt: timestamp
     .nullable()
@@ -153,7 +165,9 @@ const webhookSecret = z.string().optional().meta({
   example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
 });
 
-export const savedRoutine = z.strictObject({ ...shape, webhookSecret }).meta({ id: 'SavedRoutine' });
+export const savedRoutine = z
+  .strictObject({ ...shape, webhookSecret })
+  .meta({ id: 'SavedRoutine' });
 
 export const routineDetail = z
   .strictObject({
@@ -217,6 +231,7 @@ export function etagOf(row: Routine): { ETag: string } {
 }
 
 function withoutDefaults<S extends Record<string, z.ZodDefault>>(shape: S) {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which field is which
   const bare = Object.fromEntries(
     Object.entries(shape).map(([name, field]) => [name, field.unwrap()]),
   ) as { [K in keyof S]: ReturnType<S[K]['unwrap']> };

@@ -77,7 +77,9 @@ export const getRuns = route({
   query: runQuery,
   success: { status: 200, data: z.array(run), description: 'Newest first.' },
   errors: [],
-}).to(({ access, query, deps, path }) => listPage(deps, access, { query, routineId: undefined, path }));
+}).to(({ access, query, deps, path }) =>
+  listPage(deps, access, { query, routineId: undefined, path }),
+);
 
 export const getRun = route({
   method: 'GET',
@@ -185,7 +187,11 @@ async function startAndPresent(deps: Deps, queued: StartableRun) {
 async function listPage(
   deps: Deps,
   access: ProjectAccess,
-  { query, routineId, path }: { query: z.output<typeof runQuery>; routineId: string | undefined; path: string },
+  {
+    query,
+    routineId,
+    path,
+  }: { query: z.output<typeof runQuery>; routineId: string | undefined; path: string },
 ) {
   const page = pageOf(query);
   const { state, trigger, since, until } = query;

@@ -22,7 +22,10 @@ const usage = z
     costUsd: z
       .string()
       .nullable()
-      .meta({ description: 'US dollars, a decimal string; null without a price.', example: '0.00042' }),
+      .meta({
+        description: 'US dollars, a decimal string; null without a price.',
+        example: '0.00042',
+      }),
   })
   .meta({ id: 'Usage' });
 
@@ -42,7 +45,9 @@ const shape = {
       example: 'overlap' satisfies RunReason,
     }),
   errorMessage: z.string().nullable(),
-  scheduledFor: timestamp.nullable().meta({ description: 'The instant of the schedule it stands for.' }),
+  scheduledFor: timestamp
+    .nullable()
+    .meta({ description: 'The instant of the schedule it stands for.' }),
   skipped: z
     .strictObject({ count: z.number().int(), from: timestamp, until: timestamp })
     .nullable()
@@ -100,7 +105,10 @@ const delivery = z
         durationMs: z.number().int().nullable(),
         status: z.number().int().nullable(),
         error: z.string().nullable(),
-        responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the answer.' }),
+        responseExcerpt: z
+          .string()
+          .nullable()
+          .meta({ description: 'The first 1 kB of the answer.' }),
       }),
     ),
   })

@@ -1,0 +1,142 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadCatalogue, readSkill, type CuratedSkill } from '#core/skills/index.ts';
+import { renderSkillsPage, SKILLS_PAGE } from '../../docs/generate/skills.ts';
+
+const SECTIONS = [
+  'Job',
+  'Inputs',
+  'Method',
+  'Compare with the previous run',
+  'Common mistakes',
+  'Output',
+  'Confidence and sources',
+  'Where a person decides',
+  'Related skills',
+];
+
+const { skills } = await loadCatalogue();
+
+describe('the catalogue', () => {
+  test('has 49 marketing skills and one of web performance', () => {
+    expect(skills).toHaveLength(50);
+    const performance = skills.filter(({ category }) => category === 'web-performance');
+    expect(performance.map(({ slug }) => slug)).toEqual(['core-web-vitals']);
+  });
+
+  test('has the slugs that are promised', () => {
+    const slugs = skills.map(({ slug }) => slug);
+    expect(slugs).toEqual(
+      expect.arrayContaining(['seo-audit', 'content-strategy', 'core-web-vitals']),
+    );
+  });
+
+  test('has no two skills of one name', () => {
+    expect(new Set(skills.map(({ name }) => name.toLowerCase())).size).toBe(50);
+  });
+
+  test('has no two texts that share more than 15 % of their 8-word shingles', () => {
+    const shingles = skills.map((skill) => ({ slug: skill.slug, set: shinglesOf(skill) }));
+    const alike = shingles.flatMap((a, index) =>
+      shingles
+        .slice(index + 1)
+        .filter(
+          (b) =>
+            [...a.set].filter((s) => b.set.has(s)).length > 0.15 * Math.min(a.set.size, b.set.size),
+        )
+        .map((b) => `${a.slug} and ${b.slug}`),
+    );
+    expect(alike).toEqual([]);
+  });
+
+  test('is in docs/skills.md as it is now', async () => {
+    const page = await readFile(SKILLS_PAGE, 'utf8');
+    expect(page).toBe(await renderSkillsPage(page));
+  });
+});
+
+describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, skill) => {
+  test('is 2,500 to 9,000 characters', () => {
+    expect(skill.instructions.length).toBeGreaterThanOrEqual(2_500);
+    expect(skill.instructions.length).toBeLessThanOrEqual(9_000);
+  });
+
+  test('has every section, in order, and no heading above them', () => {
+    const headings = [...skill.instructions.matchAll(/^(#{1,3}) (.*)$/gm)];
+    expect(headings.map(([, marks, text]) => `${marks} ${text}`)).toEqual(
+      SECTIONS.map((section) => `### ${section}`),
+    );
+  });
+
+  test('names related skills that exist, and not itself', () => {
+    const related = skill.instructions.split('### Related skills')[1] ?? '';
+    const named = [...related.matchAll(/`([a-z]+(?:-[a-z]+)+)`/g)].map(([, name]) => name);
+    expect(named.length).toBeGreaterThanOrEqual(2);
+    expect(named).not.toContain(slug);
+    expect(named.filter((name) => skills.every((other) => other.slug !== name))).toEqual([]);
+  });
+
+  test('links nowhere: its sources are plain domains', () => {
+    expect(skill.instructions).not.toMatch(/https?:|www\.|\]\(/);
+    expect(skill.sources.length).toBeGreaterThan(0);
+  });
+
+  test('holds no placeholder that a reader would expect to be filled', () => {
+    expect(skill.instructions).not.toContain('{{');
+  });
+});
+
+describe('a broken file stops the start and is named', () => {
+  const good =
+    '---\nname: A\ndescription: A description of twenty characters.\ncategory: search\nversion: 1.0.0\nsources:\n  - name: N\n    domain: example.com\n    settles: it\n---\n';
+
+  test.each([
+    ['without front matter', 'x.md', 'just text', /skills\/x\.md: no front matter/],
+    [
+      'with unreadable YAML',
+      'x.md',
+      '---\n: [\n---\ntext',
+      /skills\/x\.md: front matter is not YAML/,
+    ],
+    ['with a missing field', 'x.md', '---\nname: A\n---\ntext', /skills\/x\.md: description/],
+    [
+      'with an unknown field',
+      'x.md',
+      good.replace('name: A', 'name: A\nfoo: 1'),
+      /skills\/x\.md: .*foo/,
+    ],
+    [
+      'that is too short',
+      'x.md',
+      `${good}too short`,
+      /skills\/x\.md: instructions are 9 characters/,
+    ],
+    [
+      'that is too long',
+      'x.md',
+      `${good}${'x'.repeat(24_001)}`,
+      /skills\/x\.md: instructions are 24001/,
+    ],
+    ['with a name that is no slug', 'X y.md', `${good}${'x'.repeat(20)}`, /must be kebab-case/],
+  ])('%s', (_, file, text, message) => {
+    expect(() => readSkill(file, text)).toThrow(message);
+  });
+
+  test('also when two files have one name', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'skills-'));
+    try {
+      await writeFile(path.join(folder, 'a.md'), `${good}${'x'.repeat(20)}`);
+      await writeFile(path.join(folder, 'b.md'), `${good}${'x'.repeat(20)}`);
+      await expect(loadCatalogue(folder)).rejects.toThrow(/skills\/b\.md: the name of a\.md again/);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+function shinglesOf({ instructions }: CuratedSkill): Set<string> {
+  const words = instructions.toLowerCase().match(/[a-z0-9']+/g) ?? [];
+  return new Set(words.slice(7).map((_, index) => words.slice(index, index + 8).join(' ')));
+}
