@@ -32,9 +32,10 @@ export function createRunActivities(deps: RunActivityDeps): RunActivities {
     async modelStep(input) {
       const { cancellationSignal } = Context.current();
       try {
-        const { outcome, delivery } = await withHeartbeat(() =>
+        const { outcome, delivery, ended } = await withHeartbeat(() =>
           performModelStep(deps, input, cancellationSignal),
         );
+        if (ended !== undefined) deps.metrics.runEnded(ended);
         await deliver(delivery);
         return outcome;
       } catch (error) {
@@ -43,9 +44,9 @@ export function createRunActivities(deps: RunActivityDeps): RunActivities {
       }
     },
     async concludeRun({ runId, ending }) {
-      const { delivery } = await transaction(deps.database, (tx) =>
-        endRun(tx, runId, ending === 'cancelled' ? cancellation : failure(ending)),
-      );
+      const how = ending === 'cancelled' ? cancellation : failure(ending);
+      const { ended, delivery } = await transaction(deps.database, (tx) => endRun(tx, runId, how));
+      if (ended) deps.metrics.runEnded(how);
       await deliver(delivery);
     },
   };

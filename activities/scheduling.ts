@@ -15,6 +15,7 @@ export interface SchedulingActivities {
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
   return {
     tick: () => withHeartbeat(() => tick(deps)),
-    dispatch: () => withHeartbeat(() => dispatchQueuedRuns(deps, Context.current().cancellationSignal)),
+    dispatch: () =>
+      withHeartbeat(() => dispatchQueuedRuns(deps, Context.current().cancellationSignal)),
   };
 }

@@ -1,8 +1,11 @@
 import { Context } from '@temporalio/activity';
 import { attemptDelivery, type AttemptDeps, type AttemptOutcome } from '#core/webhooks/index.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
-export type WebhookActivityDeps = AttemptDeps;
+export interface WebhookActivityDeps extends AttemptDeps {
+  readonly metrics: Metrics;
+}
 
 export interface WebhookActivities {
   attemptDelivery(input: { deliveryId: string }): Promise<AttemptOutcome>;
@@ -11,9 +14,13 @@ export interface WebhookActivities {
 /** To be served from the webhook task queue, see `webhookTaskQueue`. */
 export function createWebhookActivities(deps: WebhookActivityDeps): WebhookActivities {
   return {
-    attemptDelivery: ({ deliveryId }) => {
+    async attemptDelivery({ deliveryId }) {
       const { cancellationSignal: signal } = Context.current();
-      return withHeartbeat(() => attemptDelivery(deps, deliveryId, { signal }));
+      const started = performance.now();
+      const outcome = await withHeartbeat(() => attemptDelivery(deps, deliveryId, { signal }));
+      const seconds = (performance.now() - started) / 1_000;
+      if (outcome !== 'not_due') deps.metrics.webhookAttempt({ outcome, seconds });
+      return outcome;
     },
   };
 }

@@ -6,7 +6,10 @@ import { authMount } from './http/auth-mount.ts';
 import { docs } from './docs/page.ts';
 import { accessLog } from './middleware/access-log.ts';
 import { errors } from './middleware/errors.ts';
+import { logContext } from './middleware/log-context.ts';
 import { requestId } from './middleware/request-id.ts';
+import { requestMetrics } from './middleware/request-metrics.ts';
+import { requestTracing } from './middleware/request-tracing.ts';
 import { strictHttp } from './middleware/strict-http.ts';
 import { createRouter, unmatched } from './router.ts';
 import { routes } from './routes.ts';
@@ -17,6 +20,9 @@ export function createApp(deps: Deps): Koa {
   const router = createRouter(routes, deps);
 
   app.use(requestId);
+  app.use(logContext);
+  app.use(requestMetrics(deps.metrics));
+  if (deps.tracing.enabled) app.use(requestTracing(deps.tracing));
   app.use(accessLog(deps.log));
   app.use(errors(deps.log));
   app.use(strictHttp);

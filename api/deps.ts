@@ -1,4 +1,6 @@
 import type { PlanRule } from '#core/billing/index.ts';
+import type { ConnectionSecrets, CredentialSource } from '#core/connections/index.ts';
+import type { ProviderCatalogue } from '#core/connections/providers/index.ts';
 import type { Auth } from '#core/identity/index.ts';
 import type { ModelDirectory } from '#core/models/index.ts';
 import type { RunEngine } from '#core/runs/index.ts';
@@ -7,8 +9,10 @@ import type { SealedWebhookSecrets } from '#core/webhooks/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
+import type { Tracing } from '#lib/tracing/index.ts';
 
 /** What the HTTP face is made of, handed in by its entry; nothing here is a module-level singleton. */
 export interface Deps {
@@ -21,7 +25,12 @@ export interface Deps {
   readonly secrets: SecretBox;
   readonly outbound: OutboundClient;
   readonly webhookSecrets: SealedWebhookSecrets;
+  readonly connectionSecrets: ConnectionSecrets;
+  readonly credentials: CredentialSource;
+  readonly providers: ProviderCatalogue;
   readonly providerEnabled: (provider: string) => boolean;
   readonly engine: RunEngine;
   readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
 }

@@ -1,7 +1,16 @@
 import { health, ready } from './outside/health.ts';
+import { oauthCallback } from './outside/oauth-callback.ts';
 import { schedulerTick } from './outside/scheduler-tick.ts';
 import type { Route } from './route.ts';
 import { deleteApiKey, getApiKeys, postApiKey } from './v1/api-keys.ts';
+import { getConnections, postConnection, removeConnection } from './v1/connections/index.ts';
+import {
+  getAccounts,
+  getProviders,
+  postApiKeyConnection,
+  startOAuth,
+} from './v1/connections/providers.ts';
+import { getTools, patchTool, postDiscover } from './v1/connections/tools.ts';
 import { listModels } from './v1/models.ts';
 import {
   getOrganizations,
@@ -47,6 +56,16 @@ export const routes: readonly Route[] = [
   activate,
   pause,
   postWebhookSecret,
+  getTools,
+  patchTool,
+  postDiscover,
+  getConnections,
+  postConnection,
+  removeConnection,
+  getProviders,
+  startOAuth,
+  postApiKeyConnection,
+  getAccounts,
   getRoutineRuns,
   getRuns,
   getRun,
@@ -60,6 +79,7 @@ export const routes: readonly Route[] = [
   getApiKeys,
   postApiKey,
   deleteApiKey,
+  oauthCallback,
   health,
   ready,
   schedulerTick,

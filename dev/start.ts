@@ -38,7 +38,10 @@ async function start(env: NodeJS.ProcessEnv, watch: boolean): Promise<void> {
   });
   try {
     await assertPortsFree(ports, env);
-    const environment = { ...(await serviceEnvironment(ports, env, children)), ...baseEnvironment(ports, env) };
+    const environment = {
+      ...(await serviceEnvironment(ports, env, children)),
+      ...baseEnvironment(ports, env),
+    };
     await migrate(environment.DATABASE_URL);
     const node = watch ? ['--watch', '--watch-preserve-output'] : [];
     const run = (name: string, file: string) =>

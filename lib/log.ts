@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { pino, type Logger } from 'pino';
 
 export type Log = Logger;
@@ -12,9 +13,17 @@ export function createLog(options: { level: string; name: string }): Log {
     level: options.level,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
+    mixin: () => ({ ...fields.getStore() }),
     redact: { paths: SECRET_PATHS, censor: '[redacted]' },
     serializers: { err: describeError },
   });
+}
+
+const fields = new AsyncLocalStorage<Readonly<Record<string, unknown>>>();
+
+/** Whatever is logged during `work`, however deep, carries these fields: the ids of a request, a run, a project. */
+export function withLogFields<T>(added: Readonly<Record<string, unknown>>, work: () => T): T {
+  return fields.run(added, work);
 }
 
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', 'key'];

@@ -1,5 +1,6 @@
 import { AppError } from './errors.ts';
 import { empty, sql, type Sql } from './database/index.ts';
+import { idPattern, type Resource } from './ids.ts';
 
 /** One page of a list that is ordered by id, newest first (ids sort by time). `after` is the last id seen. */
 export interface Page {
@@ -30,10 +31,10 @@ export function encodeCursor(id: string): string {
   return Buffer.from(id).toString('base64url');
 }
 
-/** @throws {AppError} `invalid_request` when the text is not a cursor that we gave out */
-export function decodeCursor(cursor: string): string {
+/** @throws {AppError} `invalid_request` when the text is not a cursor that a list of this resource gives out */
+export function decodeCursor(cursor: string, resource: Resource): string {
   const id = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (!/^[a-z]{2,5}_[0-9a-z]{26}$/.test(id)) {
+  if (!idPattern(resource).test(id) || encodeCursor(id) !== cursor) {
     throw new AppError('invalid_request', 'cursor: not a cursor of this list');
   }
   return id;

@@ -44,7 +44,10 @@ function temporalLogger() {
     log[level]({ temporal: meta }, message);
   return {
     log: (level: string, message: string, meta?: object) =>
-      log[level === 'ERROR' ? 'error' : level === 'WARN' ? 'warn' : 'debug']({ temporal: meta }, message),
+      log[level === 'ERROR' ? 'error' : level === 'WARN' ? 'warn' : 'debug'](
+        { temporal: meta },
+        message,
+      ),
     trace: write('debug'),
     debug: write('debug'),
     info: write('debug'),

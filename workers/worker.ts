@@ -1,15 +1,24 @@
-import { Worker, type NativeConnection, type WorkerOptions as SdkOptions } from '@temporalio/worker';
+import {
+  Worker,
+  type NativeConnection,
+  type WorkerOptions as SdkOptions,
+} from '@temporalio/worker';
 import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
 import { createSchedulingActivities } from '#activities/scheduling.ts';
 import { createWebhookActivities } from '#activities/webhooks.ts';
 import type { TickDeps } from '#core/scheduling/index.ts';
 import type { SealedWebhookSecrets } from '#core/webhooks/index.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { schedulerTaskQueue, webhookTaskQueue } from '#lib/temporal/index.ts';
+import type { Tracing } from '#lib/tracing/index.ts';
+import { observeActivities, workflowSinks } from './tracing.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 export interface WorkerDeps extends RunActivityDeps, TickDeps {
   readonly outbound: OutboundClient;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
   readonly webhookSecrets: SealedWebhookSecrets;
 }
 
@@ -19,6 +28,10 @@ export interface WorkerSettings {
   readonly taskQueue: string;
   /** Steps of runs at a time; each model call may hold one for minutes. */
   readonly concurrency: number;
+  /** Workflow tasks at a time; each is a few milliseconds of CPU. Default 40. */
+  readonly workflowConcurrency?: number;
+  /** Workflows kept in memory between their tasks. Default: as many as fit into the heap. */
+  readonly maxCachedWorkflows?: number | undefined;
   readonly shutdownGraceSeconds: number;
   readonly deps: WorkerDeps;
 }
@@ -40,6 +53,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
     namespace: settings.namespace,
     // Zero by default: activities would be cut off at once, and their model calls paid for twice.
     shutdownGraceTime: `${settings.shutdownGraceSeconds}s`,
+    interceptors: { activity: [observeActivities(deps.tracing)] },
     shutdownForceTime: `${settings.shutdownGraceSeconds + 10}s`,
   };
   const workers = await Promise.all([
@@ -49,7 +63,11 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
       workflowBundle: await workflowBundle(),
       activities: createRunActivities(deps),
       maxConcurrentActivityTaskExecutions: settings.concurrency,
-      maxConcurrentWorkflowTaskExecutions: 40,
+      maxConcurrentWorkflowTaskExecutions: settings.workflowConcurrency ?? 40,
+      sinks: workflowSinks(deps.tracing),
+      ...(settings.maxCachedWorkflows === undefined
+        ? {}
+        : { maxCachedWorkflows: settings.maxCachedWorkflows }),
     }),
     Worker.create({
       ...common,

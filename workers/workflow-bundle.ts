@@ -16,6 +16,7 @@ export async function workflowBundle(): Promise<{ codePath: string }> {
   if (cached === undefined) {
     const { code } = await bundleWorkflowCode({
       workflowsPath: `${ROOT}workflows/index.ts`,
+      workflowInterceptorModules: [`${ROOT}workflows/tracing.ts`],
       logger: silent,
     });
     await mkdir(CACHE, { recursive: true });
@@ -35,9 +36,18 @@ async function fingerprint(): Promise<string> {
       hash.update(`${folder}/${file}\0`).update(await readFile(`${ROOT}${folder}/${file}`));
     }
   }
+  // The options of the bundler stand in this very file.
+  hash.update(await readFile(fileURLToPath(import.meta.url)));
   const lock = await readFile(`${ROOT}package-lock.json`).catch(() => Buffer.alloc(0));
   return hash.update(lock).digest('hex').slice(0, 24);
 }
 
 const ignore = () => undefined;
-const silent = { log: ignore, trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
+const silent = {
+  log: ignore,
+  trace: ignore,
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+};

@@ -18,6 +18,8 @@ export const EXAMPLE = {
   run: 'run_01kx3k9y6wfd8r0v5m2c7t4q5d',
   skill: 'skl_01kx3k9y6wfd8r0v5m2c7t4q6e',
   delivery: 'whd_01kx3k9y6wfd8r0v5m2c7t4q7f',
+  connection: 'con_01kx3k9y6wfd8r0v5m2c7t4q8g',
+  policy: 'pol_01kx3k9y6wfd8r0v5m2c7t4q9h',
 } as const;
 
 /** RFC 3339, UTC, milliseconds. */
@@ -53,10 +55,14 @@ export function pageQuery<F extends z.core.$ZodShape>(filters: F) {
   return z.strictObject({ ...pageFields, ...filters });
 }
 
-export function pageOf(query: { limit: number; cursor?: string | undefined }): Page {
+/** @throws {AppError} `invalid_request` when the cursor is none of a list of this resource */
+export function pageOf(
+  query: { limit: number; cursor?: string | undefined },
+  resource: Resource,
+): Page {
   return {
     limit: query.limit,
-    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor),
+    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, resource),
   };
 }
 

@@ -46,7 +46,7 @@ export const getApiKeys = route({
   },
   errors: [],
 }).to(async ({ access, query, deps, path }) => {
-  const page = pageOf(query);
+  const page = pageOf(query, 'apiKey');
   const found = await listApiKeys(deps.database, access.projectId, page);
   const { PUBLIC_URL: publicUrl } = deps.config;
   return listReply(found, page, presentApiKey, { publicUrl, path, query });

@@ -41,7 +41,7 @@ export const getOrganizations = route({
   success: { status: 200, data: z.array(organization), description: 'Newest first.' },
   errors: [],
 }).to(async ({ access, query, deps, path }) => {
-  const page = pageOf(query);
+  const page = pageOf(query, 'organization');
   const found = await listOrganizations(deps.database, access.userId, page);
   const { PUBLIC_URL: publicUrl } = deps.config;
   return listReply(found, page, presentOrganization, { publicUrl, path, query });
@@ -83,11 +83,17 @@ export const getProjects = route({
   tag: 'Organizations and projects',
   summary: 'List your projects',
   auth: 'session',
-  query: pageQuery({ organizationId: z.string().max(64).optional() }),
+  query: pageQuery({
+    organizationId: z
+      .string()
+      .max(64)
+      .optional()
+      .meta({ description: 'Only those of this organization.' }),
+  }),
   success: { status: 200, data: z.array(project), description: 'Newest first.' },
   errors: [],
 }).to(async ({ access, query, deps, path }) => {
-  const page = pageOf(query);
+  const page = pageOf(query, 'project');
   const found = await listProjects(deps.database, {
     userId: access.userId,
     organizationId: query.organizationId,

@@ -64,7 +64,7 @@ export const getSkills = route({
   success: { status: 200, data: z.array(skillSummary), description: 'Without the instructions.' },
   errors: [],
 }).to(async ({ access, query, deps, path }) => {
-  const page = pageOf(query);
+  const page = pageOf(query, 'skill');
   const found = await listCustomSkills(deps.database, access.projectId, page);
   const { PUBLIC_URL: publicUrl } = deps.config;
   const reply = listReply(found, page, summarizeCustom, { publicUrl, path, query });

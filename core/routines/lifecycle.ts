@@ -38,7 +38,11 @@ export function pauseRoutine(database: Database, projectId: string, id: string):
 }
 
 /** Archives for good; runs and their history stay. Archiving again changes nothing. */
-export function archiveRoutine(database: Database, projectId: string, id: string): Promise<Routine> {
+export function archiveRoutine(
+  database: Database,
+  projectId: string,
+  id: string,
+): Promise<Routine> {
   return transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, projectId, id);
     if (routine.state === 'archived') return routine;

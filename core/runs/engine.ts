@@ -18,13 +18,16 @@ export interface StartableRun {
 
 /** The Temporal side of runs and deliveries, as the rest of the product sees it. */
 export interface RunEngine {
-  /** Starts the workflow; one that was started before is success. Throws when Temporal cannot be reached. */
+  /**
+   * Starts the workflow; one that is open or has come to its end is success, one that was terminated is started
+   * again. Throws when Temporal cannot be reached.
+   */
   startRun(run: StartableRun): Promise<void>;
   startDelivery(delivery: { id: string; attempt: number; projectId: string }): Promise<void>;
   /** Asks the run's workflow to cancel; one that is gone is success. */
   cancelRun(runId: string): Promise<void>;
-  /** Whether the run's workflow is open in Temporal. */
-  isOpen(runId: string): Promise<boolean>;
+  /** Whether the run's workflow is open, has come to its end, or is gone: terminated, failed, or never heard of. */
+  workflowState(runId: string): Promise<'open' | 'completed' | 'gone'>;
   isHealthy(): Promise<boolean>;
 }
 
@@ -32,8 +35,7 @@ export interface RunEngine {
 const DEADLINE_MS = 3_000;
 
 export function createRunEngine(client: Client, taskQueue: string): RunEngine {
-  const within = <T>(call: () => Promise<T>) =>
-    client.withDeadline(Date.now() + DEADLINE_MS, call);
+  const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + DEADLINE_MS, call);
 
   return {
     async startRun(run) {
@@ -42,7 +44,8 @@ export function createRunEngine(client: Client, taskQueue: string): RunEngine {
           client.workflow.start(WORKFLOW.run, {
             taskQueue,
             workflowId: run.id,
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+            // Only runs that are still queued are started, so a workflow that came to nothing stands in no way.
+            workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
             args: [{ runId: run.id, timeoutSeconds: run.timeoutSeconds }],
             staticSummary: `${run.trigger} run of ${run.routineId}`,
             priority: { fairnessKey: run.projectId },
@@ -79,12 +82,13 @@ export function createRunEngine(client: Client, taskQueue: string): RunEngine {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
     },
-    async isOpen(runId) {
+    async workflowState(runId) {
       try {
         const { status } = await within(() => client.workflow.getHandle(runId).describe());
-        return status.name === 'RUNNING' || status.name === 'PAUSED';
+        if (status.name === 'COMPLETED') return 'completed';
+        return status.name === 'RUNNING' || status.name === 'PAUSED' ? 'open' : 'gone';
       } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return false;
+        if (error instanceof WorkflowNotFoundError) return 'gone';
         throw error;
       }
     },

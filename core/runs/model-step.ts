@@ -1,4 +1,5 @@
 import type { Log } from '#lib/log.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
 import type { ModelDirectory, ModelOption } from '#core/models/index.ts';
 import { resolveSkills, type SkillCatalogue } from '#core/skills/index.ts';
 import type { PendingDelivery } from '#core/webhooks/index.ts';
@@ -20,6 +21,7 @@ export interface ModelStepDeps {
   readonly skills: SkillCatalogue;
   readonly caller: ModelCaller;
   readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 /** What the workflow learns of a step: enough to take the next one, nothing private. */
@@ -32,6 +34,8 @@ export interface PerformedStep {
   readonly outcome: StepOutcome;
   /** The webhook delivery of a run that this step ended. */
   readonly delivery: PendingDelivery | undefined;
+  /** How this very step ended the run, if it did. */
+  readonly ended?: RunEnding;
 }
 
 /**
@@ -116,14 +120,15 @@ async function record(
 ): Promise<PerformedStep> {
   const { index, prompt, answer, option } = made;
   const costUsd = costOf(answer.usage, option.prices);
+  deps.metrics.modelCost(option.modelId, costUsd);
   return transaction(deps.database, async (tx) => {
     const totals = await recordModelStep(tx, { runId: run.id, index, prompt, answer, costUsd });
     // Another attempt of this step was faster, or the run ended meanwhile: what is on record holds.
     if (totals === undefined) return recorded(tx, run.id, index);
     const ending = endingOf(answer, totals, run);
     if (ending === undefined) return goOn(answer.toolCalls.length);
-    const { delivery } = await endRun(tx, run.id, ending);
-    return { outcome: { next: 'ended', state: ending.state }, delivery };
+    const { ended, delivery } = await endRun(tx, run.id, ending);
+    return { outcome: { next: 'ended', state: ending.state }, delivery, ...(ended ? { ended: ending } : {}) };
   });
 }
 
@@ -166,6 +171,6 @@ function endingOf(
 }
 
 async function end(deps: ModelStepDeps, runId: string, ending: RunEnding): Promise<PerformedStep> {
-  const { delivery } = await transaction(deps.database, (tx) => endRun(tx, runId, ending));
-  return { outcome: { next: 'ended', state: ending.state }, delivery };
+  const { ended, delivery } = await transaction(deps.database, (tx) => endRun(tx, runId, ending));
+  return { outcome: { next: 'ended', state: ending.state }, delivery, ...(ended ? { ended: ending } : {}) };
 }

@@ -1,4 +1,4 @@
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { row, sql, storable, storableJson, type Db } from '#lib/database/index.ts';
 import type { ModelAnswer } from './model-call.ts';
 import { totalTokens } from './usage.ts';
 
@@ -31,7 +31,7 @@ export function recordModelStep(
         select id from runs where id = ${runId} and state = 'running' for update
       ), step as (
         update steps set state = 'succeeded', text = ${storable(answer.text)},
-          messages = ${storable(JSON.stringify(answer.messages))}::jsonb, finish_reason = ${answer.finishReason},
+          messages = ${storableJson(answer.messages)}::jsonb, finish_reason = ${answer.finishReason},
           input_tokens = ${usage.inputTokens}, cached_input_tokens = ${usage.cachedInputTokens},
           output_tokens = ${usage.outputTokens}, reasoning_tokens = ${usage.reasoningTokens},
           cost_usd = ${input.costUsd}, finished_at = now()
@@ -58,9 +58,4 @@ export function recordModelStep(
       returning input_tokens + output_tokens as "totalTokens", step_count as "modelSteps"
     `,
   );
-}
-
-/** Model text may hold what Postgres text and jsonb cannot: a NUL, or half of a surrogate pair. */
-export function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\u0000', '\uFFFD').replaceAll('\\u0000', '\\ufffd');
 }

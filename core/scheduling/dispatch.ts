@@ -20,7 +20,6 @@ const BATCH = 200;
 export async function dispatchQueuedRuns(
   { database, engine, log }: DispatchDeps,
   signal: AbortSignal,
-  beat: () => void = () => undefined,
 ): Promise<{ started: number; unavailable: boolean }> {
   let started = 0;
   while (!signal.aborted) {
@@ -29,7 +28,6 @@ export async function dispatchQueuedRuns(
     const { done, failed } = await startAll(engine, batch, signal, log);
     await settle(database, done, failed);
     started += done.length;
-    beat();
     if (failed.length > 0) return { started, unavailable: true };
   }
   return { started, unavailable: false };

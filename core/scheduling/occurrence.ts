@@ -6,6 +6,8 @@ export interface DueSchedule {
   readonly misfire: 'run_once' | 'skip';
   /** The instant that was planned, at or before `now`. */
   readonly dueAt: Date;
+  /** The latest occurrence on record: it and what comes before it are not accounted for again. */
+  readonly accountedUntil: Date | null;
   readonly now: Date;
 }
 
@@ -20,7 +22,7 @@ export interface Decision {
   readonly run: Date | undefined;
   /** The occurrences that were missed and are not made up. */
   readonly missed: PassedOver | undefined;
-  /** The first occurrence after `now`. */
+  /** The first occurrence after `now` that is not on record. */
   readonly next: Date;
 }
 
@@ -38,20 +40,28 @@ const MAX_COUNTED = 1_000_000;
  * Under `misfire: skip` the latest runs only when it is not late itself.
  */
 export function decide(due: DueSchedule): Decision {
-  const { schedule, timezone, dueAt, now } = due;
-  const later = occurrencesBetween(schedule, timezone, dueAt, now, MAX_COUNTED);
-  const latest = later.last ?? dueAt;
+  const { schedule, timezone, now } = due;
+  const first = firstUnaccounted(due);
+  // A clock that was set back, or a schedule saved meanwhile, can plan what is on record already.
+  if (first > now) return { run: undefined, missed: undefined, next: first };
+  const later = occurrencesBetween(schedule, timezone, first, now, MAX_COUNTED);
+  const latest = later.last ?? first;
   const next = nextOccurrence(schedule, timezone, now);
   const late = now.getTime() - latest.getTime() > MISFIRE_GRACE_MS;
   if (due.misfire === 'skip' && late) {
-    return { run: undefined, missed: { count: later.count + 1, from: dueAt, until: latest }, next };
+    return { run: undefined, missed: { count: later.count + 1, from: first, until: latest }, next };
   }
   if (later.count === 0) return { run: latest, missed: undefined, next };
   // Only the last of these is wanted, which a cap of one gives without counting them again.
-  const before = occurrencesBetween(schedule, timezone, dueAt, new Date(latest.getTime() - 1), 1);
+  const before = occurrencesBetween(schedule, timezone, first, new Date(latest.getTime() - 1), 1);
   return {
     run: latest,
-    missed: { count: later.count, from: dueAt, until: before.last ?? dueAt },
+    missed: { count: later.count, from: first, until: before.last ?? first },
     next,
   };
+}
+
+function firstUnaccounted({ schedule, timezone, dueAt, accountedUntil }: DueSchedule): Date {
+  if (accountedUntil === null || accountedUntil < dueAt) return dueAt;
+  return nextOccurrence(schedule, timezone, accountedUntil);
 }

@@ -1,10 +1,18 @@
-import { execute, rows, sql, transaction, type Database } from '#lib/database/index.ts';
+import { rows, sql, transaction, type Database } from '#lib/database/index.ts';
+import { pauseUnreadable, setNextTimes } from './due-routines.ts';
 import { nextOccurrence, parseStoredSchedule } from './schedule/index.ts';
+
+interface Unscheduled {
+  readonly id: string;
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly now: Date;
+}
 
 /** Gives active routines without a next time their next time again; there should be none, and none may stay. */
 export function reconcileNextTimes(database: Database): Promise<number> {
   return transaction(database, async (tx) => {
-    const lost = await rows<{ id: string; schedule: string; timezone: string; now: Date }>(
+    const lost = await rows<Unscheduled>(
       tx,
       sql`
         select id, schedule, timezone, now() as now from routines
@@ -12,17 +20,18 @@ export function reconcileNextTimes(database: Database): Promise<number> {
       `,
     );
     if (lost.length === 0) return 0;
-    const next = lost.map(({ id, schedule, timezone, now }) => ({
-      id,
-      next: nextOccurrence(parseStoredSchedule(schedule), timezone, now),
-    }));
-    return execute(
-      tx,
-      sql`
-        update routines r set next_run_at = n.next
-        from jsonb_to_recordset(${JSON.stringify(next)}::jsonb) as n(id text, next timestamptz)
-        where r.id = n.id
-      `,
-    );
+    const found = lost.map((routine) => ({ id: routine.id, next: tryNext(routine) }));
+    const readable = found.flatMap(({ id, next }) => (next === undefined ? [] : [{ id, next }]));
+    const unreadable = found.flatMap(({ id, next }) => (next === undefined ? [id] : []));
+    await pauseUnreadable(tx, unreadable);
+    return setNextTimes(tx, readable);
   });
+}
+
+function tryNext({ schedule, timezone, now }: Unscheduled): Date | undefined {
+  try {
+    return nextOccurrence(parseStoredSchedule(schedule), timezone, now);
+  } catch {
+    return undefined;
+  }
 }

@@ -15,16 +15,30 @@ interface OpenRun {
   readonly cancelRequested: boolean;
 }
 
-/** Runs looked at in one tick; each costs one question to Temporal. */
-const BATCH = 100;
+/** Runs looked at in one tick; each costs one question to Temporal, a few milliseconds. */
+const BATCH = 200;
 
 /**
  * Looks after open runs, the longest unlooked-at first: repeats a cancellation that Temporal may not have heard, and
- * settles a run whose workflow is gone. One that never began is queued again; one that was under way ends as
+ * settles a run whose workflow is gone. One that never began is started again; one that was under way ends as
  * `workflow_lost`, so that nothing waits for it for ever.
+ * @returns how many runs had lost their workflow
  */
-export async function sweepOpenRuns({ database, engine, log }: SweepDeps): Promise<number> {
-  const open = await rows<OpenRun>(
+export async function sweepOpenRuns(deps: SweepDeps): Promise<number> {
+  const { database, engine } = deps;
+  let settled = 0;
+  for (const run of await takeOpenRuns(database)) {
+    if (run.cancelRequested) await engine.cancelRun(run.id);
+    const workflow = await engine.workflowState(run.id);
+    if (workflow === 'open') continue;
+    settled += 1;
+    await settle(deps, run, workflow);
+  }
+  return settled;
+}
+
+function takeOpenRuns(database: Database): Promise<OpenRun[]> {
+  return rows<OpenRun>(
     database,
     sql`
       update runs set checked_at = now()
@@ -39,22 +53,22 @@ export async function sweepOpenRuns({ database, engine, log }: SweepDeps): Promi
       returning runs.id, state, cancel_requested_at is not null as "cancelRequested"
     `,
   );
-  let settled = 0;
-  for (const run of open) {
-    if (run.cancelRequested) await engine.cancelRun(run.id);
-    if (await engine.isOpen(run.id)) continue;
-    settled += 1;
-    log.warn({ runId: run.id, state: run.state }, 'the workflow of an open run is gone');
-    if (run.state === 'queued' && !run.cancelRequested) {
-      await execute(
-        database,
-        sql`update runs set workflow_started_at = null where id = ${run.id} and state = 'queued'`,
-      );
-      continue;
-    }
-    const ending = run.cancelRequested ? cancellation : failure('workflow_lost');
-    const { delivery } = await transaction(database, (tx) => endRun(tx, run.id, ending));
-    if (delivery !== undefined) await kickDelivery(engine, delivery, log);
+}
+
+async function settle(
+  { database, engine, log }: SweepDeps,
+  run: OpenRun,
+  workflow: 'completed' | 'gone',
+): Promise<void> {
+  log.warn({ runId: run.id, state: run.state, workflow }, 'an open run has lost its workflow');
+  if (run.state === 'queued' && workflow === 'gone' && !run.cancelRequested) {
+    await execute(
+      database,
+      sql`update runs set workflow_started_at = null where id = ${run.id} and state = 'queued'`,
+    );
+    return;
   }
-  return settled;
+  const ending = run.cancelRequested ? cancellation : failure('workflow_lost');
+  const { delivery } = await transaction(database, (tx) => endRun(tx, run.id, ending));
+  if (delivery !== undefined) await kickDelivery(engine, delivery, log);
 }

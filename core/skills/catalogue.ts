@@ -54,7 +54,8 @@ export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatal
   const names = new Map<string, string>();
   for (const { name, slug } of skills) {
     const twin = names.get(name.toLowerCase());
-    if (twin !== undefined) throw new Error(`skills/${slug}.md: the name of ${twin}.md again: ${name}`);
+    if (twin !== undefined)
+      throw new Error(`skills/${slug}.md: the name of ${twin}.md again: ${name}`);
     names.set(name.toLowerCase(), slug);
   }
   const bySlug = new Map(skills.map((skill) => [skill.slug, skill]));
@@ -73,7 +74,9 @@ export function readSkill(file: string, text: string): CuratedSkill {
   try {
     yaml = parseYaml(head);
   } catch (error) {
-    throw fault(`front matter is not YAML: ${error instanceof Error ? error.message : 'unreadable'}`);
+    throw fault(
+      `front matter is not YAML: ${error instanceof Error ? error.message : 'unreadable'}`,
+    );
   }
   const parsed = frontMatter.safeParse(yaml);
   if (!parsed.success) {

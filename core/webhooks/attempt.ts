@@ -1,7 +1,7 @@
 import type { Database } from '#lib/database/index.ts';
 import { claimAttempt, type ClaimedAttempt } from './claim.ts';
 import type { DeliveryState } from './delivery.ts';
-import { recordAttempt, recordGone } from './record.ts';
+import { currentRung, recordAttempt, recordGone } from './record.ts';
 import { MAX_ATTEMPTS } from './retry.ts';
 import { sendAttempt, unanswered, type Exchange, type SendDeps } from './send.ts';
 import { judge, type Verdict } from './verdict.ts';
@@ -78,6 +78,11 @@ async function record(
   verdict: Verdict,
 ): Promise<AttemptOutcome> {
   if (exchange.status === 410 && (await recordGone(database, attempt, exchange))) return 'failed';
-  await recordAttempt(database, attempt, exchange, verdict);
-  return verdict.state;
+  if (await recordAttempt(database, attempt, exchange, verdict)) return verdict.state;
+  // Someone asked for redelivery in the meantime: this has become the first attempt of a new schedule.
+  const rung = await currentRung(database, attempt);
+  if (rung === undefined) return verdict.state;
+  const renewed = judge(rung, exchange);
+  await recordAttempt(database, { ...attempt, rung }, exchange, renewed);
+  return renewed.state;
 }

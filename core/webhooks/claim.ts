@@ -1,5 +1,5 @@
 import { row, sql, type Db } from '#lib/database/index.ts';
-import { SENDING_LEASE } from './lease.ts';
+import { SENDING_LEASE } from './times.ts';
 
 /** An attempt that this process, and no other, is to make. */
 export interface ClaimedAttempt {

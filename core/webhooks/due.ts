@@ -1,6 +1,6 @@
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import type { PendingDelivery } from './delivery.ts';
-import { START_LEASE } from './lease.ts';
+import { START_LEASE } from './times.ts';
 
 /**
  * Claims deliveries whose time has come, oldest first: pending ones that are due, and ones whose attempt was never

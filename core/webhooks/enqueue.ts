@@ -2,7 +2,7 @@ import { execute, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { PendingDelivery } from './delivery.ts';
 import { eventBody, eventType, type EndedRun } from './event.ts';
-import { START_LEASE } from './lease.ts';
+import { AT_ONCE, START_LEASE } from './times.ts';
 
 /**
  * Queues the event of a run, in the transaction that ends the run, so that neither can be without the other. The
@@ -22,7 +22,7 @@ export async function enqueueDelivery(
         id, project_id, routine_id, run_id, event_type, body, state, next_attempt_at, claimed_until
       ) values (
         ${id}, ${run.projectId}, ${run.routineId}, ${run.id}, ${eventType(run)}, ${eventBody(run)}, 'pending',
-        now(), now() + ${START_LEASE}
+        ${AT_ONCE}, now() + ${START_LEASE}
       )
     `,
   );

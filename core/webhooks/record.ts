@@ -1,4 +1,4 @@
-import { execute, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import type { ClaimedAttempt } from './claim.ts';
 import type { Exchange } from './send.ts';
 import type { Verdict } from './verdict.ts';
@@ -7,21 +7,25 @@ import type { Verdict } from './verdict.ts';
  * Records what came of an attempt and what it means for the delivery, in one statement. An attempt that was overtaken,
  * because its lease had run out or a 410 stopped the delivery, still gets its record; the delivery follows it only
  * when it succeeded.
+ * @returns whether the delivery followed
  */
 export async function recordAttempt(
   db: Db,
   attempt: ClaimedAttempt,
   exchange: Exchange,
   verdict: Verdict,
-): Promise<void> {
+): Promise<boolean> {
   const delayMs = verdict.state === 'pending' ? verdict.delayMs : null;
   const reason = verdict.state === 'failed' ? verdict.reason : null;
   const uncounted = verdict.state === 'pending' && !verdict.counts ? 1 : 0;
   const current =
     verdict.state === 'delivered'
       ? sql`state <> 'delivered'`
-      : sql`state = 'sending' and attempt_count = ${attempt.index}`;
-  await execute(
+      : sql`
+          state = 'sending' and attempt_count = ${attempt.index}
+          and attempt_count - ladder_offset = ${attempt.rung}
+        `;
+  const settled = await execute(
     db,
     sql`
       with attempt as (
@@ -39,6 +43,19 @@ export async function recordAttempt(
       where id = ${attempt.deliveryId} and ${current}
     `,
   );
+  return settled > 0;
+}
+
+/** The place of an attempt under way on the retry schedule as it is now; undefined when it was overtaken. */
+export async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | undefined> {
+  const found = await row<{ rung: number }>(
+    db,
+    sql`
+      select attempt_count - ladder_offset as rung from webhook_deliveries
+      where id = ${attempt.deliveryId} and state = 'sending' and attempt_count = ${attempt.index}
+    `,
+  );
+  return found?.rung;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { PendingDelivery } from './delivery.ts';
-import { START_LEASE } from './lease.ts';
+import { AT_ONCE, START_LEASE } from './times.ts';
 
 /**
  * Makes a delivery due now, whatever became of it, with the whole retry schedule before it; its attempts so far stay.
@@ -20,7 +20,7 @@ export async function redeliver(
       update webhook_deliveries set
         state = case when ${isBeingSent} then state else 'pending' end,
         ladder_offset = case when ${isBeingSent} then attempt_count - 1 else attempt_count end,
-        next_attempt_at = case when ${isBeingSent} then next_attempt_at else now() end,
+        next_attempt_at = case when ${isBeingSent} then next_attempt_at else ${AT_ONCE} end,
         claimed_until = case when ${isBeingSent} then claimed_until else now() + ${START_LEASE} end,
         reason = null, finished_at = null
       where id = ${deliveryId} and run_id = ${runId} and project_id = ${projectId}

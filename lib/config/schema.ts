@@ -42,6 +42,8 @@ export const variables = {
   HOST: nonEmpty.default('0.0.0.0'),
   PORT: integer(3000, 0, 65_535),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
+  METRICS_HOST: nonEmpty.default('127.0.0.1'),
+  TEMPORAL_METRICS_PORT: wholeNumber(1, 65_535).optional(),
   PUBLIC_URL: origin.default('http://localhost:3000'),
   UI_ORIGIN: origin.default('http://localhost:3000'),
   PRODUCT_TAG: z
@@ -72,6 +74,8 @@ export const variables = {
   TEMPORAL_TLS_CERT_FILE: nonEmpty.optional(),
   TEMPORAL_TLS_KEY_FILE: nonEmpty.optional(),
   WORKER_CONCURRENCY: integer(50, 1, 1000),
+  WORKER_WORKFLOW_CONCURRENCY: integer(40, 2, 1000),
+  WORKER_MAX_CACHED_WORKFLOWS: wholeNumber(0, 100_000).optional(),
   WORKER_SHUTDOWN_GRACE_SECONDS: integer(30, 1, 600),
 
   ENCRYPTION_KEY: encryptionKey,

@@ -10,4 +10,4 @@ export {
   type Database,
   type Db,
 } from './database.ts';
-export { storable } from './storable.ts';
+export { storable, storableJson } from './storable.ts';

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { Config } from '#lib/config/index.ts';
+import { NO_TRACING, type Tracing } from '#lib/tracing/index.ts';
+import { traceStarts } from './tracing.ts';
 
 export type TemporalSettings = Pick<
   Config,
@@ -30,7 +32,14 @@ export async function connectionOptions(settings: TemporalSettings) {
 }
 
 /** A client that connects on first use, so that the API starts and serves while Temporal is away. */
-export async function openTemporal(settings: TemporalSettings): Promise<Client> {
+export async function openTemporal(
+  settings: TemporalSettings,
+  tracing: Tracing = NO_TRACING,
+): Promise<Client> {
   const connection = Connection.lazy(await connectionOptions(settings));
-  return new Client({ connection, namespace: settings.TEMPORAL_NAMESPACE });
+  return new Client({
+    connection,
+    namespace: settings.TEMPORAL_NAMESPACE,
+    interceptors: { workflow: tracing.enabled ? [traceStarts(tracing)] : [] },
+  });
 }

@@ -4,5 +4,6 @@ export {
   schedulerTaskQueue,
   SEARCH_ATTRIBUTE,
   webhookTaskQueue,
+  TRACE_HEADER,
   WORKFLOW,
 } from './names.ts';

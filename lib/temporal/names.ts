@@ -19,6 +19,9 @@ export const webhookTaskQueue = (taskQueue: string): string => `${taskQueue}-web
 /** Where ticks are served, so that the schedule is kept however many model steps are under way. */
 export const schedulerTaskQueue = (taskQueue: string): string => `${taskQueue}-scheduler`;
 
+/** The header that carries a W3C `traceparent` into workflows and activities. */
+export const TRACE_HEADER = 'traceparent';
+
 /** Keywords by which runs are found in the Temporal UI. Ids only: nothing private is searchable. */
 export const SEARCH_ATTRIBUTE = {
   project: defineSearchAttributeKey('RasProject', 'KEYWORD'),

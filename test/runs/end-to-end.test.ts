@@ -16,7 +16,10 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 test('a manual run succeeds with one step, its text, its usage and its cost', async () => {
-  const routineId = await createRoutine(key, { instructions: 'Report on {{topic}}.', variables: { topic: 'tea' } });
+  const routineId = await createRoutine(key, {
+    instructions: 'Report on {{topic}}.',
+    variables: { topic: 'tea' },
+  });
   const run = await runOnce(key, routineId);
   expect(run).toMatchObject({ state: 'succeeded', trigger: 'manual', reason: null, stepCount: 1 });
   expect(run.prompt).toBe('Report on tea.');

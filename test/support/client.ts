@@ -45,7 +45,9 @@ export class ApiClient {
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...this.headers,
       },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
     const parsed: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;

@@ -36,7 +36,8 @@ export async function signUp(service: Pick<Service, 'url' | 'config'>): Promise<
     },
     body: JSON.stringify({ email, password: 'correct-horse-battery', name: 'Test Person' }),
   });
-  if (!response.ok) throw new Error(`sign-up answered ${response.status}: ${await response.text()}`);
+  if (!response.ok)
+    throw new Error(`sign-up answered ${response.status}: ${await response.text()}`);
   const { user } = (await response.json()) as { user: { id: string } };
   const cookie = response.headers
     .getSetCookie()

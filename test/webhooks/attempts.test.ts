@@ -20,7 +20,7 @@ let world: World;
 /** Two connections: whatever held one while sending would show. */
 beforeAll(async () => {
   world = await startWorld({ poolSize: 2 });
-}, 60_000);
+});
 afterAll(() => world?.stop());
 
 const answering = (status: number, headers: Record<string, string> = {}, body = '') =>

@@ -1,69 +1,47 @@
-import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  NativeConnection,
-  Runtime,
-  Worker,
-} from '@temporalio/worker';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createWebhookActivities } from '#activities/webhooks.ts';
 import { createRunEngine, type RunEngine } from '#core/runs/index.ts';
 import type { PendingDelivery } from '#core/webhooks/index.ts';
-import { freePort } from '#dev/ports.ts';
-import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
-import { startTemporal, type Temporal } from '#dev/temporal/server.ts';
 import { webhookTaskQueue } from '#lib/temporal/index.ts';
+import { workflowBundle } from '#workers/workflow-bundle.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { startWorld, type World } from './world.ts';
 
-const TASK_QUEUE = 'test';
+const TASK_QUEUE = 'webhook-workflow-test';
 const SLOTS = 3;
 
+const address = inject('temporalAddress');
+
 let world: World;
-let temporal: Temporal;
 let client: Client;
 let engine: RunEngine;
 const cleanUp: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   world = await startWorld();
-  const { path } = await ensureTemporalBinary({ env: process.env, onProgress: () => undefined });
-  temporal = await startTemporal({
-    binary: path,
-    dataDir: undefined,
-    port: await freePort(),
-    uiPort: null,
-    log: () => undefined,
-  });
-  client = new Client({ connection: await Connection.connect({ address: temporal.address }) });
+  client = new Client({ connection: await Connection.connect({ address }) });
   engine = createRunEngine(client, TASK_QUEUE);
   await startWorkers();
-}, 400_000);
+});
 
 afterAll(async () => {
   for (const close of cleanUp.toReversed()) await close();
   await client?.connection.close();
-  await temporal?.stop();
   await world?.stop();
-}, 60_000);
+});
 
 /** Workflows on the main queue, attempts on a queue of their own: a worker of the main queue has no such activity. */
 async function startWorkers(): Promise<void> {
-  Runtime.install({ logger: new DefaultLogger('WARN') });
-  const connection = await NativeConnection.connect({ address: temporal.address });
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const connection = await NativeConnection.connect({ address });
   cleanUp.push(() => connection.close());
   const workers = [
     await Worker.create({
       connection,
       taskQueue: TASK_QUEUE,
-      workflowBundle: await bundleWorkflowCode({
-        workflowsPath: fileURLToPath(
-          new URL('../../workflows/webhook-delivery.ts', import.meta.url),
-        ),
-        logger: new DefaultLogger('WARN'),
-      }),
+      workflowBundle: await workflowBundle(),
     }),
     await Worker.create({
       connection,

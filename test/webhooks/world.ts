@@ -1,10 +1,5 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { freePort } from '#dev/ports.ts';
-import { startPostgres } from '#dev/postgres.ts';
 import {
   attemptDelivery,
   createSealedWebhookSecrets,
@@ -15,19 +10,12 @@ import {
   type EndedRun,
   type PendingDelivery,
 } from '#core/webhooks/index.ts';
-import {
-  execute,
-  openDatabase,
-  row,
-  sql,
-  transaction,
-  type Database,
-} from '#lib/database/index.ts';
+import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Log } from '#lib/log.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
-import { migrate } from '#migrations/migrate.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 
 export type Routine = { id: string; projectId: string; webhookSecret: string };
 
@@ -60,22 +48,10 @@ export type World = {
   stop: () => Promise<void>;
 };
 
-/** A migrated database on a Postgres of its own, with everything that deliveries need. */
+/** A database with everything that deliveries need. */
 export async function startWorld(options: { poolSize?: number } = {}): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'ras-webhooks-'));
-  chmodSync(folder, 0o755);
-  const postgres = await startPostgres({
-    dataDir: join(folder, 'data'),
-    port: await freePort(),
-    log: () => undefined,
-    settings: { fsync: 'off', synchronous_commit: 'off' },
-  });
-  await migrate(postgres.url);
-  const database = openDatabase({
-    url: postgres.url,
-    poolSize: options.poolSize ?? 10,
-    applicationName: 'test',
-  });
+  const testDatabase = await createTestDatabase(options.poolSize);
+  const { database } = testDatabase;
   const { log, logged } = recordedLog();
   const webhookSecrets = createSealedWebhookSecrets(
     createSecretBox({ current: Buffer.alloc(32, 7).toString('base64') }),
@@ -131,9 +107,7 @@ export async function startWorld(options: { poolSize?: number } = {}): Promise<W
     },
     async stop() {
       await outbound.close();
-      await database.end();
-      await postgres.stop();
-      rmSync(folder, { recursive: true, force: true });
+      await testDatabase.drop();
     },
   };
 }

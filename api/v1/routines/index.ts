@@ -51,11 +51,13 @@ export const getRoutines = route({
   summary: 'List the routines of the project',
   auth: 'key-or-session',
   scope: 'routines:read',
-  query: pageQuery({ state: z.enum(ROUTINE_STATES).optional() }),
+  query: pageQuery({
+    state: z.enum(ROUTINE_STATES).optional().meta({ description: 'Only those in this state.' }),
+  }),
   success: { status: 200, data: z.array(routine), description: 'Newest first.' },
   errors: [],
 }).to(async ({ access, query, deps, path }) => {
-  const page = pageOf(query);
+  const page = pageOf(query, 'routine');
   const found = await listRoutines(deps.database, access.projectId, { state: query.state, page });
   const { PUBLIC_URL: publicUrl } = deps.config;
   return listReply(found, page, presentRoutine, { publicUrl, path, query });

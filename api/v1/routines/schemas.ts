@@ -141,12 +141,9 @@ const shape = {
     maxCostUsdPerMonth: z.string().nullable(),
   }),
   state: z.enum(ROUTINE_STATES),
-  stateReason: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'Why the service itself changed the state last; null when a person did.',
-    }),
+  stateReason: z.string().nullable().meta({
+    description: 'Why the service itself changed the state last; null when a person did.',
+  }),
   revision: z.number().int().meta({ description: 'Counts material changes.' }),
   webhookFailedAt: timestamp
     .nullable()

@@ -193,7 +193,7 @@ async function listPage(
     path,
   }: { query: z.output<typeof runQuery>; routineId: string | undefined; path: string },
 ) {
-  const page = pageOf(query);
+  const page = pageOf(query, 'run');
   const { state, trigger, since, until } = query;
   const filter = { routineId, state, trigger, since, until, page };
   const found = await listRuns(deps.database, access.projectId, filter);

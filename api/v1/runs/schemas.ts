@@ -19,13 +19,10 @@ const usage = z
     outputTokens: z.number().int(),
     reasoningTokens: z.number().int().meta({ description: 'Part of the output.' }),
     totalTokens: z.number().int(),
-    costUsd: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'US dollars, a decimal string; null without a price.',
-        example: '0.00042',
-      }),
+    costUsd: z.string().nullable().meta({
+      description: 'US dollars, a decimal string; null without a price.',
+      example: '0.00042',
+    }),
   })
   .meta({ id: 'Usage' });
 
@@ -127,8 +124,8 @@ export const runDetail = z
   .meta({ id: 'RunDetail' });
 
 export const runFilters = {
-  state: z.enum(RUN_STATES).optional(),
-  trigger: z.enum(TRIGGERS).optional(),
+  state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
+  trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only those started so.' }),
   since: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))

@@ -1,0 +1,18 @@
+import type { Middleware } from 'koa';
+import { withLogFields } from '#lib/log.ts';
+
+/** Puts the ids of the request on every line that is logged on its behalf, the project's once it is known. */
+export const logContext: Middleware = (ctx, next) => {
+  const { state } = ctx;
+  const fields = {
+    requestId: state.requestId as unknown,
+    get projectId(): unknown {
+      return state.projectId;
+    },
+    /** Undefined, and so left out, while tracing is off. */
+    get traceId(): unknown {
+      return state.traceId;
+    },
+  };
+  return withLogFields(fields, next);
+};

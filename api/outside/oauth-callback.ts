@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { completeSignIn } from '#core/connections/oauth/index.ts';
+import { connection, presentConnection } from '../v1/connections/schemas.ts';
+import { route } from '../route.ts';
+
+export const oauthCallback = route({
+  method: 'GET',
+  path: '/oauth/callback/:provider',
+  id: 'completeConnectionSignIn',
+  tag: 'Connections',
+  summary: 'End a sign-in to a provider or tool server',
+  description:
+    'The user interface hands the return from the provider on to here, query and all, with the session cookie of the person who began. A state works once, within ten minutes, for that person and provider. What the provider says of an error is not repeated.',
+  auth: 'session',
+  params: z.strictObject({ provider: z.string().regex(/^[a-z][a-z0-9-]{0,60}$/) }),
+  notFound: 'provider_not_found',
+  // Providers add parameters of their own, which mean nothing to us.
+  query: z.object({
+    state: z.string().min(1).max(200),
+    code: z.string().min(1).max(4_096).optional(),
+    error: z.string().min(1).max(200).optional(),
+    iss: z.string().min(1).max(2_048).optional(),
+  }),
+  success: { status: 200, data: connection, description: 'The connection, ready.' },
+  errors: ['provider_not_found', 'attempt_expired', 'forbidden', 'connection_not_found', 'provider_error'],
+}).to(async ({ access, params, query, deps }) => {
+  const completed = await completeSignIn(
+    { ...deps, uiOrigin: deps.config.UI_ORIGIN },
+    {
+      provider: params.provider,
+      userId: access.userId,
+      state: query.state,
+      code: query.code,
+      error: query.error,
+      iss: query.iss,
+    },
+  );
+  return { data: presentConnection(completed) };
+});

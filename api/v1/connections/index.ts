@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import {
+  createToolServer,
+  deleteConnection,
+  listConnections,
+} from '#core/connections/index.ts';
+import { listReply } from '../../http/links.ts';
+import { pageOf, pageQuery } from '../../http/schemas.ts';
+import { route } from '../../route.ts';
+import {
+  connection,
+  connectionBody,
+  connectionParams,
+  credentialsOf,
+  deletedConnection,
+  presentConnection,
+} from './schemas.ts';
+
+const tag = 'Connections';
+
+export const getConnections = route({
+  method: 'GET',
+  path: '/v1/connections',
+  id: 'listConnections',
+  tag,
+  summary: 'List the connections of the project',
+  description: 'Credentials are never part of the answer.',
+  auth: 'key-or-session',
+  scope: 'connections:read',
+  query: pageQuery({}),
+  success: { status: 200, data: z.array(connection), description: 'Newest first.' },
+  errors: [],
+}).to(async ({ access, query, deps, path }) => {
+  const page = pageOf(query, 'connection');
+  const found = await listConnections(deps.database, access.projectId, page);
+  const { PUBLIC_URL: publicUrl } = deps.config;
+  return listReply(found, page, presentConnection, { publicUrl, path, query });
+});
+
+export const postConnection = route({
+  method: 'POST',
+  path: '/v1/connections',
+  id: 'createConnection',
+  tag,
+  summary: 'Connect a tool server of your own',
+  description:
+    'The server is asked before anything is kept: it has to answer at this address in MCP over Streamable HTTP and to take the credentials. What is wrong with the address or credentials is `invalid_request`; a server that cannot be reached or fails is `provider_error`.',
+  auth: 'key-or-session',
+  scope: 'connections:write',
+  body: connectionBody,
+  idempotent: true,
+  success: { status: 201, data: connection, description: 'The connection, ready.' },
+  errors: ['provider_error'],
+}).to(async ({ access, body, deps, newId }) => ({
+  data: presentConnection(
+    await createToolServer(deps, {
+      id: newId('connection'),
+      projectId: access.projectId,
+      name: body.name,
+      url: body.url,
+      credentials: credentialsOf(body),
+      createdBy: access.actor.kind === 'session' ? access.actor.userId : null,
+    }),
+  ),
+}));
+
+export const removeConnection = route({
+  method: 'DELETE',
+  path: '/v1/connections/:connectionId',
+  id: 'deleteConnection',
+  tag,
+  summary: 'Delete a connection with its credentials',
+  description:
+    'Its tool policies go with it. Routines with an automatic tool of it go back to draft; `stateReason` says why.',
+  auth: 'key-or-session',
+  scope: 'connections:write',
+  params: connectionParams,
+  notFound: 'connection_not_found',
+  success: { status: 200, data: deletedConnection, description: 'The deleted connection.' },
+  errors: ['connection_not_found'],
+}).to(async ({ access, params: { connectionId }, deps }) => {
+  const { projectId } = access;
+  const removed = await deleteConnection(deps.database, projectId, connectionId);
+  return {
+    data: { ...presentConnection(removed.connection), draftedRoutineIds: [...removed.routineIds] },
+  };
+});

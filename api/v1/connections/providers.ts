@@ -1,0 +1,206 @@
+import { z } from 'zod';
+import { readConnection } from '#core/connections/index.ts';
+import { redirectUriOf, startSignIn } from '#core/connections/oauth/index.ts';
+import {
+  CATEGORIES,
+  connectWithKey,
+  listAccounts,
+  type Provider,
+  type ProviderCatalogue,
+} from '#core/connections/providers/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { ProjectAccess } from '../../access.ts';
+import { EXAMPLE, idOf, iso, nameOf, timestamp } from '../../http/schemas.ts';
+import { route } from '../../route.ts';
+import { connection, connectionParams, presentConnection } from './schemas.ts';
+
+const tag = 'Connections';
+
+const provider = z
+  .strictObject({
+    id: z.string().meta({ example: 'github' }),
+    name: z.string().meta({ example: 'GitHub' }),
+    category: z.enum(CATEGORIES),
+    auth: z.enum(['oauth', 'api_key']).meta({ description: 'By signing in, or with an API key.' }),
+    configured: z.boolean().meta({
+      description: 'Whether people can connect: where it is needed, the operator has registered a client.',
+    }),
+    scopes: z.array(z.string()).meta({ description: 'That a sign-in asks for.' }),
+    redirectUri: z
+      .string()
+      .nullable()
+      .meta({ description: 'What the operator registers at the provider.' }),
+    toolServer: z
+      .string()
+      .nullable()
+      .meta({ description: 'Where its tools come from; null where it runs no tool server.' }),
+    listsAccounts: z.boolean(),
+    keyPage: z.string().nullable().meta({ description: 'Where a person makes an API key.' }),
+    documentation: z.string(),
+  })
+  .meta({ id: 'ConnectionProvider' });
+
+const providerParams = z.strictObject({
+  provider: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,60}$/)
+    .meta({ description: 'Id of a managed provider.', example: 'github' }),
+});
+
+export const getProviders = route({
+  method: 'GET',
+  path: '/v1/connections/providers',
+  id: 'listConnectionProviders',
+  tag,
+  summary: 'List the managed providers',
+  auth: 'key-or-session',
+  success: { status: 200, data: z.array(provider), description: 'By category and name.' },
+  errors: [],
+}).to(async ({ deps }) => ({
+  data: deps.providers.providers.map((each) =>
+    presentProvider(each, deps.providers, deps.config.UI_ORIGIN),
+  ),
+}));
+
+export const startOAuth = route({
+  method: 'POST',
+  path: '/v1/connections/oauth/:provider/start',
+  id: 'startConnectionSignIn',
+  tag,
+  summary: 'Begin to sign in to a provider or tool server',
+  description:
+    'Answers with the address that the browser of this person goes to next. The provider sends it back to `redirectUri`, which hands on to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for a tool server of your own that wants a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again.',
+  auth: 'project-session',
+  params: providerParams,
+  notFound: 'provider_not_found',
+  bodyOptional: true,
+  body: z.strictObject({
+    connectionId: idOf('connection', EXAMPLE.connection).optional(),
+    name: nameOf(100).optional().meta({ description: 'Of a new connection.' }),
+    url: z
+      .url({ protocol: /^https?$/ })
+      .max(2_000)
+      .optional()
+      .meta({ description: 'The MCP endpoint of a new connection to `tool-server`.' }),
+    clientId: z.string().min(1).max(2_000).optional().meta({
+      description: 'For an authorization server that registers no clients by itself: ours there.',
+    }),
+    clientSecret: z.string().min(1).max(2_000).optional(),
+  }),
+  success: {
+    status: 200,
+    data: z
+      .strictObject({
+        authorizationUrl: z.string(),
+        redirectUri: z.string(),
+        expiresAt: timestamp,
+      })
+      .meta({ id: 'StartedSignIn' }),
+    description: 'Where to send the browser.',
+  },
+  errors: ['provider_not_found', 'provider_disabled', 'connection_not_found', 'provider_error'],
+}).to(async ({ access, params, body, deps }) => {
+  const started = await startSignIn(
+    { ...deps, uiOrigin: deps.config.UI_ORIGIN },
+    {
+      projectId: access.projectId,
+      userId: access.actor.userId,
+      provider: params.provider,
+      connectionId: body.connectionId,
+      name: body.name,
+      url: body.url,
+      client:
+        body.clientId === undefined ? undefined : { id: body.clientId, secret: body.clientSecret },
+    },
+  );
+  return { data: { ...started, expiresAt: iso(started.expiresAt) } };
+});
+
+export const postApiKeyConnection = route({
+  method: 'POST',
+  path: '/v1/connections/api-key/:provider',
+  id: 'connectWithApiKey',
+  tag,
+  summary: 'Connect a provider with an API key of it',
+  description:
+    'The key is tried at the provider first. It is stored encrypted and never returned. An API key of ours needs the scope `connections:write` for this.',
+  auth: 'key-or-session',
+  params: providerParams,
+  notFound: 'provider_not_found',
+  body: z.strictObject({
+    name: nameOf(100).optional(),
+    apiKey: z
+      .string()
+      .min(8)
+      .max(4_000)
+      .regex(/^[\x21-\x7e]+$/, 'printable ASCII without spaces'),
+  }),
+  idempotent: true,
+  success: { status: 201, data: connection, description: 'The connection, ready.' },
+  errors: ['insufficient_scope', 'provider_not_found', 'provider_error'],
+}).to(async ({ access, params, body, deps, newId }) => {
+  assertMayConnect(access);
+  const created = await connectWithKey(deps, {
+    id: newId('connection'),
+    projectId: access.projectId,
+    provider: params.provider,
+    name: body.name,
+    apiKey: body.apiKey,
+    createdBy: access.actor.kind === 'session' ? access.actor.userId : null,
+  });
+  return { data: presentConnection(created) };
+});
+
+export const getAccounts = route({
+  method: 'GET',
+  path: '/v1/connections/:connectionId/accounts',
+  id: 'listConnectionAccounts',
+  tag,
+  summary: 'List the accounts that a connection can see',
+  description:
+    'Asked from the provider now: sites, properties, workspaces or the like. Empty where there is no such list, as of a tool server of your own.',
+  auth: 'key-or-session',
+  scope: 'connections:read',
+  params: connectionParams,
+  notFound: 'connection_not_found',
+  success: {
+    status: 200,
+    data: z.array(z.strictObject({ id: z.string(), name: z.string() }).meta({ id: 'Account' })),
+    description: "In the provider's order, at most 1,000.",
+  },
+  errors: ['connection_not_found', 'connection_not_ready', 'provider_error'],
+}).to(async ({ access, params: { connectionId }, deps }) => {
+  const found = await readConnection(deps.database, access.projectId, connectionId);
+  const accounts = await listAccounts(deps, found, AbortSignal.timeout(ACCOUNTS_TIMEOUT_MS));
+  return { data: accounts.map(({ id, name }) => ({ id, name })) };
+});
+
+/** For a renewal of the credentials and two calls. */
+const ACCOUNTS_TIMEOUT_MS = 60_000;
+
+/** The contract names no scope for this operation, and yet a key that may not write connections must not make one. */
+function assertMayConnect({ actor }: ProjectAccess): void {
+  if (actor.kind === 'key' && !actor.scopes.includes('connections:write')) {
+    throw new AppError(
+      'insufficient_scope',
+      'The API key lacks the scope connections:write.',
+    );
+  }
+}
+
+function presentProvider(each: Provider, providers: ProviderCatalogue, uiOrigin: string) {
+  const { auth } = each;
+  return {
+    id: each.id,
+    name: each.name,
+    category: each.category,
+    auth: auth.kind === 'api_key' ? ('api_key' as const) : ('oauth' as const),
+    configured: providers.isConfigured(each),
+    scopes: auth.kind === 'oauth' ? [...auth.scopes] : [],
+    redirectUri: auth.kind === 'api_key' ? null : redirectUriOf(uiOrigin, each.id),
+    toolServer: each.toolServer,
+    listsAccounts: each.accounts !== null,
+    keyPage: auth.kind === 'api_key' ? auth.keyPage : null,
+    documentation: each.documentation,
+  };
+}

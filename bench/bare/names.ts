@@ -1,0 +1,3 @@
+/** The task queue of the bare worker; what is started on a queue nobody serves stays as it is. */
+export const BARE_TASK_QUEUE = 'bare';
+export const UNSERVED_TASK_QUEUE = 'unserved';

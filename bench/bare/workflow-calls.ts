@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { BARE_TASK_QUEUE, UNSERVED_TASK_QUEUE } from './names.ts';
+
+/** Starts a workflow with one empty activity and waits for its result. */
+export async function runBareWorkflow(client: Client): Promise<void> {
+  await client.workflow.execute('oneActivity', {
+    taskQueue: BARE_TASK_QUEUE,
+    workflowId: randomUUID(),
+    args: [],
+  });
+}
+
+/** Starts a workflow that nobody will work on. */
+export async function startEmptyWorkflow(client: Client): Promise<void> {
+  await client.workflow.start('empty', {
+    taskQueue: UNSERVED_TASK_QUEUE,
+    workflowId: randomUUID(),
+    args: [],
+  });
+}

@@ -1,0 +1,46 @@
+/**
+ * Measures two things in turn, A B B A A B …, so that whatever changes on the machine meanwhile falls on both alike.
+ */
+export async function alternate(
+  rounds: number,
+  measure: { value: () => Promise<number>; baseline: () => Promise<number> },
+): Promise<{ value: number[]; baseline: number[] }> {
+  const value: number[] = [];
+  const baseline: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    if (round % 2 === 0) {
+      value.push(await measure.value());
+      baseline.push(await measure.baseline());
+    } else {
+      baseline.push(await measure.baseline());
+      value.push(await measure.value());
+    }
+  }
+  return { value, baseline };
+}
+
+/** Keeps `width` calls of `work` going until the time is over, and gives the calls a second that ended within it. */
+export async function rateFor(
+  seconds: number,
+  width: number,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  const started = performance.now();
+  const end = started + seconds * 1_000;
+  let ended = 0;
+  const lane = async () => {
+    while (performance.now() < end) {
+      await work();
+      if (performance.now() <= end) ended += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  return ended / seconds;
+}
+
+/** Milliseconds that the work takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}

@@ -1,0 +1,83 @@
+/** What several rounds of one measurement came to. */
+export interface Sample {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+  readonly count: number;
+}
+
+export interface Target {
+  readonly of: 'ratio' | 'value';
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
+/** One line of the table: what was measured, beside its baseline where there is one. */
+export interface Figure {
+  readonly what: string;
+  readonly unit: string;
+  readonly value: Sample;
+  readonly baseline?: Sample;
+  /** Value over baseline, of the rounds one by one: what both share, such as a busy machine, falls out. */
+  readonly ratio?: Sample;
+  readonly target?: Target;
+}
+
+export type Verdict = 'met' | 'missed' | '';
+
+export function sampleOf(values: readonly number[]): Sample {
+  const sorted = values.toSorted((a, b) => a - b);
+  return {
+    median: quantile(sorted, 0.5),
+    low: sorted[0] ?? Number.NaN,
+    high: sorted.at(-1) ?? Number.NaN,
+    count: sorted.length,
+  };
+}
+
+/** The value below which this part of the sorted values lies, the nearest rank; NaN of none. */
+export function quantile(sorted: readonly number[], part: number): number {
+  if (part === 0.5 && sorted.length % 2 === 0 && sorted.length > 0) {
+    const upper = sorted.length / 2;
+    return ((sorted[upper - 1] ?? Number.NaN) + (sorted[upper] ?? Number.NaN)) / 2;
+  }
+  return sorted[Math.max(Math.ceil(sorted.length * part) - 1, 0)] ?? Number.NaN;
+}
+
+/** A figure out of rounds in which value and baseline were measured one after the other. */
+export function compared(
+  what: string,
+  unit: string,
+  rounds: { readonly value: readonly number[]; readonly baseline: readonly number[] },
+  target: Omit<Target, 'of'>,
+): Figure {
+  return {
+    what,
+    unit,
+    value: sampleOf(rounds.value),
+    baseline: sampleOf(rounds.baseline),
+    ratio: sampleOf(
+      rounds.value.map((value, round) => value / (rounds.baseline[round] ?? Number.NaN)),
+    ),
+    target: { of: 'ratio', ...target },
+  };
+}
+
+/** A figure that stands for itself. */
+export function plain(
+  what: string,
+  unit: string,
+  values: readonly number[],
+  target?: Omit<Target, 'of'>,
+): Figure {
+  const figure = { what, unit, value: sampleOf(values) };
+  return target === undefined ? figure : { ...figure, target: { of: 'value', ...target } };
+}
+
+export function verdictOf({ value, ratio, target }: Figure): Verdict {
+  if (target === undefined) return '';
+  const judged = (target.of === 'ratio' ? ratio : value)?.median ?? Number.NaN;
+  const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target;
+  // Written so that a measurement which came to nothing is a miss.
+  return judged >= atLeast && judged <= atMost ? 'met' : 'missed';
+}

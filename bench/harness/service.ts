@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { Child } from '#dev/child.ts';
+import { freePort } from '#dev/ports.ts';
+import { loadConfig } from '#lib/config/index.ts';
+import { openDatabase, type Database } from '#lib/database/index.ts';
+import { openTemporal } from '#lib/temporal/index.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { activeRoutine } from '#test/support/routines.ts';
+import { signUp } from '#test/support/people.ts';
+import type { Stack } from './stack.ts';
+
+/** The service as it runs in production: API and worker as processes of their own, on a Temporal server of its own. */
+export interface Service {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  /** A pool beside the service's own, to load and to watch. */
+  readonly database: Database;
+  readonly temporal: Client;
+  readonly projectId: string;
+  readonly organizationId: string;
+  /** Calls with an API key of the project; `authorization` is its header. */
+  readonly client: ApiClient;
+  readonly authorization: string;
+  readonly api: Child;
+  /** Absent when the service was started without one. */
+  readonly worker: Child | undefined;
+  /** The environment of its processes, for another of them. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly stop: () => Promise<void>;
+}
+
+export const TASK_QUEUE = 'routines';
+
+export async function startService(
+  stack: Stack,
+  { worker: withWorker = true }: { worker?: boolean } = {},
+): Promise<Service> {
+  const [databaseUrl, temporalServer, port] = await Promise.all([
+    stack.createDatabase(),
+    stack.startTemporal(),
+    freePort(),
+  ]);
+  const url = `http://localhost:${port}`;
+  const env = {
+    NODE_ENV: 'production',
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: url,
+    UI_ORIGIN: url,
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalServer.address,
+    TEMPORAL_TASK_QUEUE: TASK_QUEUE,
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    BETTER_AUTH_SECRET: randomBytes(32).toString('base64'),
+    SCHEDULER_SECRET: randomBytes(32).toString('base64'),
+    GATEWAY_BASE_URL: stack.gatewayUrl,
+    GATEWAY_API_KEY: 'fixture',
+    // A benchmark is one caller who asks more often than any plan would let it.
+    RATE_LIMIT_PER_MINUTE: '1000000',
+  };
+  const api = await stack.run('API', 'api/server.ts', env);
+  const worker = withWorker ? await stack.run('Worker', 'workers/main.ts', env) : undefined;
+  await untilReady(url, api);
+  const database = openDatabase({ url: databaseUrl, poolSize: 10, applicationName: 'bench' });
+  const temporal = await openTemporal({
+    TEMPORAL_ADDRESS: temporalServer.address,
+    TEMPORAL_NAMESPACE: 'default',
+    TEMPORAL_TLS: false,
+  });
+  const person = await signUp({ url, config: loadConfig('api', env) });
+  const client = await person.key();
+  return {
+    url,
+    env,
+    databaseUrl,
+    temporalAddress: temporalServer.address,
+    database,
+    temporal,
+    api,
+    worker,
+    projectId: person.projectId,
+    organizationId: person.organizationId,
+    client,
+    authorization: client.headers['Authorization'] ?? '',
+    async stop() {
+      await Promise.all([api.stop(), worker?.stop()]);
+      await temporal.connection.close();
+      await database.end();
+      await temporalServer.stop();
+    },
+  };
+}
+
+/** A routine that a run can be started of at once. */
+export function demoRoutine(service: Service): Promise<string> {
+  return activeRoutine(service.client, { instructions: 'Write one line.' });
+}
+
+async function untilReady(url: string, api: Child): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${url}/ready`).catch(() => undefined);
+    await response?.body?.cancel();
+    if (response?.ok === true) return;
+    if (api.exit() !== undefined) throw new Error(`The API did not start:\n${api.outputTail()}`);
+    await sleep(100);
+  }
+}
+
+/** Resident memory of a process in megabytes (Linux only). */
+export async function residentMb({ pid }: Child): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Child } from '#dev/child.ts';
+import { superviseChildren } from '#dev/children.ts';
+import { freePort, isListening } from '#dev/ports.ts';
+import { startPostgres } from '#dev/postgres.ts';
+import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
+import { startTemporal, type Temporal } from '#dev/temporal/server.ts';
+import { migrate } from '#migrations/migrate.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+/** Postgres, and whatever else a benchmark starts on it; all of it ends with this process, however that ends. */
+export interface Stack {
+  /** A migrated database of its own; gives its address. */
+  readonly createDatabase: () => Promise<string>;
+  /** A Temporal server of its own, with an empty history. */
+  readonly startTemporal: () => Promise<Temporal>;
+  /** The fixture gateway, one for all; its base address. */
+  readonly gatewayUrl: string;
+  /** Runs one of our files as a process of its own, with this environment over ours. */
+  readonly run: (
+    name: string,
+    file: string,
+    env: Readonly<Record<string, string>>,
+  ) => Promise<Child>;
+  readonly folder: string;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startStack(log: (message: string) => void): Promise<Stack> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'ras-bench-'));
+  const children = await superviseChildren({
+    dataDir: folder,
+    log,
+    onUnexpectedExit: (child) => log(`${child.name} ended by itself:\n${child.outputTail()}`),
+  });
+  const { spawn, guard } = children;
+  const stop = async () => {
+    await children.stopAll();
+    await rm(folder, { recursive: true, force: true });
+  };
+  const run: Stack['run'] = (name, file, env) =>
+    spawn({
+      name,
+      command: process.execPath,
+      args: [file],
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      logFile: path.join(folder, `${name.toLowerCase().replaceAll(' ', '-')}.log`),
+      stop: { graceMs: 20_000 },
+    });
+  try {
+    const gatewayPort = await freePort();
+    const [postgres, temporalBinary] = await Promise.all([
+      startPostgres({
+        dataDir: path.join(folder, 'postgres'),
+        port: await freePort(),
+        log,
+        spawn,
+        // Durable as in production; only room for a million rows to be loaded without a checkpoint every few seconds.
+        settings: { max_wal_size: '4GB', shared_buffers: '512MB' },
+      }),
+      ensureTemporalBinary({ env: process.env, onProgress: log, guard }),
+      run('Gateway', 'dev/gateway/main.ts', { GATEWAY_PORT: String(gatewayPort) }),
+    ]);
+    const template = 'bench_template';
+    const admin = (statement: string) => query(postgres.adminUrl, statement);
+    const urlOf = (database: string) =>
+      Object.assign(new URL(postgres.url), { pathname: database });
+    await admin(`create database ${template}`);
+    await migrate(urlOf(template).href);
+    while (!(await isListening(gatewayPort))) await sleep(50);
+    return {
+      gatewayUrl: `http://127.0.0.1:${gatewayPort}/v1`,
+      folder,
+      run,
+      stop,
+      async createDatabase() {
+        const name = `bench_${randomBytes(6).toString('hex')}`;
+        await admin(`create database ${name} template ${template}`);
+        return urlOf(name).href;
+      },
+      startTemporal: async () =>
+        startTemporal({
+          binary: temporalBinary.path,
+          dataDir: undefined,
+          port: await freePort(),
+          uiPort: null,
+          log,
+          spawn,
+        }),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function query(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Entry of `npm run bench`: `npm run bench -- [--long] [name …]` runs all benchmarks, or the named ones, prints one
+ * table and keeps the figures in `bench/results/`.
+ */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { arch, availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { stopOnSignals } from '#dev/shutdown.ts';
+import type { Bench, Benchmark } from './harness/benchmark.ts';
+import { verdictOf, type Figure } from './harness/figures.ts';
+import { startService, type Service } from './harness/service.ts';
+import { startStack } from './harness/stack.ts';
+import { table } from './harness/table.ts';
+
+interface Outcome {
+  readonly benchmark: string;
+  readonly figures: readonly Figure[];
+  readonly notes: readonly string[];
+  readonly seconds: number;
+  readonly error?: string;
+}
+
+const available = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith('.ts') && file !== path.basename(import.meta.filename))
+  .map((file) => file.slice(0, -'.ts'.length))
+  .toSorted();
+const { values, positionals } = parseArgs({
+  options: { long: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const unknown = positionals.filter((name) => !available.includes(name));
+if (unknown.length > 0) {
+  console.error(`No benchmark ${unknown.join(', ')}. There are: ${available.join(', ')}.`);
+  process.exit(2);
+}
+const names = positionals.length > 0 ? positionals : available;
+
+const stack = await startStack((message) => console.log(`  ${message}`));
+stopOnSignals(() => stack.stop());
+let shared: Promise<Service> | undefined;
+const outcomes: Outcome[] = [];
+try {
+  for (const name of names) outcomes.push(await measure(name));
+} finally {
+  await shared?.then((service) => service.stop()).catch(() => undefined);
+  await stack.stop();
+}
+report();
+
+async function measure(name: string): Promise<Outcome> {
+  const { default: benchmark } = (await import(`./${name}.ts`)) as { default: Benchmark };
+  console.log(`\n${name}: ${benchmark.about}`);
+  const started = performance.now();
+  const notes: string[] = [];
+  const bench: Bench = {
+    stack,
+    long: values.long,
+    service: () => (shared ??= startService(stack)),
+    note: (text) => notes.push(text),
+  };
+  try {
+    const figures = await benchmark.run(bench);
+    console.log(table([{ benchmark: name, figures }]));
+    for (const note of notes) console.log(`\n${note}`);
+    return { benchmark: name, figures, notes, seconds: secondsSince(started) };
+  } catch (error) {
+    console.error(error);
+    // A benchmark that broke is a line of the outcome, and the others still run.
+    return {
+      benchmark: name,
+      figures: [],
+      notes,
+      seconds: secondsSince(started),
+      error: String(error),
+    };
+  }
+}
+
+function secondsSince(started: number): number {
+  return Math.round((performance.now() - started) / 100) / 10;
+}
+
+function report(): void {
+  const at = new Date().toISOString();
+  const machine = {
+    cpu: cpus()[0]?.model,
+    cores: availableParallelism(),
+    architecture: arch(),
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    // More than the benchmarks themselves cause means that something else was using the machine.
+    loadAverage: loadavg().map((load) => Number(load.toFixed(1))),
+  };
+  const folder = path.join(import.meta.dirname, 'results');
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, `${at.replaceAll(':', '-')}.json`);
+  const judged = outcomes.map((outcome) => ({
+    ...outcome,
+    figures: outcome.figures.map((figure) => ({ ...figure, verdict: verdictOf(figure) })),
+  }));
+  writeFileSync(file, `${JSON.stringify({ at, machine, benchmarks: judged }, null, 2)}\n`);
+
+  console.log(`\n${table(outcomes)}`);
+  for (const { benchmark, error } of outcomes) {
+    if (error !== undefined) console.log(`${benchmark} broke: ${error}`);
+  }
+  console.log(`\nWritten to ${path.relative(process.cwd(), file)}`);
+  if (outcomes.some(({ error }) => error !== undefined)) process.exitCode = 1;
+}

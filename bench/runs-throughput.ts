@@ -1,0 +1,39 @@
+import { runBareWorkflow } from './bare/workflow-calls.ts';
+import { alternate, rateFor } from './harness/alternate.ts';
+import type { Benchmark } from './harness/benchmark.ts';
+import { compared } from './harness/figures.ts';
+import { runToSuccess, watchRuns } from './harness/run-watch.ts';
+import { demoRoutine } from './harness/service.ts';
+
+const IN_FLIGHT = 16;
+
+const runsThroughput: Benchmark = {
+  about: `runs a second from POST to succeeded on record, an instant model, ${IN_FLIGHT} in flight, against a bare workflow with one empty activity`,
+  async run({ stack, service: shared, long, note }) {
+    const service = await shared();
+    const bare = await stack.run('Bare worker', 'bench/bare/worker.ts', {
+      TEMPORAL_ADDRESS: service.temporalAddress,
+    });
+    const watch = watchRuns(service.database, 10);
+    try {
+      const routineId = await demoRoutine(service);
+      const seconds = long ? 20 : 6;
+      const run = () => runToSuccess(service, watch, routineId);
+      const workflow = () => runBareWorkflow(service.temporal);
+      // Both warm up to compiled code, filled pools and an idle bundler.
+      await rateFor(3, IN_FLIGHT, workflow);
+      await rateFor(5, IN_FLIGHT, run);
+      const rounds = await alternate(long ? 9 : 5, {
+        value: () => rateFor(seconds, IN_FLIGHT, run),
+        baseline: () => rateFor(seconds, IN_FLIGHT, workflow),
+      });
+      note(`Each round: ${seconds} s of runs, ${seconds} s of bare workflows.`);
+      return [compared('runs a second', '/s', rounds, { atLeast: 0.85 })];
+    } finally {
+      watch.stop();
+      await bare.stop();
+    }
+  },
+};
+
+export default runsThroughput;

@@ -1,0 +1,108 @@
+import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { Connection } from '../connection.ts';
+import type { CredentialSource } from '../credential-source.ts';
+import { ToolServerFault } from './fault.ts';
+
+export interface ServerFetchOptions {
+  readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
+  readonly credentials: CredentialSource;
+  readonly connection: Connection & { readonly url: string };
+  /** Told of every exchange that carries a JSON-RPC request. */
+  readonly watch: AnswerWatch;
+  readonly signal: AbortSignal;
+}
+
+export interface AnswerWatch {
+  sent(): void;
+  /** The answer has ended, whether or not it held what was asked for. */
+  ended(fault: unknown): void;
+  /** A stream that was to be resumed could not be. */
+  notResumed(): void;
+  /** The credentials of this request, so that they can be kept out of what is recorded. */
+  used(headers: Readonly<Record<string, string>>): void;
+}
+
+/** The list of a server with a thousand described tools. */
+const MAX_LIST_BYTES = 4 * 1024 * 1024;
+/** One result, with the framing around it; what a model is given of it is much less. */
+export const MAX_RESULT_BYTES = 1024 * 1024;
+
+/**
+ * The `fetch` under the MCP client: guarded, authenticated for each request anew, and limited in size by what was
+ * asked for. A request that was refused with 401 has not been carried out, so it is repeated once when there are other
+ * credentials.
+ */
+export function createServerFetch(options: ServerFetchOptions): typeof fetch {
+  const { outbound, credentials, connection, watch } = options;
+  const home = new URL(connection.url).origin;
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const resumed = new Headers(init?.headers).has('last-event-id');
+    // Nothing is served to a server outside of our requests, so it gets no stream to ask on.
+    if (init?.method === 'GET' && !resumed) return new Response(null, { status: 405 });
+
+    const request = jsonRpcRequest(init?.body);
+    const send = async (auth: Readonly<Record<string, string>>) => {
+      const headers = new Headers(init?.headers);
+      for (const [name, value] of Object.entries(auth)) headers.set(name, value);
+      const maxResponseBytes = request?.method === 'tools/list' ? MAX_LIST_BYTES : MAX_RESULT_BYTES;
+      return outbound.fetchWithin({ maxResponseBytes })(url, { ...init, headers });
+    };
+
+    if (request !== undefined) watch.sent();
+    const auth = url.origin === home ? await credentials.headers(connection, options.signal) : {};
+    watch.used(auth);
+    let response = await send(auth);
+    if (response.status === 401) {
+      const challenge = response.headers.get('www-authenticate') ?? undefined;
+      await response.body?.cancel();
+      const other =
+        url.origin === home
+          ? await credentials.refused(connection, auth, options.signal)
+          : undefined;
+      if (other !== undefined) {
+        watch.used(other);
+        response = await send(other);
+      }
+      if (response.status === 401) throw new ToolServerFault('sign_in', { challenge });
+    }
+    if (resumed && !response.ok) watch.notResumed();
+    return request === undefined && !resumed ? response : watched(response, watch);
+  };
+}
+
+/** Passes the answer on and tells when it is over. */
+function watched(response: Response, watch: AnswerWatch): Response {
+  if (!response.ok) return response;
+  if (response.body === null) {
+    watch.ended(undefined);
+    return response;
+  }
+  const reader = response.body.getReader();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          controller.close();
+          watch.ended(undefined);
+        } catch (error) {
+          controller.error(error);
+          watch.ended(error);
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, response);
+}
+
+function jsonRpcRequest(body: RequestInit['body']): { method: string } | undefined {
+  if (typeof body !== 'string') return undefined;
+  const message = JSON.parse(body) as { id?: unknown; method?: unknown };
+  return message.id !== undefined && typeof message.method === 'string'
+    ? { method: message.method }
+    : undefined;
+}

@@ -1,0 +1,210 @@
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type CallToolResult,
+  type ListToolsResult,
+} from '@modelcontextprotocol/client';
+import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { AppError } from '#lib/errors.ts';
+import type { Connection, ServerInfo } from '../connection.ts';
+import type { CredentialSource } from '../credential-source.ts';
+import { toToolServerFault, ToolServerFault } from './fault.ts';
+import { createServerFetch } from './server-fetch.ts';
+
+export interface ToolServerDeps {
+  readonly outbound: Pick<OutboundClient, 'fetchWithin' | 'checkUrl'>;
+  readonly credentials: CredentialSource;
+}
+
+export interface CallLimits {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** A session with one tool server, used by one caller at a time. Everything it throws is a `ToolServerFault`, or an `AppError` about credentials. */
+export interface ToolSession {
+  readonly server: ServerInfo;
+  /** One page of the server's tools as it is now, never from a cache. */
+  listTools(cursor: string | undefined, limits: CallLimits): Promise<ListToolsResult>;
+  callTool(
+    tool: ListToolsResult['tools'][number],
+    args: Readonly<Record<string, unknown>>,
+    limits: CallLimits,
+  ): Promise<CallToolResult>;
+  /** False once a fault has ended the session. */
+  isAlive(): boolean;
+  /** The values that authenticated its requests. */
+  secrets(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** How long an answer that has ended may take to reach whoever waits for it. */
+const GRACE_MS = 250;
+const GOODBYE_MS = 2_000;
+const MAX_RESUME_DELAY_MS = 30_000;
+const RESUME_ATTEMPTS = 2;
+
+/** Connects to the connection's server: the 2026-07-28 protocol where it is spoken, else the handshake of 2025. */
+export async function openToolSession(
+  deps: ToolServerDeps,
+  connection: Connection,
+  limits: CallLimits,
+): Promise<ToolSession> {
+  const { url } = connection;
+  if (url === null) throw new ToolServerFault('not_mcp', { mayHaveArrived: false });
+  const life = new AbortController();
+  const secrets = new Set<string>();
+  let fault: ToolServerFault | AppError | undefined;
+  let exchanges = 0;
+  let waiting = false;
+  let resuming = false;
+  let failedResumes = 0;
+
+  const client = new Client(CLIENT, {
+    versionNegotiation: { mode: 'auto' },
+    inputRequired: { autoFulfill: false },
+  });
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    fetch: createServerFetch({
+      outbound: deps.outbound,
+      credentials: deps.credentials,
+      connection: { ...connection, url },
+      signal: life.signal,
+      watch: {
+        sent() {
+          exchanges += 1;
+          resuming = false;
+          failedResumes = 0;
+        },
+        // The MCP client waits for ever for an answer that ended without it, or came under another id.
+        ended(error) {
+          const exchange = exchanges;
+          setTimeout(() => {
+            if (!waiting || exchange !== exchanges || resuming) return;
+            fail(error === undefined ? new ToolServerFault('broken') : toToolServerFault(error));
+          }, GRACE_MS).unref();
+        },
+        notResumed() {
+          failedResumes += 1;
+          if (failedResumes >= RESUME_ATTEMPTS) fail(new ToolServerFault('broken'));
+        },
+        used(headers) {
+          for (const value of Object.values(headers)) secrets.add(value.replace(/^Bearer /i, ''));
+        },
+      },
+    }),
+    reconnectionOptions: {
+      maxRetries: RESUME_ATTEMPTS,
+      initialReconnectionDelay: 500,
+      maxReconnectionDelay: 5_000,
+      reconnectionDelayGrowFactor: 2,
+    },
+    reconnectionScheduler(reconnect, delayMs) {
+      resuming = true;
+      const timer = setTimeout(() => {
+        resuming = false;
+        reconnect();
+      }, Math.min(delayMs, MAX_RESUME_DELAY_MS));
+      return () => clearTimeout(timer);
+    },
+  });
+
+  function fail(reason: ToolServerFault | AppError): void {
+    if (fault !== undefined) return;
+    fault = reason;
+    life.abort(reason);
+    void transport.close().catch(() => undefined);
+  }
+
+  /** Runs one operation under its limits; whatever ends it early ends the session. */
+  async function within<T>(
+    { signal, timeoutMs }: CallLimits,
+    work: (options: { signal: AbortSignal; timeout: number }) => Promise<T>,
+  ): Promise<T> {
+    if (fault !== undefined) throw fault;
+    const stop = new AbortController();
+    const end = (reason: ToolServerFault) => {
+      stop.abort(reason);
+      // In a moment, so that a server that understands the cancellation hears of it first.
+      setTimeout(() => fail(reason), GRACE_MS).unref();
+    };
+    const timer = setTimeout(() => end(new ToolServerFault('too_slow')), timeoutMs);
+    const cancel = () => end(new ToolServerFault('cancelled'));
+    signal.addEventListener('abort', cancel, { once: true });
+    waiting = true;
+    try {
+      if (signal.aborted) throw new ToolServerFault('cancelled', { mayHaveArrived: false });
+      const stopped = Promise.withResolvers<never>();
+      const over = AbortSignal.any([stop.signal, life.signal]);
+      over.addEventListener('abort', () => stopped.reject(over.reason), { once: true });
+      // The library's own clock only stands behind ours.
+      const options = { signal: stop.signal, timeout: timeoutMs + 10_000 };
+      return await Promise.race([work(options), stopped.promise]);
+    } catch (error) {
+      if (fault !== undefined) throw fault;
+      if (stop.signal.aborted) throw stop.signal.reason;
+      throw toToolServerFault(error);
+    } finally {
+      waiting = false;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  async function close(): Promise<void> {
+    const goodbye = fault === undefined ? transport.terminateSession() : Promise.resolve();
+    const bored = new Promise((resolve) => setTimeout(resolve, GOODBYE_MS).unref());
+    await Promise.race([goodbye.catch(() => undefined), bored]);
+    life.abort();
+    await client.close().catch(() => undefined);
+    await transport.close().catch(() => undefined);
+  }
+
+  try {
+    await within(limits, (options) => client.connect(transport, options));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const hasTools = client.getServerCapabilities()?.tools !== undefined;
+  return {
+    server: serverInfo(client),
+    isAlive: () => fault === undefined,
+    secrets: () => [...secrets],
+    close,
+    listTools: (cursor, callLimits) =>
+      hasTools
+        ? within(callLimits, (options) =>
+            client.request(
+              { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+              options,
+            ),
+          )
+        : Promise.resolve({ tools: [] }),
+    callTool: (tool, args, callLimits) =>
+      within(callLimits, (options) =>
+        client.callTool(
+          { name: tool.name, arguments: { ...args } },
+          // Without the output schema: a pattern in it would be run against the answer with no limit on its time.
+          { ...options, toolDefinition: { ...tool, outputSchema: undefined } },
+        ),
+      ),
+  };
+}
+
+const CLIENT = { name: 'routine-automation-service', version: '1.0.0' };
+
+/** What the server claims to be, cut to what a list can show. */
+function serverInfo(client: Client): ServerInfo {
+  const claimed = client.getServerVersion();
+  return {
+    name: shown(claimed?.name ?? 'unnamed', 200),
+    title: claimed?.title === undefined ? null : shown(claimed.title, 200),
+    version: shown(claimed?.version ?? '', 100),
+    protocolVersion: shown(client.getNegotiatedProtocolVersion() ?? '', 40),
+  };
+}
+
+function shown(text: string, max: number): string {
+  return text.toWellFormed().replaceAll(/\p{Cc}/gu, ' ').slice(0, max);
+}

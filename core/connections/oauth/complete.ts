@@ -1,0 +1,124 @@
+import { AppError } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
+import type { Connection } from '../connection.ts';
+import {
+  managedDraft,
+  TOOL_SERVER,
+  verifyAtToolServer,
+  verifyCredential,
+} from '../providers/index.ts';
+import { insertConnection, readConnection } from '../queries.ts';
+import { toolServerDraft } from './draft.ts';
+import { SignInFault } from './fault.ts';
+import { takeFlow, type Flow } from './flows.ts';
+import { grantHeaders, type Grant } from './grant.ts';
+import { storeGrant } from './grants-store.ts';
+import { clientOfProvider, serverOfProvider } from './managed.ts';
+import { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
+import { redeemCode, TokenFault, type Tokens } from './token-endpoint.ts';
+
+/** What a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
+export interface ProviderAnswer {
+  readonly provider: string;
+  readonly userId: string;
+  readonly state: string;
+  readonly code: string | undefined;
+  readonly error: string | undefined;
+  readonly iss: string | undefined;
+}
+
+/**
+ * Ends a sign-in: redeems the code, tries the tokens, and keeps them, sealed, in a new connection or the one that was
+ * signed in to again.
+ * @throws {AppError} `attempt_expired` for a state that is not this person's, was used or is too old, and what
+ * `SignInFault` says
+ */
+export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): Promise<Connection> {
+  const flow = await takeFlow(deps.database, deps.secrets, answer);
+  if (flow === undefined) {
+    throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
+  }
+  if (answer.error !== undefined) {
+    throw new SignInFault(answer.error === 'access_denied' ? 'denied' : 'refused');
+  }
+  if (answer.code === undefined) throw new SignInFault('refused');
+  const tokens = await redeem(deps, flow, answer.code, answer.iss);
+  return keep(deps, flow, tokens);
+}
+
+async function redeem(
+  { outbound, providers, uiOrigin, log }: SignInDeps,
+  flow: Flow,
+  code: string,
+  iss: string | undefined,
+): Promise<Tokens> {
+  const { server, client } = flow.issued ?? managedContext(providers, flow.provider);
+  try {
+    return await redeemCode(
+      { outbound, server, client, resource: flow.resource },
+      { code, iss, verifier: flow.verifier, redirectUri: redirectUriOf(uiOrigin, flow.provider) },
+    );
+  } catch (error) {
+    if (!(error instanceof TokenFault)) throw error;
+    log.warn({ provider: flow.provider, detail: error.detail }, 'a sign-in was not completed');
+    throw new SignInFault('no_tokens');
+  }
+}
+
+function managedContext(providers: SignInDeps['providers'], id: string) {
+  const provider = providers.find(id);
+  return { server: serverOfProvider(provider), client: clientOfProvider(providers, provider) };
+}
+
+async function keep(deps: SignInDeps, flow: Flow, tokens: Tokens): Promise<Connection> {
+  const { database, connectionSecrets } = deps;
+  const connection = await connectionOf(deps, flow);
+  const grant: Grant = {
+    kind: 'oauth',
+    accessToken: tokens.accessToken,
+    refreshToken: tokens.refreshToken ?? null,
+    issued: flow.issued,
+    resource: flow.resource,
+  };
+  const verified = await verify(deps, connection, grant);
+  // Of a new connection too, in two steps: nothing can use it before its credentials are there.
+  if (flow.connectionId === null) {
+    await insertConnection(database, {
+      ...connection,
+      server: verified.server,
+      state: 'pending_authorization',
+      publicError: 'authorization_pending',
+      sealedCredentials: null,
+      credentialsExpireAt: null,
+    });
+  }
+  await storeGrant(database, connection, {
+    sealed: connectionSecrets.seal(connection.id, grant),
+    expiresInSeconds: tokens.expiresInSeconds,
+    scopes: (tokens.scope ?? flow.scope ?? '').split(/[ ,]+/).filter((scope) => scope !== ''),
+    accountLabel: verified.accountLabel,
+  });
+  return readConnection(database, connection.projectId, connection.id);
+}
+
+function connectionOf({ database, providers }: SignInDeps, flow: Flow): Promise<Connection> | Connection {
+  const { projectId, connectionId, name, url, userId: createdBy } = flow;
+  if (connectionId !== null) return readConnection(database, projectId, connectionId);
+  const id = newId('connection');
+  if (flow.provider === TOOL_SERVER && url !== null) {
+    return toolServerDraft({ id, projectId, url, createdBy, name: name ?? url });
+  }
+  const provider = providers.find(flow.provider);
+  return managedDraft(provider, { id, projectId, createdBy, auth: 'oauth', name: name ?? undefined });
+}
+
+async function verify({ outbound, providers, log }: SignInDeps, connection: Connection, grant: Grant) {
+  const headers = grantHeaders(grant);
+  const verified =
+    connection.provider === null
+      ? await verifyAtToolServer(outbound, connection, headers)
+      : await verifyCredential(outbound, providers.find(connection.provider), connection, headers);
+  if (verified.kind === 'good') return verified;
+  log.warn({ provider: connection.provider, kind: verified.kind }, 'a sign-in does not work');
+  throw new SignInFault('not_verified');
+}

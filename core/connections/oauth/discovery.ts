@@ -1,0 +1,99 @@
+import {
+  checkResourceAllowed,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  extractWWWAuthenticateParams,
+  IssuerMismatchError,
+  type AuthorizationServerMetadata,
+  type OAuthProtectedResourceMetadata,
+} from '@modelcontextprotocol/client';
+import { OutboundError } from '#lib/outbound/index.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
+import { SignInFault } from './fault.ts';
+
+/** How to sign in to a tool server, by what it and its authorization server say. */
+export interface DiscoveredServer {
+  readonly server: AuthorizationServer;
+  readonly metadata: AuthorizationServerMetadata;
+  /** To be named in every request to the authorization server (RFC 8707); null of an older tool server. */
+  readonly resource: string | null;
+  readonly scope: string | undefined;
+}
+
+/**
+ * Follows the MCP authorization specification from a tool server's 401 to its authorization server: protected resource
+ * metadata (RFC 9728), then authorization server metadata (RFC 8414, or OpenID Connect Discovery). Every address on
+ * the way is someone else's word, so `fetch` is the guarded one.
+ * @throws {SignInFault}
+ */
+export async function discoverServer(
+  fetch: typeof globalThis.fetch,
+  url: string,
+  challenge: string | undefined,
+): Promise<DiscoveredServer> {
+  const asked = readChallenge(challenge);
+  const described = await orUndefined(() =>
+    discoverOAuthProtectedResourceMetadata(
+      url,
+      asked.resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: asked.resourceMetadataUrl },
+      fetch,
+    ),
+  );
+  if (described !== undefined) assertOwnResource(url, described);
+  // Servers of the first authorization specification are their own authorization server.
+  const issuer = described?.authorization_servers?.[0] ?? new URL('/', url).href;
+  const metadata = await orUndefined(() =>
+    discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch }),
+  );
+  if (metadata === undefined) throw new SignInFault('no_metadata');
+  if (metadata.code_challenge_methods_supported?.includes('S256') !== true) {
+    throw new SignInFault('no_pkce');
+  }
+  return {
+    metadata,
+    server: {
+      issuer: metadata.issuer,
+      authorizationEndpoint: metadata.authorization_endpoint,
+      tokenEndpoint: metadata.token_endpoint,
+      tokenEndpointAuthMethods: metadata.token_endpoint_auth_methods_supported ?? [],
+      sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
+    },
+    resource: described?.resource ?? null,
+    scope: scopeOf(asked.scope ?? described?.scopes_supported?.join(' '), metadata),
+  };
+}
+
+function readChallenge(challenge: string | undefined): ReturnType<typeof extractWWWAuthenticateParams> {
+  if (challenge === undefined) return {};
+  const headers = { 'www-authenticate': challenge };
+  return extractWWWAuthenticateParams(new Response(null, { status: 401, headers }));
+}
+
+/** A server that names another's resource would get tokens that are good there (RFC 9728, section 3.3). */
+function assertOwnResource(url: string, { resource }: OAuthProtectedResourceMetadata): void {
+  const isOwn =
+    URL.canParse(resource) &&
+    checkResourceAllowed({ requestedResource: url, configuredResource: resource });
+  if (!isOwn) throw new SignInFault('foreign_resource');
+}
+
+/** Asks for renewable tokens where the server knows a scope for that. */
+function scopeOf(
+  scope: string | undefined,
+  { scopes_supported: known }: AuthorizationServerMetadata,
+): string | undefined {
+  if (scope === undefined || scope === '') return undefined;
+  const offline = known?.includes('offline_access') === true;
+  return offline && !scope.split(' ').includes('offline_access') ? `${scope} offline_access` : scope;
+}
+
+/** What is not there or makes no sense is undefined; what was not reachable or not allowed is a fault. */
+async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof OutboundError) throw SignInFault.of(error);
+    if (IssuerMismatchError.isInstance(error)) throw new SignInFault('wrong_issuer');
+    return undefined;
+  }
+}

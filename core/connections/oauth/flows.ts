@@ -1,0 +1,94 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
+import { authorizationServer, oauthClient } from './authorization-server.ts';
+
+/** Who began a sign-in, for what. */
+export interface FlowOwner {
+  readonly projectId: string;
+  readonly userId: string;
+  /** As in the address of the callback. */
+  readonly provider: string;
+  /** The connection that is signed in to again, or for the first time; null makes a new one. */
+  readonly connectionId: string | null;
+  /** Of a new connection. */
+  readonly name: string | null;
+}
+
+/** What the end of a sign-in needs of its beginning; sealed meanwhile. */
+const flowSecrets = z.strictObject({
+  verifier: z.string(),
+  issued: z.strictObject({ server: authorizationServer, client: oauthClient }).nullable(),
+  /** Of the tool server. */
+  url: z.string().nullable(),
+  resource: z.string().nullable(),
+  scope: z.string().nullable(),
+});
+export type FlowSecrets = z.output<typeof flowSecrets>;
+export type Flow = FlowOwner & FlowSecrets;
+
+/** A state that cannot be guessed (RFC 6749, section 10.12). */
+export function newState(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Keeps a sign-in for ten minutes, under the hash of its state. Old ones are swept out on the way. */
+export async function insertFlow(
+  db: Db,
+  box: SecretBox,
+  state: string,
+  owner: FlowOwner,
+  secrets: FlowSecrets,
+): Promise<Date> {
+  const hash = hashOf(state);
+  const sealed = box.seal(JSON.stringify(secrets), place(hash));
+  await execute(db, sql`delete from oauth_flows where expires_at <= now()`);
+  const inserted = await row<{ expiresAt: Date }>(
+    db,
+    sql`
+      insert into oauth_flows (state_hash, project_id, user_id, provider, connection_id, name, sealed, expires_at)
+      values (${hash}, ${owner.projectId}, ${owner.userId}, ${owner.provider}, ${owner.connectionId}, ${owner.name},
+        ${sealed}, now() + interval '10 minutes')
+      returning expires_at as "expiresAt"
+    `,
+  );
+  if (inserted === undefined) throw new Error('the sign-in was not kept');
+  return inserted.expiresAt;
+}
+
+/**
+ * Takes a sign-in out: a state works once, for the person who began it, at the provider it was begun for, while that
+ * person is in the project. Presented by that person it is used up, even where the rest does not fit.
+ */
+export async function takeFlow(
+  db: Db,
+  box: SecretBox,
+  presented: { state: string; userId: string; provider: string },
+): Promise<Flow | undefined> {
+  const hash = hashOf(presented.state);
+  const taken = await row<FlowOwner & { sealed: string; live: boolean; member: boolean }>(
+    db,
+    sql`
+      delete from oauth_flows f where f.state_hash = ${hash} and f.user_id = ${presented.userId}
+      returning f.project_id as "projectId", f.user_id as "userId", f.provider, f.connection_id as "connectionId",
+        f.name, f.sealed, f.expires_at > now() as live,
+        exists (
+          select 1 from projects p join memberships m on m.organization_id = p.organization_id
+          where p.id = f.project_id and m.user_id = f.user_id
+        ) as member
+    `,
+  );
+  if (taken === undefined) return undefined;
+  const { sealed, live, member, ...owner } = taken;
+  if (!live || !member || owner.provider !== presented.provider) return undefined;
+  return { ...owner, ...flowSecrets.parse(JSON.parse(box.open(sealed, place(hash)))) };
+}
+
+function hashOf(state: string): Buffer {
+  return createHash('sha256').update(state).digest();
+}
+
+function place(hash: Buffer) {
+  return { table: 'oauth_flows', row: hash.toString('hex'), column: 'sealed' };
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Connection, ConnectionError, ConnectionState } from '../connection.ts';
+
+type ConnectionRef = Pick<Connection, 'id' | 'projectId'>;
+
+export interface StoredGrant {
+  readonly sealed: string | null;
+  readonly version: number;
+  readonly state: ConnectionState;
+  /** Within a minute from now. */
+  readonly expiring: boolean;
+  /** Already. */
+  readonly expired: boolean;
+}
+
+const grantColumns = sql`
+  credentials as sealed, credentials_version as version, state,
+  coalesce(credentials_expire_at <= now() + interval '60 seconds', false) as expiring,
+  coalesce(credentials_expire_at <= now(), false) as expired
+`;
+const named = ({ id, projectId }: ConnectionRef) => sql`id = ${id} and project_id = ${projectId}`;
+
+/** @throws {AppError} `connection_not_found` */
+export async function readGrant(db: Db, connection: ConnectionRef): Promise<StoredGrant> {
+  const found = await row<StoredGrant>(
+    db,
+    sql`select ${grantColumns} from connections where ${named(connection)}`,
+  );
+  if (found === undefined) throw new AppError('connection_not_found');
+  return found;
+}
+
+/**
+ * Takes the right to renew these very tokens, for 45 seconds: longer than the provider may take to answer, so that it
+ * runs out only when its holder is gone. The row is read as the lease is taken, in one statement.
+ * @returns undefined when another holds it, or the tokens are not the ones named any more
+ */
+export async function takeLease(
+  db: Db,
+  connection: ConnectionRef,
+  version: number,
+): Promise<(StoredGrant & { readonly lease: string }) | undefined> {
+  const lease = randomUUID();
+  const taken = await row<StoredGrant>(
+    db,
+    sql`
+      update connections set renewal_lease = ${lease}, renewal_leased_until = now() + interval '45 seconds'
+      where ${named(connection)} and credentials_version = ${version} and state = 'ready'
+        and (renewal_leased_until is null or renewal_leased_until <= now())
+      returning ${grantColumns}
+    `,
+  );
+  return taken === undefined ? undefined : { ...taken, lease };
+}
+
+/** Gives the lease back without new tokens. */
+export async function dropLease(db: Db, connection: ConnectionRef, lease: string): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update connections set renewal_lease = null, renewal_leased_until = null
+      where ${named(connection)} and renewal_lease = ${lease}
+    `,
+  );
+}
+
+export interface NewGrant {
+  readonly sealed: string;
+  readonly expiresInSeconds: number | undefined;
+  /** Undefined leaves them as they are. */
+  readonly scopes: readonly string[] | undefined;
+}
+
+/** Stores renewed tokens in place of the ones named. @returns whether those were still the stored ones */
+export async function replaceGrant(
+  db: Db,
+  connection: ConnectionRef,
+  version: number,
+  grant: NewGrant,
+): Promise<boolean> {
+  const touched = await execute(
+    db,
+    sql`
+      update connections set ${written(grant)}
+      where ${named(connection)} and credentials_version = ${version}
+    `,
+  );
+  return touched === 1;
+}
+
+/** Stores the tokens of a new sign-in, whatever there was. @throws {AppError} `connection_not_found` */
+export async function storeGrant(
+  db: Db,
+  connection: ConnectionRef,
+  grant: NewGrant & { readonly accountLabel: string | null },
+): Promise<void> {
+  const touched = await execute(
+    db,
+    sql`
+      update connections set ${written(grant)}, state = 'ready', public_error = null, checked_at = now(),
+        account_label = ${grant.accountLabel}
+      where ${named(connection)}
+    `,
+  );
+  if (touched === 0) throw new AppError('connection_not_found');
+}
+
+/** Notes that these tokens do not work any more; later ones are left alone. */
+export async function retireGrant(
+  db: Db,
+  connection: ConnectionRef,
+  version: number,
+  error: ConnectionError,
+): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update connections set state = 'needs_reauthorization', public_error = ${error}, updated_at = now(),
+        renewal_lease = null, renewal_leased_until = null
+      where ${named(connection)} and credentials_version = ${version}
+    `,
+  );
+}
+
+function written({ sealed, expiresInSeconds, scopes }: NewGrant) {
+  return sql`
+    credentials = ${sealed}, credentials_version = credentials_version + 1,
+    credentials_expire_at = now() + make_interval(secs => ${expiresInSeconds ?? null}::integer),
+    scopes = coalesce(${scopes ?? null}::text[], scopes),
+    renewal_lease = null, renewal_leased_until = null, updated_at = now()
+  `;
+}

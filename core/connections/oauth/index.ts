@@ -1,0 +1,4 @@
+export { completeSignIn, type ProviderAnswer } from './complete.ts';
+export { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
+export { createOAuthSource } from './source.ts';
+export { startSignIn, type SignInRequest, type StartedSignIn } from './start.ts';

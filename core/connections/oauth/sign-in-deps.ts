@@ -1,0 +1,22 @@
+import type { Database } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
+import type { ProviderCatalogue } from '../providers/index.ts';
+import type { ConnectionSecrets } from '../secrets.ts';
+
+export interface SignInDeps {
+  readonly database: Database;
+  readonly secrets: SecretBox;
+  readonly connectionSecrets: ConnectionSecrets;
+  readonly outbound: OutboundClient;
+  readonly providers: ProviderCatalogue;
+  /** The user interface gets the provider's answer and hands it on to us. */
+  readonly uiOrigin: string;
+  readonly log: Log;
+}
+
+/** Where providers send people back to: fixed by us, and what an operator registers there. */
+export function redirectUriOf(uiOrigin: string, provider: string): string {
+  return `${uiOrigin}/oauth/callback/${provider}`;
+}

@@ -1,0 +1,78 @@
+import { AppError } from '#lib/errors.ts';
+import type { Connection } from '../connection.ts';
+import type { CredentialSource } from '../credential-source.ts';
+import { grantHeaders, type Grant } from './grant.ts';
+import { readGrant, retireGrant, type StoredGrant } from './grants-store.ts';
+import { openGrant, renewGrant, type RenewalDeps } from './renewal.ts';
+
+/** Credentials of connections that a person signed in to, renewed when they have less than a minute left. */
+export function createOAuthSource(deps: RenewalDeps): CredentialSource {
+  const underWay = new Map<string, Promise<Grant>>();
+
+  /** One attempt at a time in this process, which no caller's cancellation breaks off: its answer would be lost. */
+  async function renewed(
+    connection: Connection,
+    stale: StoredGrant,
+    signal: AbortSignal,
+  ): Promise<Grant> {
+    const key = `${connection.id} ${stale.version}`;
+    let renewing = underWay.get(key);
+    if (renewing === undefined) {
+      renewing = renewGrant(deps, connection, stale).finally(() => underWay.delete(key));
+      // Its failure has been told to whoever waits; nobody may.
+      renewing.catch(() => undefined);
+      underWay.set(key, renewing);
+    }
+    return unlessAborted(renewing, signal);
+  }
+
+  return {
+    async headers(connection, signal) {
+      const stored = await readGrant(deps.database, connection);
+      if (stored.state !== 'ready') throw new AppError('connection_not_ready');
+      const current = openGrant(deps, connection, stored);
+      if (!stored.expiring) return grantHeaders(current);
+      // Without a refresh token the last minute is used up, and then it is over.
+      if (current.refreshToken === null && !stored.expired) return grantHeaders(current);
+      try {
+        return grantHeaders(await renewed(connection, stored, signal));
+      } catch (error) {
+        const mayPass = error instanceof AppError && error.code === 'provider_error';
+        if (mayPass && !stored.expired) return grantHeaders(current);
+        throw error;
+      }
+    },
+
+    async refused(connection, used, signal) {
+      const stored = await readGrant(deps.database, connection);
+      if (stored.state !== 'ready') return undefined;
+      const current = openGrant(deps, connection, stored);
+      const headers = grantHeaders(current);
+      // Someone else has renewed them since.
+      if (headers['authorization'] !== used['authorization']) return headers;
+      if (current.refreshToken === null) {
+        await retireGrant(deps.database, connection, stored.version, 'authorization_revoked');
+        return undefined;
+      }
+      try {
+        return grantHeaders(await renewed(connection, stored, signal));
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'connection_not_ready') return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+/** @throws the signal's reason, while the work itself goes on */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const stop = Promise.withResolvers<never>();
+  const abort = () => stop.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, stop.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

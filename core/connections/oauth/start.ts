@@ -1,0 +1,144 @@
+import { startAuthorization } from '@modelcontextprotocol/client';
+import { AppError } from '#lib/errors.ts';
+import type { Connection } from '../connection.ts';
+import { managedDraft, TOOL_SERVER } from '../providers/index.ts';
+import { readConnection } from '../queries.ts';
+import { clientInformationOf, metadataOf } from './authorization-server.ts';
+import { toolServerDraft } from './draft.ts';
+import { SignInFault } from './fault.ts';
+import { insertFlow, newState } from './flows.ts';
+import type { Grant } from './grant.ts';
+import { readGrant } from './grants-store.ts';
+import { openGrant } from './renewal.ts';
+import { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
+import { assertMayVisit, discoveredTarget, managedTarget, type SignInTarget } from './target.ts';
+
+export interface SignInRequest {
+  readonly projectId: string;
+  readonly userId: string;
+  /** A managed provider, or `tool-server`. */
+  readonly provider: string;
+  /** Signs in to this connection again. */
+  readonly connectionId: string | undefined;
+  /** Of a new connection. */
+  readonly name: string | undefined;
+  /** Of a new connection to a self-managed tool server. */
+  readonly url: string | undefined;
+  /** Registered by the person at a discovered authorization server. */
+  readonly client: { readonly id: string; readonly secret: string | undefined } | undefined;
+}
+
+export interface StartedSignIn {
+  /** Where the person's browser goes next. */
+  readonly authorizationUrl: string;
+  readonly redirectUri: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Begins a sign-in: an authorization request with PKCE (RFC 7636, S256 only), a state of one use, and a return address
+ * of ours, whatever the caller would like.
+ * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, and what `SignInFault` says
+ */
+export async function startSignIn(deps: SignInDeps, request: SignInRequest): Promise<StartedSignIn> {
+  const connection =
+    request.connectionId === undefined
+      ? undefined
+      : await readConnection(deps.database, request.projectId, request.connectionId);
+  const draft = connection ?? newDraft(deps, request);
+  assertSameKind(request, draft);
+
+  const target = await targetOf(deps, request, draft, connection);
+  const redirectUri = redirectUriOf(deps.uiOrigin, request.provider);
+  const state = newState();
+  const { authorizationUrl, codeVerifier } = await authorizationRequest(target, redirectUri, state);
+  assertMayVisit(deps.outbound, authorizationUrl.href);
+  const expiresAt = await insertFlow(
+    deps.database,
+    deps.secrets,
+    state,
+    {
+      projectId: request.projectId,
+      userId: request.userId,
+      provider: request.provider,
+      connectionId: request.connectionId ?? null,
+      name: draft.name,
+    },
+    {
+      verifier: codeVerifier,
+      issued: target.discovered ? { server: target.server, client: target.client } : null,
+      url: draft.url,
+      resource: target.resource,
+      scope: target.scope ?? null,
+    },
+  );
+  return { authorizationUrl: authorizationUrl.href, redirectUri, expiresAt };
+}
+
+function newDraft({ providers }: SignInDeps, request: SignInRequest): Connection {
+  const { projectId, name, url } = request;
+  const input = { id: '', projectId, name, auth: 'oauth' as const, createdBy: request.userId };
+  if (request.provider !== TOOL_SERVER) return managedDraft(providers.find(request.provider), input);
+  if (url === undefined) {
+    throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
+  }
+  return toolServerDraft({ ...input, url, name: name ?? new URL(url).hostname });
+}
+
+/** The callback is told by the provider in its address, so the two must not be mixed. */
+function assertSameKind(request: SignInRequest, draft: Connection): void {
+  const provider = draft.kind === 'managed' ? draft.provider : TOOL_SERVER;
+  if (provider !== request.provider) {
+    throw new AppError('invalid_request', 'connectionId: a connection of another provider');
+  }
+  if (draft.auth !== 'oauth') {
+    throw new AppError('invalid_request', 'connectionId: not a connection that is signed in to');
+  }
+}
+
+async function targetOf(
+  deps: SignInDeps,
+  request: SignInRequest,
+  draft: Connection,
+  connection: Connection | undefined,
+): Promise<SignInTarget> {
+  const provider = draft.provider === null ? undefined : deps.providers.find(draft.provider);
+  if (provider !== undefined && provider.auth.kind !== 'discovery') {
+    return managedTarget(deps, provider);
+  }
+  const earlier = connection === undefined ? undefined : await earlierGrant(deps, connection);
+  return discoveredTarget(deps, {
+    provider: request.provider,
+    draft,
+    givenClient: request.client,
+    earlier,
+  });
+}
+
+async function earlierGrant(deps: SignInDeps, connection: Connection): Promise<Grant | undefined> {
+  const stored = await readGrant(deps.database, connection);
+  return stored.sealed === null ? undefined : openGrant(deps, connection, stored);
+}
+
+async function authorizationRequest(
+  { server, client, scope, resource, parameters }: SignInTarget,
+  redirectUri: string,
+  state: string,
+) {
+  try {
+    const started = await startAuthorization(server.tokenEndpoint, {
+      metadata: metadataOf(server),
+      clientInformation: clientInformationOf(client),
+      redirectUrl: redirectUri,
+      state,
+      ...(scope === undefined ? {} : { scope }),
+      ...(resource === null ? {} : { resource }),
+    });
+    for (const [name, value] of Object.entries(parameters)) {
+      started.authorizationUrl.searchParams.set(name, value);
+    }
+    return started;
+  } catch {
+    throw new SignInFault('no_metadata');
+  }
+}

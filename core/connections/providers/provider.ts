@@ -1,0 +1,89 @@
+import { z } from 'zod';
+
+const url = z.url({ protocol: /^https?$/, error: 'expected a URL' });
+const name = z.string().min(1).max(80);
+
+/** Registered by the operator at the provider: `CONNECTION_<client>_CLIENT_ID` and `…_CLIENT_SECRET`. */
+const oauth = z.strictObject({
+  kind: z.literal('oauth'),
+  client: z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'upper-case, as in a variable'),
+  /** Compared with `iss` in the provider's answer where it sends one (RFC 9207). */
+  issuer: url.optional(),
+  authorizationEndpoint: url,
+  tokenEndpoint: url,
+  tokenEndpointAuth: z.enum(['client_secret_basic', 'client_secret_post']),
+  scopes: z.array(z.string().min(1)).default([]),
+  scopeSeparator: z.string().default(' '),
+  /** Added to the authorization request, for what the standard has no words for. */
+  authorizationParameters: z.record(z.string(), z.string()).default({}),
+});
+
+/** By what the tool server says of itself, as the MCP authorization specification has it; there is nothing to register. */
+const discovery = z.strictObject({ kind: z.literal('discovery') });
+
+const apiKey = z.strictObject({
+  kind: z.literal('api_key'),
+  /** Stands before the key in `Authorization`. */
+  scheme: z.string().min(1).default('Bearer'),
+  /** Where a person makes a key. */
+  keyPage: url,
+});
+
+/** One call to the provider, with the credential in `Authorization`. */
+const request = z.strictObject({
+  method: z.enum(['GET', 'POST']).default('GET'),
+  url,
+  headers: z.record(z.string(), z.string()).default({}),
+  json: z.record(z.string(), z.unknown()).optional(),
+});
+
+/**
+ * How the provider lists what a credential can see; it verifies the credential too. `list`, `id` and `name` are paths
+ * into the answer: field names with dots between them, `*` for each of a list. The empty path is the answer itself.
+ */
+const accounts = z.strictObject({
+  request,
+  list: z.string(),
+  id: z.string().min(1),
+  name: z.string().min(1),
+  /** A path that holds `true` in a good answer, for a provider that says 200 to everything. */
+  success: z.string().optional(),
+});
+
+export const CATEGORIES = [
+  'analytics',
+  'seo',
+  'crm',
+  'content',
+  'communication',
+  'development',
+  'planning',
+  'payments',
+] as const;
+
+export const providerFile = z
+  .strictObject({
+    name,
+    category: z.enum(CATEGORIES),
+    /** The page that the rest of the file was taken from. */
+    documentation: url,
+    auth: z.discriminatedUnion('kind', [oauth, discovery, apiKey]),
+    accounts: accounts.nullable(),
+    /** MCP over Streamable HTTP; null where the provider runs none. */
+    toolServer: url.nullable(),
+  })
+  .refine(({ toolServer, auth }) => auth.kind !== 'discovery' || toolServer !== null, {
+    error: 'discovery needs a tool server',
+    path: ['toolServer'],
+  })
+  .refine(({ toolServer, accounts: lookup }) => toolServer !== null || lookup !== null, {
+    error: 'one of accounts and toolServer is needed, to verify a credential',
+    path: ['accounts'],
+  });
+
+/** A managed provider; its id is the name of its file. */
+export type Provider = z.output<typeof providerFile> & { readonly id: string };
+export type ProviderAuth = Provider['auth'];
+export type OAuthProviderAuth = z.output<typeof oauth>;
+export type ProviderRequest = z.output<typeof request>;
+export type AccountsLookup = z.output<typeof accounts>;

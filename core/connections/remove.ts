@@ -1,0 +1,43 @@
+import { execute, rows, sql, transaction, type Database } from '#lib/database/index.ts';
+import type { Connection } from './connection.ts';
+import { lockConnection } from './queries.ts';
+import { returnToDraft } from './routines.ts';
+
+export interface RemovedConnection {
+  readonly connection: Connection;
+  /** Routines that went back to draft because they used it. */
+  readonly routineIds: readonly string[];
+}
+
+/**
+ * Deletes a connection with its credentials and policies. Routines with a tool of it that was automatic can no longer
+ * do what was proved of them, so they go back to draft and say why.
+ * @throws {AppError} `connection_not_found`
+ */
+export function deleteConnection(
+  database: Database,
+  projectId: string,
+  id: string,
+): Promise<RemovedConnection> {
+  return transaction(database, async (tx) => {
+    // Routines before the connection, as discovery takes them, so that the two cannot wait for each other.
+    const users = await rows<{ id: string }>(
+      tx,
+      sql`
+        select id from routines
+        where project_id = ${projectId} and id in (
+          select routine_id from tool_policies where connection_id = ${id} and state = 'automatic')
+        order by id for update
+      `,
+    );
+    const connection = await lockConnection(tx, projectId, id);
+    const reason = `the connection "${connection.name}" that it used was deleted`;
+    const routineIds = await returnToDraft(tx, {
+      projectId,
+      routineIds: users.map((routine) => routine.id),
+      reason,
+    });
+    await execute(tx, sql`delete from connections where id = ${id} and project_id = ${projectId}`);
+    return { connection, routineIds };
+  });
+}

@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util';
+import { transaction, type Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { holdRoutine, returnToDraft } from '../routines.ts';
+import { assertUsableSchema, SchemaError } from './json-schema.ts';
+import type { PolicyState, ToolPolicy } from './policy.ts';
+import { readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
+
+export interface PolicyPatch {
+  /** The person has seen the definition and lets the tool run unasked. */
+  readonly confirmAutomaticExecution?: boolean | undefined;
+  readonly state?: PolicyState | undefined;
+  readonly maxCallsPerRun?: number | null | undefined;
+  readonly argumentSchema?: Readonly<Record<string, unknown>> | null | undefined;
+  /** The definition the caller has seen; refused when it is another one by now. */
+  readonly definitionHash?: string | undefined;
+}
+
+/**
+ * Changes a policy. Only a confirmation makes it automatic, or widens one that is; without one it can be made
+ * stricter. Each change is material for the routine.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `policy_not_found`, `confirmation_required`,
+ * `precondition_failed`, `invalid_request`
+ */
+export function changePolicy(
+  database: Database,
+  input: {
+    projectId: string;
+    routineId: string;
+    policyId: string;
+    /** Id of the person or API key. */
+    actor: string;
+    patch: PolicyPatch;
+  },
+): Promise<ToolPolicy> {
+  const { projectId, routineId, patch } = input;
+  if (patch.argumentSchema != null) assertSchema(patch.argumentSchema, 'argumentSchema');
+  return transaction(database, async (tx) => {
+    await holdRoutine(tx, projectId, routineId);
+    const before = await readPolicy(tx, input);
+    const { definitionHash } = patch;
+    if (definitionHash !== undefined && definitionHash !== before.definitionHash) {
+      throw new AppError('precondition_failed', 'The tool has changed since that definition.');
+    }
+    const change = decide(before, patch, input.actor);
+    if (isSame(before, change)) return before;
+    const after = await updatePolicy(tx, before, change);
+    await returnToDraft(tx, { projectId, routineIds: [routineId], reason: null });
+    return after;
+  });
+}
+
+/** What a patch comes to. @throws {AppError} `confirmation_required`, `invalid_request` */
+export function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyChange {
+  const confirms = patch.confirmAutomaticExecution === true;
+  const maxCallsPerRun =
+    patch.maxCallsPerRun === undefined ? before.maxCallsPerRun : patch.maxCallsPerRun;
+  const argumentSchema =
+    patch.argumentSchema === undefined ? before.argumentSchema : patch.argumentSchema;
+  if (confirms) {
+    if (patch.state === 'disabled') {
+      throw new AppError('invalid_request', 'state: disabled contradicts the confirmation');
+    }
+    assertConfirmable(before);
+    return { state: 'automatic', confirmedBy: actor, maxCallsPerRun, argumentSchema };
+  }
+  const limits = { maxCallsPerRun, argumentSchema };
+  const asksForNothing =
+    patch.state === undefined &&
+    patch.maxCallsPerRun === undefined &&
+    patch.argumentSchema === undefined;
+  const automates = patch.state === 'automatic' && before.state !== 'automatic';
+  const state = patch.state ?? before.state;
+  const widens = state === 'automatic' && !isStricter(before, limits);
+  if (asksForNothing || automates || widens) throw new AppError('confirmation_required');
+  return { state, confirmedBy: undefined, ...limits };
+}
+
+type Limits = Pick<PolicyChange, 'maxCallsPerRun' | 'argumentSchema'>;
+
+/** One schema in place of another may allow anything, so that is never taken to be stricter. */
+function isStricter(before: Limits, after: Limits): boolean {
+  const calls = after.maxCallsPerRun ?? Number.POSITIVE_INFINITY;
+  return (
+    calls <= (before.maxCallsPerRun ?? Number.POSITIVE_INFINITY) &&
+    (before.argumentSchema === null ||
+      isDeepStrictEqual(before.argumentSchema, after.argumentSchema))
+  );
+}
+
+function assertConfirmable(policy: ToolPolicy): void {
+  if (policy.vanishedAt !== null) {
+    throw new AppError('invalid_request', 'The server no longer has this tool; discover again.');
+  }
+  assertSchema(policy.inputSchema, 'inputSchema');
+}
+
+function assertSchema(schema: Readonly<Record<string, unknown>>, path: string): void {
+  try {
+    assertUsableSchema(schema);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw new AppError('invalid_request', `${path}: not a usable JSON Schema (${error.message})`);
+  }
+}
+
+function isSame(before: ToolPolicy, change: PolicyChange): boolean {
+  return (
+    change.confirmedBy === undefined &&
+    before.state === change.state &&
+    before.maxCallsPerRun === change.maxCallsPerRun &&
+    isDeepStrictEqual(before.argumentSchema, change.argumentSchema)
+  );
+}

@@ -1,0 +1,82 @@
+import { transaction, type Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { ToolServerFault } from '../mcp/fault.ts';
+import { openToolSession, type ToolServerDeps } from '../mcp/session.ts';
+import { lockConnection, readConnection } from '../queries.ts';
+import { holdRoutine, returnToDraft } from '../routines.ts';
+import { listAllTools, type ListedTools } from './list-tools.ts';
+import type { ToolPolicy } from './policy.ts';
+import { listPoliciesOfConnection } from './queries.ts';
+import { writeDiscovered, type DiscoveryCounts } from './write-discovered.ts';
+
+export interface DiscoverDeps extends ToolServerDeps {
+  readonly database: Database;
+}
+
+export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {
+  readonly skipped: number;
+  readonly truncated: boolean;
+  readonly policies: readonly ToolPolicy[];
+}
+
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Asks the connection's server for its tools and gives the routine a policy for each, disabled. When a tool that was
+ * automatic has changed or is gone, the routine goes back to draft.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `connection_not_found`, `connection_not_ready`,
+ * `provider_error`
+ */
+export async function discoverTools(
+  deps: DiscoverDeps,
+  scope: { projectId: string; routineId: string; connectionId: string },
+): Promise<Discovery> {
+  const { projectId, routineId, connectionId } = scope;
+  const { database } = deps;
+  // Looked at before the server is asked, which takes its time; held for good only afterwards.
+  await transaction(database, (tx) => holdRoutine(tx, projectId, routineId));
+  const listed = await askServer(deps, scope);
+  return transaction(database, async (tx) => {
+    await holdRoutine(tx, projectId, routineId);
+    await lockConnection(tx, projectId, connectionId);
+    const { tools, skipped, truncated } = listed;
+    const counts = await writeDiscovered(tx, scope, { tools, complete: !truncated });
+    if (counts.retired.length > 0) {
+      const reason = retirement(counts.retired);
+      await returnToDraft(tx, { projectId, routineIds: [routineId], reason });
+    }
+    const { added, changed, vanished, unchanged } = counts;
+    const policies = await listPoliciesOfConnection(tx, scope);
+    return { added, changed, vanished, unchanged, skipped, truncated, policies };
+  });
+}
+
+async function askServer(
+  deps: DiscoverDeps,
+  { projectId, connectionId }: { projectId: string; connectionId: string },
+): Promise<ListedTools> {
+  const connection = await readConnection(deps.database, projectId, connectionId);
+  if (connection.state !== 'ready' || connection.url === null) {
+    throw new AppError('connection_not_ready');
+  }
+  const limits = { signal: new AbortController().signal, timeoutMs: TIMEOUT_MS };
+  try {
+    const session = await openToolSession(deps, connection, limits);
+    try {
+      return await listAllTools(session, limits);
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    if (!(error instanceof ToolServerFault)) throw error;
+    if (error.kind === 'sign_in') throw new AppError('connection_not_ready');
+    throw new AppError('provider_error', `The tools could not be listed: ${error.message}.`);
+  }
+}
+
+/** Why a routine went back to draft, with the names that a person knows the tools by. */
+export function retirement(toolNames: readonly string[]): string {
+  const shown = toolNames.slice(0, 3).join(', ');
+  const more = toolNames.length > 3 ? ` and ${toolNames.length - 3} more` : '';
+  return `the server changed or removed a tool that was automatic (${shown}${more}); look at it and confirm it again`;
+}

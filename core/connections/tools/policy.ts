@@ -1,0 +1,46 @@
+export const POLICY_STATES = ['disabled', 'automatic'] as const;
+export type PolicyState = (typeof POLICY_STATES)[number];
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether, and within which limits, one routine may use one tool of one connection without anybody being asked. */
+export interface ToolPolicy {
+  readonly id: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly connectionId: string;
+  readonly toolName: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject | null;
+  readonly annotations: JsonObject | null;
+  /** Of the definition above, which is what the server last said. */
+  readonly definitionHash: string;
+  /** Of the definition that a person confirmed; automatic only while both are the same. */
+  readonly confirmedHash: string | null;
+  readonly state: PolicyState;
+  readonly vanishedAt: Date | null;
+  /** Id of the person, or of the API key, that confirmed. */
+  readonly confirmedBy: string | null;
+  readonly confirmedAt: Date | null;
+  readonly maxCallsPerRun: number | null;
+  /** Arguments have to satisfy it besides the tool's own schema. */
+  readonly argumentSchema: JsonObject | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/**
+ * Whether a call that may or may not have been carried out can be made again. The server's word alone is not enough:
+ * it counts because a person confirmed the definition it stands in, and a contradiction counts against it.
+ */
+export function isRepeatable(
+  policy: Pick<ToolPolicy, 'state' | 'annotations' | 'definitionHash' | 'confirmedHash'>,
+): boolean {
+  const { state, annotations, definitionHash, confirmedHash } = policy;
+  if (state !== 'automatic' || confirmedHash !== definitionHash || annotations === null) return false;
+  const { readOnlyHint, idempotentHint, destructiveHint } = annotations;
+  if (readOnlyHint === true) return destructiveHint !== true;
+  return idempotentHint === true;
+}

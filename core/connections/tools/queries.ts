@@ -1,0 +1,94 @@
+import { row, rows, sql, storableJson, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { afterCursor, type Page } from '#lib/paging.ts';
+import type { PolicyState, ToolPolicy } from './policy.ts';
+
+const columns = sql`
+  id, project_id as "projectId", routine_id as "routineId", connection_id as "connectionId",
+  tool_name as "toolName", title, description, input_schema as "inputSchema", output_schema as "outputSchema",
+  annotations, definition_hash as "definitionHash", confirmed_hash as "confirmedHash", state,
+  vanished_at as "vanishedAt", confirmed_by as "confirmedBy", confirmed_at as "confirmedAt",
+  max_calls_per_run as "maxCallsPerRun", argument_schema as "argumentSchema", created_at as "createdAt",
+  updated_at as "updatedAt"
+`;
+
+export function listPolicies(
+  db: Db,
+  scope: { projectId: string; routineId: string },
+  page: Page,
+): Promise<ToolPolicy[]> {
+  return rows<ToolPolicy>(
+    db,
+    sql`
+      select ${columns} from tool_policies
+      where project_id = ${scope.projectId} and routine_id = ${scope.routineId} ${afterCursor(page)}
+      order by id desc limit ${page.limit + 1}
+    `,
+  );
+}
+
+/** Those of one connection, in the order in which the server lists the tools. */
+export function listPoliciesOfConnection(
+  db: Db,
+  scope: { projectId: string; routineId: string; connectionId: string },
+): Promise<ToolPolicy[]> {
+  return rows<ToolPolicy>(
+    db,
+    sql`
+      select ${columns} from tool_policies
+      where project_id = ${scope.projectId} and routine_id = ${scope.routineId}
+        and connection_id = ${scope.connectionId}
+      order by id
+    `,
+  );
+}
+
+/** @throws {AppError} `policy_not_found` */
+export async function readPolicy(
+  db: Db,
+  scope: { projectId: string; routineId: string; policyId: string },
+): Promise<ToolPolicy> {
+  const found = await row<ToolPolicy>(
+    db,
+    sql`
+      select ${columns} from tool_policies
+      where id = ${scope.policyId} and routine_id = ${scope.routineId} and project_id = ${scope.projectId}
+    `,
+  );
+  if (found === undefined) throw new AppError('policy_not_found');
+  return found;
+}
+
+/** What a person may set of a policy. */
+export interface PolicyChange {
+  readonly state: PolicyState;
+  /** Who confirms the present definition now; undefined leaves the last confirmation as it is. */
+  readonly confirmedBy: string | undefined;
+  readonly maxCallsPerRun: number | null;
+  readonly argumentSchema: Readonly<Record<string, unknown>> | null;
+}
+
+export async function updatePolicy(
+  tx: Db,
+  policy: Pick<ToolPolicy, 'id' | 'projectId'>,
+  change: PolicyChange,
+): Promise<ToolPolicy> {
+  const confirms = change.confirmedBy !== undefined;
+  const { argumentSchema } = change;
+  const updated = await row<ToolPolicy>(
+    tx,
+    sql`
+      update tool_policies set
+        state = ${change.state}, max_calls_per_run = ${change.maxCallsPerRun},
+        argument_schema = ${argumentSchema === null ? null : storableJson(argumentSchema)},
+        confirmed_hash = case when ${confirms}::boolean then definition_hash else confirmed_hash end,
+        confirmed_by = case when ${confirms}::boolean then ${change.confirmedBy ?? null} else confirmed_by end,
+        confirmed_at = case when ${confirms}::boolean then now() else confirmed_at end,
+        updated_at = now()
+      where id = ${policy.id} and project_id = ${policy.projectId}
+      returning ${columns}
+    `,
+  );
+  if (updated === undefined) throw new AppError('policy_not_found');
+  return updated;
+}

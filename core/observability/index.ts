@@ -1,0 +1,3 @@
+export { watchBacklog } from './backlog.ts';
+export { watchPool } from './pool.ts';
+export { observeModelCalls } from './model-calls.ts';

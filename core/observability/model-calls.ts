@@ -1,0 +1,56 @@
+import { ModelFailure, type ModelCaller } from '#core/runs/index.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
+import type { Tracing } from '#lib/tracing/index.ts';
+
+/**
+ * The caller with each call measured and traced, by the GenAI semantic conventions of OpenTelemetry: operation, model
+ * and token counts, never a prompt or an answer.
+ */
+export function observeModelCalls(
+  caller: ModelCaller,
+  { metrics, tracing }: { metrics: Metrics; tracing: Tracing },
+): ModelCaller {
+  return {
+    ...caller,
+    call(input) {
+      const model = input.modelId;
+      const started = performance.now();
+      const observe = (outcome: string) =>
+        metrics.modelCall({ model, outcome, seconds: (performance.now() - started) / 1_000 });
+      const attributes = {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'gateway',
+        'gen_ai.request.model': model,
+      };
+      return tracing.span(`chat ${model}`, { kind: 'client', attributes }, async (span) => {
+        try {
+          const answer = await caller.call(input);
+          const { usage, finishReason } = answer;
+          observe('ok');
+          metrics.modelTokens(model, {
+            input: usage.inputTokens,
+            cached: usage.cachedInputTokens,
+            output: usage.outputTokens,
+            reasoning: usage.reasoningTokens,
+          });
+          span.set({
+            'gen_ai.usage.input_tokens': usage.inputTokens,
+            'gen_ai.usage.output_tokens': usage.outputTokens,
+            'gen_ai.response.finish_reasons': [finishReason],
+          });
+          return answer;
+        } catch (error) {
+          const outcome = outcomeOf(error, input.signal);
+          observe(outcome);
+          span.set({ 'error.type': outcome });
+          throw error;
+        }
+      });
+    },
+  };
+}
+
+function outcomeOf(error: unknown, signal: AbortSignal): string {
+  if (error instanceof ModelFailure) return error.reason;
+  return signal.aborted ? 'cancelled' : 'internal_error';
+}

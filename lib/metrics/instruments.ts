@@ -1,0 +1,96 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** The route label of a request that no declared route took. */
+export const UNMATCHED_ROUTE = 'unmatched';
+
+const HTTP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const TICK_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300];
+const LAG_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3_600, 86_400];
+const MODEL_SECONDS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
+const WEBHOOK_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
+
+/** Everything that is counted as it happens. Names are for ever: dashboards and alerts of operators hold them. */
+export function createInstruments(registry: Registry) {
+  const registers = [registry];
+  return {
+    httpRequests: new Counter({
+      name: 'ras_http_requests_total',
+      help: 'HTTP requests answered, by method, route pattern and status.',
+      labelNames: ['method', 'route', 'status'],
+      registers,
+    }),
+    httpDuration: new Histogram({
+      name: 'ras_http_request_duration_seconds',
+      help: 'Time from the arrival of a request to the head of its answer.',
+      labelNames: ['method', 'route'],
+      buckets: HTTP_SECONDS,
+      registers,
+    }),
+    runsEnded: new Counter({
+      name: 'ras_runs_ended_total',
+      help: 'Runs that this process brought to an end, by final state and reason.',
+      labelNames: ['state', 'reason'],
+      registers,
+    }),
+    claimLag: new Histogram({
+      name: 'ras_scheduler_claim_lag_seconds',
+      help: 'How late the oldest occurrence of a claimed batch was.',
+      buckets: LAG_SECONDS,
+      registers,
+    }),
+    occurrencesClaimed: new Counter({
+      name: 'ras_scheduler_occurrences_claimed_total',
+      help: 'Due occurrences that became queued runs.',
+      registers,
+    }),
+    occurrencesSkipped: new Counter({
+      name: 'ras_scheduler_occurrences_skipped_total',
+      help: 'Due occurrences that were passed over, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    tickDuration: new Histogram({
+      name: 'ras_scheduler_tick_duration_seconds',
+      help: 'Duration of scheduler ticks, by outcome.',
+      labelNames: ['outcome'],
+      buckets: TICK_SECONDS,
+      registers,
+    }),
+    lastTick: new Gauge({
+      name: 'ras_scheduler_last_tick_timestamp_seconds',
+      help: 'When this process last completed a tick (Unix time); 0 when it never has.',
+      registers,
+    }),
+    webhookAttempts: new Counter({
+      name: 'ras_webhook_attempts_total',
+      help: 'Attempts to deliver a result webhook, by what they came to.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhookDuration: new Histogram({
+      name: 'ras_webhook_attempt_duration_seconds',
+      help: 'Duration of attempts to deliver a result webhook, recording included.',
+      buckets: WEBHOOK_SECONDS,
+      registers,
+    }),
+    modelDuration: new Histogram({
+      name: 'ras_model_call_duration_seconds',
+      help: 'Duration of model calls, by model and outcome: ok, cancelled or the reason of the failure.',
+      labelNames: ['model', 'outcome'],
+      buckets: MODEL_SECONDS,
+      registers,
+    }),
+    modelTokens: new Counter({
+      name: 'ras_model_tokens_total',
+      help: 'Tokens used; cached is a part of input, reasoning a part of output.',
+      labelNames: ['model', 'kind'],
+      registers,
+    }),
+    modelCost: new Counter({
+      name: 'ras_model_cost_usd_total',
+      help: 'Cost of model calls in US dollars, where the model directory quotes a price.',
+      labelNames: ['model'],
+      registers,
+    }),
+  };
+}

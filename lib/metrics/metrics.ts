@@ -1,0 +1,63 @@
+import { Registry } from 'prom-client';
+import { createInstruments } from './instruments.ts';
+
+/**
+ * What the product tells of itself while it works. Every label comes from a closed or bounded set: route patterns,
+ * states, reasons, models of the directory; never an id, a URL or a text.
+ */
+export interface Metrics {
+  httpRequest(request: { method: string; route: string; status: number; seconds: number }): void;
+  runEnded(run: { state: string; reason: string | null }): void;
+  /** One batch of a tick. `lagSeconds` is how late its oldest occurrence was claimed. */
+  claimed(batch: {
+    lagSeconds: number;
+    runs: number;
+    /** Occurrences passed over, by reason. */
+    skipped: ReadonlyMap<string, number>;
+  }): void;
+  ticked(tick: { seconds: number; failed: boolean }): void;
+  webhookAttempt(attempt: { outcome: string; seconds: number }): void;
+  /** `outcome` is `ok`, `cancelled` or the reason of a failure. */
+  modelCall(call: { model: string; outcome: string; seconds: number }): void;
+  modelTokens(model: string, tokens: Readonly<Record<TokenKind, number>>): void;
+  /** Null where the model directory quotes no price. */
+  modelCost(model: string, costUsd: string | null): void;
+}
+
+/** `cached` is a part of `input`, `reasoning` a part of `output`. */
+export type TokenKind = 'input' | 'cached' | 'output' | 'reasoning';
+
+/** The instruments of one process on a registry of their own. */
+export function createMetrics(): { metrics: Metrics; registry: Registry } {
+  const registry = new Registry();
+  const on = createInstruments(registry);
+  const metrics: Metrics = {
+    httpRequest({ method, route, status, seconds }) {
+      on.httpRequests.inc({ method, route, status });
+      on.httpDuration.observe({ method, route }, seconds);
+    },
+    runEnded: ({ state, reason }) => on.runsEnded.inc({ state, reason: reason ?? 'none' }),
+    claimed({ lagSeconds, runs, skipped }) {
+      on.claimLag.observe(lagSeconds);
+      on.occurrencesClaimed.inc(runs);
+      for (const [reason, count] of skipped) on.occurrencesSkipped.inc({ reason }, count);
+    },
+    ticked({ seconds, failed }) {
+      on.tickDuration.observe({ outcome: failed ? 'failed' : 'ok' }, seconds);
+      if (!failed) on.lastTick.setToCurrentTime();
+    },
+    webhookAttempt({ outcome, seconds }) {
+      on.webhookAttempts.inc({ outcome });
+      on.webhookDuration.observe(seconds);
+    },
+    modelCall: ({ model, outcome, seconds }) => on.modelDuration.observe({ model, outcome }, seconds),
+    modelTokens(model, tokens) {
+      for (const [kind, count] of Object.entries(tokens)) on.modelTokens.inc({ model, kind }, count);
+    },
+    modelCost(model, costUsd) {
+      // A float will do here: what is billed stands in the usage ledger.
+      if (costUsd !== null) on.modelCost.inc({ model }, Number(costUsd));
+    },
+  };
+  return { metrics, registry };
+}

@@ -1,0 +1,109 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Context,
+  type Span as ApiSpan,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, RandomIdGenerator, TracerProvider } from '@opentelemetry/sdk-trace';
+import { formatTraceparent, parseTraceparent } from './traceparent.ts';
+import type { Span, SpanOptions, Tracing } from './tracing.ts';
+
+/**
+ * Traces by OpenTelemetry, exported in batches over OTLP/HTTP. `OTEL_EXPORTER_OTLP_HEADERS` holds the receiver's
+ * credentials, where it wants any; the exporter reads it itself. The span under way is kept here and not in the API's
+ * globals, so that several of these live side by side.
+ */
+export function createOtlpTracing(settings: { endpoint: string; service: string }): Tracing {
+  const ids = chosenIds();
+  const exporter = new OTLPTraceExporter({
+    url: `${settings.endpoint.replace(/\/$/, '')}/v1/traces`,
+  });
+  const provider = new TracerProvider({
+    idGenerator: ids,
+    resource: resourceFromAttributes({ 'service.name': settings.service }),
+    spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: 1_000 })],
+  });
+  const tracer = provider.getTracer('routine-automation-service');
+  const underWay = new AsyncLocalStorage<Context>();
+
+  return {
+    enabled: true,
+    async span(name, options, work) {
+      const parent = contextOf(options.parent) ?? underWay.getStore() ?? ROOT_CONTEXT;
+      const kind = KINDS[options.kind ?? 'internal'];
+      const span = tracer.startSpan(name, { kind, attributes: options.attributes ?? {} }, parent);
+      try {
+        return await underWay.run(trace.setSpan(parent, span), () => work(faceOf(span)));
+      } catch (error) {
+        // Which error it was is for `work` to say: messages may quote what a person or a provider wrote.
+        span.setStatus({ code: SpanStatusCode.ERROR });
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+    record({ name, spanId, parent, attributes, startedAtMs, endedAtMs, failed }) {
+      const context = contextOf(parent);
+      if (context === undefined) return;
+      const span = ids.choosing(spanId, () =>
+        tracer.startSpan(name, { attributes, startTime: startedAtMs }, context),
+      );
+      if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end(endedAtMs);
+    },
+    rename(name) {
+      const context = underWay.getStore();
+      if (context !== undefined) trace.getSpan(context)?.updateName(name);
+    },
+    current() {
+      const context = underWay.getStore();
+      const span = context === undefined ? undefined : trace.getSpan(context);
+      return span === undefined ? undefined : formatTraceparent(span.spanContext());
+    },
+    // A receiver that is away must not keep the process from ending well.
+    close: () => provider.shutdown().catch(() => undefined),
+  };
+}
+
+const KINDS = {
+  internal: SpanKind.INTERNAL,
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+} as const satisfies Record<NonNullable<SpanOptions['kind']>, SpanKind>;
+
+function contextOf(traceparent: string | undefined): Context | undefined {
+  const parsed = traceparent === undefined ? undefined : parseTraceparent(traceparent);
+  return parsed === undefined ? undefined : trace.setSpanContext(ROOT_CONTEXT, parsed);
+}
+
+function faceOf(span: ApiSpan): Span {
+  return {
+    set: (attributes) => void span.setAttributes(attributes),
+    traceparent: formatTraceparent(span.spanContext()),
+  };
+}
+
+/** Random ids, but for a span whose id was chosen elsewhere; starting a span is synchronous, so nobody comes between. */
+function chosenIds() {
+  const random = new RandomIdGenerator();
+  let chosen: string | undefined;
+  return {
+    generateTraceId: () => random.generateTraceId(),
+    generateSpanId: () => chosen ?? random.generateSpanId(),
+    choosing<T>(spanId: string, start: () => T): T {
+      chosen = spanId;
+      try {
+        return start();
+      } finally {
+        chosen = undefined;
+      }
+    },
+  };
+}

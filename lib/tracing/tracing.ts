@@ -1,0 +1,52 @@
+import type { Attributes } from '@opentelemetry/api';
+
+export interface Span {
+  set(attributes: Attributes): void;
+  /** W3C Trace Context `traceparent` (section 3.2) of this span, for whoever goes on elsewhere; undefined when off. */
+  readonly traceparent: string | undefined;
+}
+
+export interface SpanOptions {
+  readonly kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+  readonly attributes?: Attributes;
+  /** `traceparent` of a span in another process. Default: the span under way in this one, or none. */
+  readonly parent?: string | undefined;
+}
+
+/** Distributed traces. Attributes are ids, models and counts: what a person wrote never becomes part of a trace. */
+export interface Tracing {
+  readonly enabled: boolean;
+  /** Runs the work as a span; inside, this span is the parent of others. An error marks the span and passes on. */
+  span<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
+  /** Records a span whose id and times are known already. */
+  record(span: RecordedSpan): void;
+  /** Renames the span under way, once it is known what it is about. */
+  rename(name: string): void;
+  /** `traceparent` of the span under way. */
+  current(): string | undefined;
+  /** Sends what has not been sent yet. */
+  close(): Promise<void>;
+}
+
+export interface RecordedSpan {
+  readonly name: string;
+  /** 16 lower-case hexadecimal digits. */
+  readonly spanId: string;
+  readonly parent: string;
+  readonly attributes: Attributes;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly failed: boolean;
+}
+
+const OFF: Span = { set: () => undefined, traceparent: undefined };
+
+/** Tracing that is off: calls the work, and that is all. */
+export const NO_TRACING: Tracing = {
+  enabled: false,
+  span: (_name, _options, work) => work(OFF),
+  record: () => undefined,
+  rename: () => undefined,
+  current: () => undefined,
+  close: () => Promise.resolve(),
+};

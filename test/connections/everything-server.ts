@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
+import { freePort } from '#dev/ports.ts';
+
+export interface EverythingServer {
+  /** Of its MCP endpoint, Streamable HTTP. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The reference tool server as its own process. */
+export async function startEverythingServer(): Promise<EverythingServer> {
+  const port = await freePort();
+  const entry = fileURLToPath(
+    import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
+  );
+  const child = spawn(process.execPath, [entry, 'streamableHttp'], {
+    env: { PORT: String(port) },
+    stdio: 'ignore',
+  });
+  await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), { timeout: 20_000, interval: 100 });
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    async stop() {
+      if (child.exitCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { AuthKind } from '#api/access.ts';
+import { buildOpenApi } from '#api/docs/openapi.ts';
+import type { Route } from '#api/route.ts';
+import { routes } from '#api/routes.ts';
+
+/**
+ * Operations of the contract that are not built yet. One that is built must leave this list: the first test fails
+ * while it stands here.
+ */
+const notBuilt: readonly string[] = [
+  'GET /v1/model-connections/providers',
+  'GET /v1/model-connections',
+  'GET /v1/model-connections/{connectionId}/models',
+  'POST /v1/model-connections/{connectionId}/revoke',
+  'POST /v1/model-connections/provider-a/device/start',
+  'GET /v1/model-connections/provider-a/device/{attemptId}',
+  'POST /v1/model-connections/provider-a/device/{attemptId}/cancel',
+  'POST /v1/model-connections/provider-b/oauth/start',
+  'GET /v1/model-connections/provider-b/oauth/callback',
+  'GET /v1/model-connections/provider-c',
+  'POST /v1/model-connections/provider-c/api-key',
+  'GET /v1/connections',
+  'POST /v1/connections',
+  'DELETE /v1/connections/{connectionId}',
+  'GET /v1/connections/providers',
+  'POST /v1/connections/oauth/{provider}/start',
+  'POST /v1/connections/api-key/{provider}',
+  'GET /v1/connections/{connectionId}/accounts',
+  'POST /v1/routines/{routineId}/connections/{connectionId}/discover',
+  'GET /v1/routines/{routineId}/tools',
+  'PATCH /v1/routines/{routineId}/tools/{policyId}',
+  'GET /oauth/callback/{provider}',
+  'GET /v1/billing',
+  'POST /v1/billing/checkout',
+  'POST /v1/billing/portal',
+  'POST /public/business-leads',
+  'POST /webhooks/stripe',
+];
+
+/** Operations that users of such a service ask for and the contract does not name. */
+const beyondContract: readonly string[] = [
+  'GET /ready',
+  'GET /v1/skills',
+  'GET /v1/skills/{skillId}',
+  'PATCH /v1/skills/{skillId}',
+  'DELETE /v1/skills/{skillId}',
+  'POST /v1/routines/{routineId}/webhook-secret',
+  'POST /v1/runs/{runId}/cancel',
+  'POST /v1/runs/{runId}/retry',
+  'POST /v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver',
+];
+
+interface Operation {
+  readonly auth: string;
+  readonly scope: string | undefined;
+  readonly success: number;
+}
+
+const contract = readContract();
+const declared = new Map(routes.map((route) => [nameOf(route), ofRoute(route)]));
+const documented = readDocument();
+
+test('the list of what is not built yet holds nothing that is built or that the contract does not know', () => {
+  expect(notBuilt.filter((name) => declared.has(name))).toEqual([]);
+  expect(notBuilt.filter((name) => !contract.has(name))).toEqual([]);
+});
+
+test('the routes are the operations of the contract, with its authentication, scope and status, and no others', () => {
+  const expected = [...contract].filter(([name]) => !notBuilt.includes(name));
+  const built = [...declared].filter(([name]) => !beyondContract.includes(name));
+  expect(Object.fromEntries(built)).toEqual(Object.fromEntries(expected));
+});
+
+test('what goes beyond the contract is exactly what is listed as such', () => {
+  const beyond = [...declared.keys()].filter((name) => !contract.has(name));
+  expect(beyond.toSorted()).toEqual(beyondContract.toSorted());
+});
+
+test('the OpenAPI document says the same of every operation as the routes do', () => {
+  const asDocumented = [...declared].map(([name, operation]) => [name, documentedForm(operation)]);
+  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(asDocumented));
+});
+
+function readContract(): Map<string, Operation> {
+  const file = new URL('./endpoints.json', import.meta.url);
+  const operations = z
+    .array(
+      z.strictObject({
+        method: z.string(),
+        path: z.string(),
+        auth: z.string(),
+        scope: z.string().optional(),
+        success: z.number(),
+      }),
+    )
+    .parse(JSON.parse(readFileSync(file, 'utf8')));
+  return new Map(
+    operations.map(({ method, path, auth, scope, success }) => [
+      `${method} ${path}`,
+      { auth, scope, success },
+    ]),
+  );
+}
+
+function nameOf({ spec }: Route): string {
+  return `${spec.method} ${spec.path.replaceAll(/:(\w+)/g, '{$1}')}`;
+}
+
+function ofRoute({ spec }: Route): Operation {
+  return { auth: contractAuth(spec.auth), scope: spec.scope, success: spec.success.status };
+}
+
+/** The contract does not tell a session with a project from one without. */
+function contractAuth(kind: AuthKind): string {
+  return kind === 'project-session' ? 'session' : kind;
+}
+
+/** What a document can say: a person's session is one scheme, whoever among the persons may call. */
+function documentedForm({ auth, scope, success }: Operation): Operation {
+  return { auth: auth.endsWith('session') && auth !== 'key-or-session' ? 'session' : auth, scope, success };
+}
+
+function readDocument(): Map<string, Operation> {
+  const document = buildOpenApi(routes, { publicUrl: 'https://api.test', productTag: 'ras' });
+  const found = new Map<string, Operation>();
+  for (const [path, item] of Object.entries(document.paths ?? {})) {
+    for (const [method, operation] of Object.entries(item ?? {})) {
+      const { security, responses } = z
+        .object({
+          security: z.array(z.record(z.string(), z.array(z.string()))),
+          responses: z.record(z.string(), z.unknown()),
+        })
+        .parse(operation);
+      const success = Object.keys(responses).filter((status) => status.startsWith('2'));
+      expect(success).toHaveLength(1);
+      found.set(`${method.toUpperCase()} ${path}`, {
+        auth: authOf(security),
+        scope: security.find((scheme) => 'apiKey' in scheme)?.['apiKey']?.[0],
+        success: Number(success[0]),
+      });
+    }
+  }
+  return found;
+}
+
+function authOf(security: readonly Record<string, string[]>[]): string {
+  const schemes = security.flatMap((scheme) => Object.keys(scheme));
+  if (schemes.includes('apiKey')) return schemes.includes('session') ? 'key-or-session' : 'key';
+  if (schemes.includes('schedulerSecret')) return 'scheduler-secret';
+  return schemes.includes('session') ? 'session' : (schemes[0] ?? 'none');
+}

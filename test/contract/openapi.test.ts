@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { buildOpenApi, errorsOf } from '#api/docs/openapi.ts';
+import { routes } from '#api/routes.ts';
+import { ERRORS } from '#lib/errors.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+const run = promisify(execFile);
+
+test('the document passes a strict linter without a warning', async () => {
+  const { output } = await lint(document());
+  const shown = output.problems.map(
+    ({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`,
+  );
+  expect(shown).toEqual([]);
+  expect(output.totals).toMatchObject({ errors: 0, warnings: 0 });
+});
+
+test('the linter is there: it finds an operation without a description and an example that is wrong', async () => {
+  const broken = structuredClone(document());
+  const operation = broken.paths!['/health']!.get!;
+  delete operation.description;
+  broken.paths!['/v1/models']!.get!.responses!['200']!.content['application/json'].example = 3;
+  const { output } = await lint(broken);
+  const rules = output.problems.map((problem) => problem.ruleId);
+  expect(rules).toContain('operation-description');
+  expect(rules).toContain('no-invalid-media-type-examples');
+});
+
+test('every operation documents every error it can answer, each with its status, and none that cannot exist', () => {
+  const { paths } = document();
+  for (const { spec } of routes) {
+    const url = spec.path.replaceAll(/:(\w+)/g, '{$1}');
+    // oxlint-disable-next-line typescript/no-explicit-any -- the document as any reader of it sees it
+    const { responses } = (paths as any)[url][spec.method.toLowerCase()];
+    const shown = Object.entries<any>(responses)
+      .filter(([status]) => Number(status) >= 400)
+      .flatMap(([status, response]) =>
+        response.content['application/json'].schema.properties.error.properties.code.enum.map(
+          (code: keyof typeof ERRORS) => {
+            expect(ERRORS[code][0], `${spec.id} ${code}`).toBe(Number(status));
+            return code;
+          },
+        ),
+      );
+    expect(shown.toSorted(), spec.id).toEqual(errorsOf(spec).toSorted());
+  }
+});
+
+function document(): any {
+  return buildOpenApi(routes, { publicUrl: 'https://api.acme.dev', productTag: 'ras' });
+}
+
+/** Runs the linter as a process with everything that would leave this machine switched off. */
+async function lint(openapi: unknown): Promise<{ output: Report }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'ras-openapi-'));
+  try {
+    const file = path.join(folder, 'openapi.json');
+    await writeFile(file, JSON.stringify(openapi));
+    const cli = createRequire(import.meta.url).resolve('@redocly/cli/package.json');
+    const args = [
+      path.join(path.dirname(cli), 'bin/cli.js'),
+      'lint',
+      file,
+      `--config=${path.join(ROOT, 'redocly.yaml')}`,
+      '--format=json',
+      '--max-problems=1000',
+    ];
+    const env = {
+      PATH: process.env['PATH'],
+      REDOCLY_TELEMETRY: 'off',
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+    };
+    // Findings make it exit with 1; the report on its standard output is what counts.
+    const { stdout } = await run(process.execPath, args, { cwd: ROOT, env }).catch(
+      (error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }),
+    );
+    return { output: JSON.parse(stdout) as Report };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface Report {
+  readonly totals: { readonly errors: number; readonly warnings: number };
+  readonly problems: readonly {
+    readonly ruleId: string;
+    readonly message: string;
+    readonly location: readonly { readonly pointer: string }[];
+  }[];
+}

@@ -1,0 +1,99 @@
+import { getMigrations } from 'better-auth/db/migration';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { authOptions } from '#core/identity/index.ts';
+import { row, sql } from '#lib/database/index.ts';
+import { startService, type Service } from '#test/support/service.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ env: { TRUSTED_PROXY_HOPS: '1' } });
+});
+afterAll(() => service.close());
+
+test('our migrations give the authentication library every table and column it expects', async () => {
+  const { config, deps } = service;
+  const options = authOptions({
+    database: deps.database,
+    publicUrl: config.PUBLIC_URL,
+    uiOrigin: config.UI_ORIGIN,
+    secret: config.BETTER_AUTH_SECRET,
+    productTag: config.PRODUCT_TAG,
+  });
+  const { toBeCreated, toBeAdded } = await getMigrations(options);
+  expect({ toBeCreated, toBeAdded }).toEqual({ toBeCreated: [], toBeAdded: [] });
+});
+
+test('a drift would be found: a column that only the library knows has to be added', async () => {
+  const { config, deps } = service;
+  const options = authOptions({
+    database: deps.database,
+    publicUrl: config.PUBLIC_URL,
+    uiOrigin: config.UI_ORIGIN,
+    secret: config.BETTER_AUTH_SECRET,
+    productTag: config.PRODUCT_TAG,
+  });
+  const { toBeAdded } = await getMigrations({
+    ...options,
+    user: { ...options.user, additionalFields: { nickname: { type: 'string', required: false } } },
+  });
+  expect(toBeAdded.map(({ table, fields }) => [table, Object.keys(fields)])).toEqual([
+    ['users', ['nickname']],
+  ]);
+});
+
+test('guesses of one address are limited, and another address is not', async () => {
+  const attempt = (forwarded: string) =>
+    service.anonymous
+      .with({ 'X-Forwarded-For': forwarded, Origin: service.config.UI_ORIGIN })
+      .post('/auth/sign-in/email', { email: 'ada@example.com', password: 'wrong-password' });
+  const statuses: number[] = [];
+  // What the caller writes further left does not make it another address.
+  for (let index = 0; index < 8; index++) {
+    statuses.push((await attempt(`198.51.100.${index}, 203.0.113.7`)).status);
+  }
+  expect(statuses[0]).toBe(401);
+  expect(statuses.at(-1)).toBe(429);
+  expect((await attempt('203.0.113.8')).status).toBe(401);
+});
+
+test('a header that names an address for the library is dropped', async () => {
+  const attempt = (address: string) =>
+    service.anonymous
+      .with({
+        'X-Client-Address': address,
+        'X-Forwarded-For': '203.0.113.20',
+        Origin: service.config.UI_ORIGIN,
+      })
+      .post('/auth/sign-in/email', { email: 'bob@example.com', password: 'wrong-password' });
+  const statuses: number[] = [];
+  for (let index = 0; index < 8; index++) {
+    statuses.push((await attempt(`198.51.100.${index}`)).status);
+  }
+  expect(statuses.at(-1)).toBe(429);
+});
+
+test('the password is stored as a slow hash and the session cookie cannot be read by scripts', async () => {
+  const response = await fetch(`${service.url}/auth/sign-up/email`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Origin: service.config.UI_ORIGIN,
+      'X-Forwarded-For': '203.0.113.30',
+    },
+    body: JSON.stringify({
+      email: 'eve@example.com',
+      password: 'correct-horse-battery',
+      name: 'Eve',
+    }),
+  });
+  const [cookie] = response.headers.getSetCookie();
+  expect(cookie).toMatch(/^ras\.session_token=/);
+  expect(cookie).toMatch(/HttpOnly/i);
+  expect(cookie).toMatch(/SameSite=Lax/i);
+  const stored = await row<{ password: string }>(
+    service.deps.database,
+    sql`select a.password from accounts a join users u on u.id = a.user_id where u.email = 'eve@example.com'`,
+  );
+  expect(stored?.password).toMatch(/^[0-9a-f]{32}:[0-9a-f]{128}$/);
+});

@@ -1,0 +1,21 @@
+import type { RouteSpec } from '#api/route.ts';
+import { newId, type Resource } from '#lib/ids.ts';
+
+const RESOURCE_OF: Readonly<Record<string, Resource>> = {
+  apiKeyId: 'apiKey',
+  routineId: 'routine',
+  runId: 'run',
+  skillId: 'skill',
+  deliveryId: 'delivery',
+  connectionId: 'connection',
+  policyId: 'policy',
+  attemptId: 'attempt',
+};
+
+/** A path of the operation whose ids are well-formed and belong to nothing. */
+export function pathFor(spec: Pick<RouteSpec, 'path'>): string {
+  return spec.path.replaceAll(/:(\w+)/g, (_whole, name: string) => {
+    const resource = RESOURCE_OF[name];
+    return resource === undefined ? 'unknown' : newId(resource);
+  });
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { execute, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { proves } from '#test/support/proves.ts';
+import { startService, type Service } from '#test/support/service.ts';
+
+let service: Service;
+let ada: Person;
+let bob: Person;
+
+beforeAll(async () => {
+  service = await startService({ env: { TRUSTED_PROXY_HOPS: '1' } });
+  ada = await signUp(service);
+  bob = await signUp(service);
+});
+afterAll(() => service.close());
+
+test('signing up makes an organization that the person owns, and its default project', async () => {
+  const { data: organizations } = await ada.session.get('/v1/organizations');
+  expect(organizations).toEqual([
+    {
+      id: ada.organizationId,
+      name: "Test Person's organization",
+      role: 'owner',
+      createdAt: expect.stringMatching(/Z$/),
+    },
+  ]);
+  const { data: projects } = await ada.session.get('/v1/projects');
+  expect(projects).toEqual([
+    expect.objectContaining({
+      id: ada.projectId,
+      organizationId: ada.organizationId,
+      name: 'Default',
+    }),
+  ]);
+});
+
+test(
+  'a new organization comes with its default project, and nobody else sees it',
+  proves('POST /v1/organizations', 'GET /v1/organizations'),
+  async () => {
+    const person = await signUp(service);
+    const created = await person.session.post('/v1/organizations', { name: '  Acme ' });
+    expect(created.status).toBe(201);
+    expect(created.data).toMatchObject({
+      name: 'Acme',
+      role: 'owner',
+      defaultProject: { name: 'Default', organizationId: created.data.id },
+    });
+    const own = await person.session.get('/v1/organizations');
+    expect(own.data.map((organization: { id: string }) => organization.id)).toEqual([
+      created.data.id,
+      person.organizationId,
+    ]);
+    const others = await ada.session.get('/v1/organizations');
+    expect(JSON.stringify(others.data)).not.toContain(created.data.id);
+  },
+);
+
+test(
+  'the list of projects can be narrowed to one organization, and is empty for a foreign one',
+  proves('GET /v1/projects'),
+  async () => {
+    const person = await signUp(service);
+    const { data: second } = await person.session.post('/v1/organizations', { name: 'Second' });
+    const all = await person.session.get('/v1/projects');
+    expect(all.data).toHaveLength(2);
+    const narrowed = await person.session.get(`/v1/projects?organizationId=${second.id}`);
+    expect(narrowed.data).toEqual([second.defaultProject]);
+    const foreign = await person.session.get(`/v1/projects?organizationId=${ada.organizationId}`);
+    expect(foreign.data).toEqual([]);
+  },
+);
+
+test(
+  'owners and admins create projects, members may not, and a foreign organization does not exist',
+  proves('POST /v1/projects'),
+  async () => {
+    const create = (person: Person) =>
+      person.session.post('/v1/projects', { organizationId: ada.organizationId, name: 'Site' });
+    const owner = await create(ada);
+    expect(owner.status).toBe(201);
+    expect(owner.data).toMatchObject({ organizationId: ada.organizationId, name: 'Site' });
+
+    const foreign = await create(bob);
+    expect([foreign.status, foreign.body.error.code]).toEqual([404, 'organization_not_found']);
+
+    await join(bob, ada.organizationId, 'member');
+    const member = await create(bob);
+    expect([member.status, member.body.error.code]).toEqual([403, 'forbidden']);
+
+    await join(bob, ada.organizationId, 'admin');
+    expect((await create(bob)).status).toBe(201);
+  },
+);
+
+test('an unknown organization answers as a foreign one does', async () => {
+  const answer = await ada.session.post('/v1/projects', {
+    organizationId: newId('organization'),
+    name: 'Nowhere',
+  });
+  expect([answer.status, answer.body.error.code]).toEqual([404, 'organization_not_found']);
+});
+
+async function join(person: Person, organizationId: string, role: string): Promise<void> {
+  await execute(
+    service.deps.database,
+    sql`
+      insert into memberships (organization_id, user_id, role)
+      values (${organizationId}, ${person.userId}, ${role})
+      on conflict (user_id, organization_id) do update set role = excluded.role
+    `,
+  );
+}

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  claimDueRoutines,
+  nextOccurrence,
+  parseStoredSchedule,
+  type ClaimDeps,
+} from '#core/scheduling/index.ts';
+import { execute, sql, type Database } from '#lib/database/index.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { installClock, type DatabaseClock } from './clock.ts';
+import { accountingFaults, occurrencesOf, plantRoutine, selfHosted } from './planted.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let clock: DatabaseClock;
+let deps: ClaimDeps;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  clock = await installClock(testDatabase.url);
+  ({ database } = testDatabase);
+  deps = { database, ...selfHosted };
+});
+afterAll(() => testDatabase.drop());
+
+const HOUR = 3_600_000;
+
+const tickAfter = fc.record({
+  ms: fc.oneof(
+    fc.integer({ min: 1_000, max: 90_000 }),
+    fc.integer({ min: 60_000, max: 5 * HOUR }),
+    fc.integer({ min: HOUR, max: 4 * 24 * HOUR }),
+    fc.constantFrom(HOUR, -HOUR),
+  ),
+  /** Ticks at the same time. */
+  claimers: fc.integer({ min: 1, max: 3 }),
+  /** Whether the runs under way end before it. */
+  runsEnd: fc.boolean(),
+});
+
+const scenario = fc.record({
+  schedule: fc.constantFrom('* * * * *', '*/7 * * * *', '30 2 * * *', '0 9-17 * * 1-5', '@daily'),
+  timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/St_Johns'),
+  misfire: fc.constantFrom('run_once' as const, 'skip' as const),
+  overlap: fc.constantFrom('skip' as const, 'allow' as const),
+  // The first days of the four zones' changes of clocks are within reach.
+  start: fc
+    .date({ min: new Date('2026-02-20T00:00:00Z'), max: new Date('2026-11-05T00:00:00Z') })
+    .filter((date) => !Number.isNaN(date.getTime())),
+  ticks: fc.array(tickAfter, { minLength: 1, maxLength: 8 }),
+});
+
+test('whenever ticks come, the rows account for every occurrence of the schedule exactly once', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ start, ticks, ...fields }) => {
+      const schedule = parseStoredSchedule(fields.schedule);
+      const nextRunAt = nextOccurrence(schedule, fields.timezone, start);
+      await execute(database, sql`update routines set state = 'archived'`);
+      await clock.set(start);
+      const { id } = await plantRoutine(database, { ...fields, nextRunAt });
+      let now = start.getTime();
+      let latest = now;
+      for (const { ms, claimers, runsEnd } of ticks) {
+        now += ms;
+        latest = Math.max(latest, now);
+        await clock.set(new Date(now));
+        if (runsEnd) {
+          await execute(database, sql`update runs set state = 'succeeded' where state = 'queued'`);
+        }
+        await Promise.all(Array.from({ length: claimers }, () => claimDueRoutines(deps, 500)));
+      }
+      const record = await occurrencesOf(database, id);
+      const faults = accountingFaults(record, { ...fields, after: start, until: new Date(latest) });
+      expect(faults).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);

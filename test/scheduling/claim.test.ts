@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
+import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { installClock, type DatabaseClock } from './clock.ts';
+import {
+  accountingFaults,
+  occurrencesOf,
+  plantRoutine,
+  plantRoutines,
+  routineOf,
+  selfHosted,
+} from './planted.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let clock: DatabaseClock;
+let deps: ClaimDeps;
+
+const NOON = new Date('2026-03-10T12:00:00Z');
+const HOUR = 3_600_000;
+const before = (ms: number) => new Date(NOON.getTime() - ms);
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase(24);
+  clock = await installClock(testDatabase.url);
+  ({ database } = testDatabase);
+  deps = { database, ...selfHosted };
+});
+beforeEach(async () => {
+  await execute(database, sql`update routines set state = 'archived'`);
+  await clock.set(new Date(NOON.getTime() + 1_000));
+});
+afterAll(() => testDatabase.drop());
+
+const claim = (over: Partial<ClaimDeps> = {}) => claimDueRoutines({ ...deps, ...over }, 500);
+
+test('twenty claimers at once over 1,500 due routines claim each exactly once', async () => {
+  const [first] = await plantRoutines(database, 900, { nextRunAt: NOON });
+  await plantRoutines(database, 600, { nextRunAt: NOON });
+  const claimer = async () => {
+    const claimed = [];
+    for (let more = true; more;) {
+      const batch = await claimDueRoutines(deps, 50);
+      claimed.push(batch.runs);
+      more = batch.more;
+    }
+    return claimed.reduce((sum, runs) => sum + runs, 0);
+  };
+  const claimed = await Promise.all(Array.from({ length: 20 }, claimer));
+  expect(claimed.reduce((sum, runs) => sum + runs, 0)).toBe(1_500);
+  const counted = await row(
+    database,
+    sql`
+      select count(*) as runs, count(distinct routine_id) as routines, count(*) filter (where state = 'queued') as queued
+      from runs where scheduled_for = ${NOON}
+    `,
+  );
+  expect(counted).toEqual({ runs: 1_500, routines: 1_500, queued: 1_500 });
+  const left = await row(
+    database,
+    sql`select count(*) as due from routines where state = 'active' and next_run_at <= now()`,
+  );
+  expect(left).toEqual({ due: 0 });
+  const allowance = await row(
+    database,
+    sql`select runs from monthly_runs where organization_id = ${first!.organizationId}`,
+  );
+  expect(allowance).toEqual({ runs: 900 });
+});
+
+test('a batch takes the longest due first and says whether there is more', async () => {
+  const late = await plantRoutine(database, { nextRunAt: before(HOUR), schedule: '0 * * * *' });
+  const due = await plantRoutine(database, { nextRunAt: NOON });
+  expect(await claimDueRoutines(deps, 1)).toMatchObject({ more: true });
+  expect(await occurrencesOf(database, late.id)).toHaveLength(2);
+  expect(await occurrencesOf(database, due.id)).toHaveLength(0);
+  expect(await claimDueRoutines(deps, 2)).toEqual({ more: false, runs: 1, skipped: 0 });
+});
+
+test('after an outage of three days run_once makes one run, and one row says what was missed', async () => {
+  const { id } = await plantRoutine(database, {
+    schedule: '0 * * * *',
+    nextRunAt: before(72 * HOUR),
+  });
+  expect(await claim()).toEqual({ more: false, runs: 1, skipped: 1 });
+  expect(await occurrencesOf(database, id)).toMatchObject([
+    {
+      state: 'skipped',
+      reason: 'misfire',
+      count: 72,
+      from: before(72 * HOUR),
+      until: before(HOUR),
+    },
+    { state: 'queued', reason: null, from: NOON },
+  ]);
+  expect((await routineOf(database, id)).nextRunAt).toEqual(before(-HOUR));
+});
+
+test('under misfire skip a late occurrence is passed over and one within five minutes runs', async () => {
+  const late = await plantRoutine(database, {
+    schedule: '50 11 * * *',
+    misfire: 'skip',
+    nextRunAt: before(24 * HOUR + 600_000),
+  });
+  const punctual = await plantRoutine(database, {
+    schedule: '56 * * * *',
+    misfire: 'skip',
+    nextRunAt: before(2 * HOUR + 240_000),
+  });
+  await claim();
+  expect(await occurrencesOf(database, late.id)).toMatchObject([
+    { state: 'skipped', reason: 'misfire', count: 2, until: before(600_000) },
+  ]);
+  expect(await occurrencesOf(database, punctual.id)).toMatchObject([
+    { state: 'skipped', reason: 'misfire', count: 2 },
+    { state: 'queued', from: before(240_000) },
+  ]);
+});
+
+test('while a run is open the next occurrence is skipped for overlap, unless overlap is allowed', async () => {
+  const careful = await plantRoutine(database, { nextRunAt: NOON });
+  const bold = await plantRoutine(database, { nextRunAt: NOON, overlap: 'allow' });
+  await claim();
+  await clock.shift(60_000);
+  await claim();
+  const states = async (id: string) =>
+    (await occurrencesOf(database, id)).map((o) => o.reason ?? o.state);
+  expect(await states(careful.id)).toEqual(['queued', 'overlap']);
+  expect(await states(bold.id)).toEqual(['queued', 'queued']);
+});
+
+test('when the allowance of the month is used up the rest is skipped, and nothing is counted for it', async () => {
+  const [first] = await plantRoutines(database, 103, { nextRunAt: NOON });
+  const free = { planRule: { billingConfigured: true, defaultPlan: 'scale' as const } };
+  expect(await claim(free)).toMatchObject({ runs: 100, skipped: 3 });
+  const { projectId, organizationId } = first!;
+  const reasons = await rows(
+    database,
+    sql`select distinct reason from runs where project_id = ${projectId} and state = 'skipped'`,
+  );
+  expect(reasons).toEqual([{ reason: 'allowance_exceeded' }]);
+  const used = await row(
+    database,
+    sql`select runs from monthly_runs where organization_id = ${organizationId}`,
+  );
+  expect(used).toEqual({ runs: 100 });
+});
+
+test('a routine at its tokens of the day, or its cost of the month, is skipped', async () => {
+  const tokens = await plantRoutine(database, { nextRunAt: NOON, maxTokensPerDay: 1_000 });
+  const beside = { nextRunAt: NOON, beside: tokens };
+  const cost = await plantRoutine(database, { ...beside, maxCostUsdPerMonth: '2.50' });
+  const yesterday = await plantRoutine(database, { ...beside, maxTokensPerDay: 1_000 });
+  const lastMonth = await plantRoutine(database, { ...beside, maxCostUsdPerMonth: '2.50' });
+  await spend(tokens.id, { tokens: 1_000, costUsd: null, at: before(11 * HOUR) });
+  await spend(cost.id, { tokens: 5, costUsd: '2.5000000001', at: before(9 * 24 * HOUR) });
+  await spend(yesterday.id, { tokens: 5_000, costUsd: null, at: before(13 * HOUR) });
+  await spend(lastMonth.id, { tokens: 5, costUsd: '99', at: before(10 * 24 * HOUR) });
+  await claim();
+  const outcome = async ({ id }: { id: string }) =>
+    (await occurrencesOf(database, id)).at(-1)?.reason;
+  expect(await outcome(tokens)).toBe('budget_exceeded');
+  expect(await outcome(cost)).toBe('budget_exceeded');
+  expect(await outcome(yesterday)).toBeNull();
+  expect(await outcome(lastMonth)).toBeNull();
+});
+
+async function spend(
+  routineId: string,
+  use: { tokens: number; costUsd: string | null; at: Date },
+): Promise<void> {
+  const runId = newId('run');
+  await execute(
+    database,
+    sql`
+      insert into runs (id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
+      select ${runId}, project_id, id, 1, 'manual', 'succeeded', 1, 60 from routines where id = ${routineId}
+    `,
+  );
+  await execute(
+    database,
+    sql`
+      insert into usage_ledger (run_id, step_index, project_id, routine_id, model_id, total_tokens, cost_usd, occurred_at)
+      select ${runId}, 0, project_id, id, 'm', ${use.tokens}, ${use.costUsd}, ${use.at} from routines
+      where id = ${routineId}
+    `,
+  );
+}
+
+test('a routine of a provider that is disabled is skipped and runs nowhere else', async () => {
+  const { id } = await plantRoutine(database, { nextRunAt: NOON, provider: 'provider-b' });
+  expect(await claim()).toMatchObject({ runs: 0, skipped: 1 });
+  expect(await occurrencesOf(database, id)).toMatchObject([
+    { reason: 'provider_disabled', count: 1 },
+  ]);
+});
+
+test('a stored schedule or zone that cannot be computed pauses that routine and no other', async () => {
+  const broken = await plantRoutine(database, { nextRunAt: NOON, schedule: 'nonsense' });
+  const beside = { nextRunAt: NOON, beside: broken };
+  const nowhere = await plantRoutine(database, { ...beside, timezone: 'Mars/Olympus' });
+  const well = await plantRoutine(database, beside);
+  expect(await claim()).toEqual({ more: false, runs: 1, skipped: 2 });
+  for (const { id } of [broken, nowhere]) {
+    expect(await routineOf(database, id)).toMatchObject({
+      state: 'paused',
+      nextRunAt: null,
+      stateReason: expect.stringContaining('no computable next time'),
+    });
+    expect(await occurrencesOf(database, id)).toMatchObject([
+      { state: 'skipped', reason: 'blocked' },
+    ]);
+  }
+  expect(await occurrencesOf(database, well.id)).toMatchObject([{ state: 'queued' }]);
+});
+
+test('a clock set forward by an hour and back again doubles nothing and loses nothing', async () => {
+  const schedule = { schedule: '*/5 * * * *', timezone: 'UTC' };
+  const { id } = await plantRoutine(database, { ...schedule, nextRunAt: NOON, overlap: 'allow' });
+  await claim();
+  await clock.shift(HOUR);
+  await claim();
+  expect(await occurrencesOf(database, id)).toMatchObject([
+    { state: 'queued', from: NOON },
+    { state: 'skipped', reason: 'misfire', count: 11 },
+    { state: 'queued', from: before(-HOUR) },
+  ]);
+  await clock.shift(-HOUR);
+  for (let minutes = 0; minutes < 70; minutes += 10) {
+    await claim();
+    await clock.shift(600_000);
+  }
+  await claim();
+  const record = await occurrencesOf(database, id);
+  const until = before(-70 * 60_000);
+  expect(accountingFaults(record, { ...schedule, after: before(1), until })).toEqual([]);
+});
+
+test('a schedule planned anew while the clock is an hour behind does not run an occurrence twice', async () => {
+  const schedule = { schedule: '*/5 * * * *', timezone: 'UTC' };
+  const { id } = await plantRoutine(database, { ...schedule, nextRunAt: NOON, overlap: 'allow' });
+  await claim();
+  await clock.shift(-HOUR);
+  // What saving the schedule at this moment would write.
+  const replanned = before(HOUR - 300_000);
+  await execute(database, sql`update routines set next_run_at = ${replanned} where id = ${id}`);
+  await clock.shift(HOUR / 2);
+  expect(await claim()).toEqual({ more: false, runs: 0, skipped: 0 });
+  expect((await routineOf(database, id)).nextRunAt).toEqual(before(-300_000));
+  await clock.shift(HOUR);
+  await claim();
+  const record = await occurrencesOf(database, id);
+  const until = before(-HOUR / 2);
+  expect(accountingFaults(record, { ...schedule, after: before(1), until })).toEqual([]);
+});

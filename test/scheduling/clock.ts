@@ -1,0 +1,38 @@
+import pg from 'pg';
+
+export interface DatabaseClock {
+  /** Lets the database's `now()` be this instant, from which it goes on by itself. */
+  set(instant: Date): Promise<void>;
+  /** Sets the clock forward, or back when negative. */
+  shift(ms: number): Promise<void>;
+}
+
+/**
+ * Gives the database a clock that a test can set. The product asks Postgres for the time; here `now()` is found in a
+ * schema before `pg_catalog`. To be called before the database's pool has opened a connection.
+ */
+export async function installClock(databaseUrl: string): Promise<DatabaseClock> {
+  const run = async (statement: string) => {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    try {
+      await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  };
+  const name = new URL(databaseUrl).pathname.slice(1);
+  await run(`
+    create schema clock;
+    create table clock.shift (by interval not null);
+    insert into clock.shift values ('0');
+    create function clock.now() returns timestamptz language sql stable as
+      'select pg_catalog.now() + (select by from clock.shift)';
+    alter database ${name} set search_path = clock, pg_catalog, public;
+  `);
+  return {
+    set: (instant) =>
+      run(`update clock.shift set by = '${instant.toISOString()}' - pg_catalog.now()`),
+    shift: (ms) => run(`update clock.shift set by = by + interval '${ms} milliseconds'`),
+  };
+}

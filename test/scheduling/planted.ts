@@ -1,0 +1,125 @@
+import {
+  nextOccurrence,
+  occurrencesBetween,
+  parseStoredSchedule,
+  type ClaimDeps,
+} from '#core/scheduling/index.ts';
+import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+
+export interface Planted {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly projectId: string;
+}
+
+export interface PlantedFields {
+  readonly schedule?: string;
+  readonly timezone?: string;
+  readonly nextRunAt?: Date | null;
+  readonly overlap?: 'skip' | 'allow';
+  readonly misfire?: 'run_once' | 'skip';
+  readonly provider?: string;
+  readonly maxTokensPerDay?: number;
+  readonly maxCostUsdPerMonth?: string;
+  /** Into the organization of another one. */
+  readonly beside?: Planted;
+}
+
+export const selfHosted: Omit<ClaimDeps, 'database'> = {
+  planRule: { billingConfigured: false, defaultPlan: 'scale' },
+  providerEnabled: (provider) => provider === 'gateway',
+};
+
+/** Active routines, put into the database as the API would leave them. */
+export async function plantRoutines(
+  database: Database,
+  count: number,
+  fields: PlantedFields = {},
+): Promise<Planted[]> {
+  const organizationId = fields.beside?.organizationId ?? newId('organization');
+  const projectId = fields.beside?.projectId ?? newId('project');
+  if (fields.beside === undefined) {
+    await execute(
+      database,
+      sql`insert into organizations (id, name) values (${organizationId}, 'Planted')`,
+    );
+    await execute(
+      database,
+      sql`insert into projects (id, organization_id, name) values (${projectId}, ${organizationId}, 'Planted')`,
+    );
+  }
+  const ids = Array.from({ length: count }, () => newId('routine'));
+  await execute(
+    database,
+    sql`
+      insert into routines (id, project_id, name, instructions, schedule, timezone, model_provider, model_id, state,
+        overlap, misfire, max_steps, timeout_seconds, max_tokens_per_day, max_cost_usd_per_month, next_run_at)
+      select id, ${projectId}, 'Planted', 'Write.', ${fields.schedule ?? '* * * * *'}, ${fields.timezone ?? 'UTC'},
+        ${fields.provider ?? 'gateway'}, 'fixture/writer-small', 'active', ${fields.overlap ?? 'skip'},
+        ${fields.misfire ?? 'run_once'}, 5, 60, ${fields.maxTokensPerDay ?? null}::bigint,
+        ${fields.maxCostUsdPerMonth ?? null}::numeric, ${fields.nextRunAt ?? null}::timestamptz
+      from unnest(${ids}::text[]) as id
+    `,
+  );
+  return ids.map((id) => ({ id, organizationId, projectId }));
+}
+
+export async function plantRoutine(database: Database, fields: PlantedFields = {}) {
+  return (await plantRoutines(database, 1, fields))[0]!;
+}
+
+export interface Occurrence {
+  readonly id: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly from: Date;
+  readonly until: Date;
+  readonly count: number;
+}
+
+/** What is on record of a routine's schedule, in order. */
+export function occurrencesOf(database: Database, routineId: string): Promise<Occurrence[]> {
+  return rows<Occurrence>(
+    database,
+    sql`
+      select id, state, reason, scheduled_for as from, coalesce(skipped_until, scheduled_for) as until,
+        coalesce(skipped_count, 1) as count
+      from runs where routine_id = ${routineId} and trigger = 'schedule' order by scheduled_for
+    `,
+  );
+}
+
+export async function routineOf(database: Database, id: string) {
+  const found = await row<{ state: string; stateReason: string | null; nextRunAt: Date | null }>(
+    database,
+    sql`select state, state_reason as "stateReason", next_run_at as "nextRunAt" from routines where id = ${id}`,
+  );
+  return found!;
+}
+
+/**
+ * The faults in a record that should account for each occurrence after `after` up to `until`, once: it must begin
+ * with the first, go on without gap or overlap, count what it spans, and end with the last.
+ */
+export function accountingFaults(
+  record: readonly Occurrence[],
+  input: { schedule: string; timezone: string; after: Date; until: Date },
+): string[] {
+  const { timezone, until } = input;
+  const schedule = parseStoredSchedule(input.schedule);
+  const faults: string[] = [];
+  let last = input.after;
+  for (const { from, until: end, count, state } of record) {
+    const expected = nextOccurrence(schedule, timezone, last);
+    if (from.getTime() !== expected.getTime()) {
+      faults.push(`${state} begins at ${from.toISOString()}, not at ${expected.toISOString()}`);
+    }
+    const spanned = occurrencesBetween(schedule, timezone, from, end, 1_000_000).count + 1;
+    if (spanned !== count) faults.push(`${state} counts ${count} of ${spanned}`);
+    last = end;
+  }
+  const open = nextOccurrence(schedule, timezone, last);
+  if (open <= until) faults.push(`nothing accounts for ${open.toISOString()}`);
+  return faults;
+}

@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { dispatchQueuedRuns, tick } from '#core/scheduling/index.ts';
+import { execute, row, sql } from '#lib/database/index.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runEnded } from '#test/support/routines.ts';
+import { startService, startWorkers, type Service } from '#test/support/service.ts';
+import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
+import { occurrencesOf, plantRoutine, routineOf } from './planted.ts';
+
+let temporal: TcpProxy;
+let service: Service;
+let key: ApiClient;
+let workers: { stop(): Promise<void> };
+
+beforeAll(async () => {
+  temporal = await startTcpProxy(inject('temporalAddress'));
+  service = await startService({ env: { TEMPORAL_ADDRESS: temporal.address } });
+  // The workers reach Temporal directly: what is away is the side that starts runs.
+  const config = { ...service.config, TEMPORAL_ADDRESS: inject('temporalAddress') };
+  workers = await startWorkers(config, service.deps);
+  key = await (await signUp(service)).key();
+});
+afterEach(() => execute(service.deps.database, sql`update routines set state = 'archived'`));
+afterAll(async () => {
+  await workers.stop();
+  await service.close();
+  await temporal.close();
+});
+
+const beat = async () => {
+  await tick(service.deps);
+  return dispatchQueuedRuns(service.deps, AbortSignal.timeout(20_000));
+};
+
+/** As if this much time had passed since the run was last touched. */
+const age = (runId: string, interval: string) =>
+  execute(
+    service.deps.database,
+    sql`
+      update runs set created_at = created_at - ${interval}::interval, checked_at = null,
+        workflow_started_at = workflow_started_at - ${interval}::interval
+      where id = ${runId}
+    `,
+  );
+
+const workflowOf = (runId: string) => service.temporal.workflow.getHandle(runId);
+
+test('a run started while Temporal is away is accepted, and a later tick starts it', async () => {
+  const routineId = await createRoutine(key);
+  await temporal.cut();
+  const accepted = await key.post(`/v1/routines/${routineId}/run`);
+  expect(accepted).toMatchObject({ status: 202, data: { state: 'queued' } });
+  const runId = accepted.data.id;
+  await age(runId, '11 seconds');
+  expect(await beat()).toEqual({ started: 0, unavailable: true });
+  expect((await key.get(`/v1/runs/${runId}`)).data.state).toBe('queued');
+  await temporal.mend();
+  await expect.poll(async () => (await beat()).started, { timeout: 15_000, interval: 500 }).toBe(1);
+  expect(await runEnded(key, runId)).toMatchObject({ state: 'succeeded', stepCount: 1 });
+});
+
+test('a scheduled occurrence is claimed while Temporal is away and starts once it is back', async () => {
+  const routineId = await createRoutine(key, { schedule: '0 0 1 1 *' });
+  const due = sql`update routines set state = 'active', next_run_at = now() where id = ${routineId}`;
+  await execute(service.deps.database, due);
+  await temporal.cut();
+  await tick(service.deps);
+  const [occurrence] = await occurrencesOf(service.deps.database, routineId);
+  expect(occurrence).toMatchObject({ state: 'queued' });
+  await temporal.mend();
+  await expect.poll(async () => (await beat()).started, { timeout: 15_000, interval: 500 }).toBe(1);
+  expect(await runEnded(key, occurrence!.id)).toMatchObject({
+    state: 'succeeded',
+    trigger: 'schedule',
+  });
+});
+
+test('twenty dispatchers share out the queued runs and start each once', async () => {
+  const routineId = await createRoutine(key);
+  const { data } = await key.get(`/v1/routines/${routineId}`);
+  expect(data.state).toBe('draft');
+  await execute(
+    service.deps.database,
+    sql`
+      insert into runs (id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
+      select 'run_' || lpad(n::text, 26, '0'), project_id, id, 1, 'schedule', 'queued', 5, 60
+      from routines, generate_series(1, 60) n where id = ${routineId}
+    `,
+  );
+  const all = await Promise.all(
+    Array.from({ length: 20 }, () => dispatchQueuedRuns(service.deps, AbortSignal.timeout(20_000))),
+  );
+  expect(all.reduce((sum, { started }) => sum + started, 0)).toBe(60);
+  const ended = async () =>
+    row(
+      service.deps.database,
+      sql`select count(*) as ended from runs where routine_id = ${routineId} and state = 'succeeded' and step_count = 1`,
+    );
+  await expect.poll(ended, { timeout: 25_000, interval: 200 }).toEqual({ ended: 60 });
+});
+
+test('a run whose workflow was terminated under way fails as workflow_lost', async () => {
+  service.gateway.control.script({ latencyMs: 60_000 });
+  const routineId = await createRoutine(key);
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  await expect.poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
+  await workflowOf(run.id).terminate('test');
+  await tick(service.deps);
+  expect((await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
+  await age(run.id, '1 minute');
+  await tick(service.deps);
+  expect((await key.get(`/v1/runs/${run.id}`)).data).toMatchObject({
+    state: 'failed',
+    reason: 'workflow_lost',
+    errorMessage: 'The engine lost the run.',
+  });
+});
+
+test('a queued run whose workflow was lost before it began is started again and ends once', async () => {
+  await workers.stop();
+  const routineId = await createRoutine(key);
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  await workflowOf(run.id).terminate('test');
+  await age(run.id, '1 minute');
+  expect(await beat()).toMatchObject({ started: 1 });
+  const config = { ...service.config, TEMPORAL_ADDRESS: inject('temporalAddress') };
+  workers = await startWorkers(config, service.deps);
+  expect(await runEnded(key, run.id)).toMatchObject({ state: 'succeeded', stepCount: 1 });
+});
+
+test('a dead previous run holds a routine up only until it is found out', async () => {
+  service.gateway.control.script({ latencyMs: 60_000 });
+  const routineId = await createRoutine(key, { schedule: '* * * * *' });
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  await expect.poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
+  await workflowOf(run.id).terminate('test');
+  await age(run.id, '1 minute');
+  const due = (interval: string) =>
+    execute(
+      service.deps.database,
+      sql`
+        update routines set state = 'active', next_run_at = date_trunc('minute', now()) + ${interval}::interval
+        where id = ${routineId}
+      `,
+    );
+  await due('-1 minute');
+  await beat();
+  await due('0');
+  await execute(
+    service.deps.database,
+    sql`update runs set scheduled_for = scheduled_for - interval '10 minutes', skipped_until = skipped_until - interval '10 minutes'
+      where routine_id = ${routineId} and trigger = 'schedule'`,
+  );
+  await beat();
+  const record = await occurrencesOf(service.deps.database, routineId);
+  expect(record.filter(({ reason }) => reason === 'overlap')).toHaveLength(1);
+  const [going] = record.filter(({ reason }) => reason === null);
+  expect(await runEnded(key, going!.id)).toMatchObject({ state: 'succeeded' });
+});
+
+test('an active routine without a next time gets one; one whose schedule is unreadable is paused', async () => {
+  const { database } = service.deps;
+  const lost = await plantRoutine(database, { schedule: '0 * * * *' });
+  const broken = await plantRoutine(database, { schedule: '61 * * * *', beside: lost });
+  await tick(service.deps);
+  const { nextRunAt } = await routineOf(database, lost.id);
+  expect(nextRunAt!.getTime()).toBeGreaterThan(Date.now());
+  expect(nextRunAt!.getUTCMinutes()).toBe(0);
+  expect(await routineOf(database, broken.id)).toMatchObject({ state: 'paused', nextRunAt: null });
+});
+
+test('what falls due within two seconds of a tick is claimed by it, at its time', async () => {
+  const { database } = service.deps;
+  const nextRunAt = new Date(Date.now() + 1_200);
+  const soon = await plantRoutine(database, { schedule: '0 0 1 1 *', nextRunAt });
+  expect(await tick(service.deps)).toMatchObject({ runs: 1 });
+  expect(await occurrencesOf(database, soon.id)).toMatchObject([{ from: nextRunAt }]);
+  expect(Date.now()).toBeGreaterThanOrEqual(nextRunAt.getTime());
+});
+
+test('one part of a tick that fails does not keep the others from their work', async () => {
+  const { database } = service.deps;
+  const { id } = await plantRoutine(database, { schedule: '0 0 1 1 *', nextRunAt: new Date() });
+  await execute(database, sql`alter table webhook_deliveries rename to hidden`);
+  try {
+    await expect(tick(service.deps)).rejects.toThrow('webhook_deliveries');
+  } finally {
+    await execute(database, sql`alter table hidden rename to webhook_deliveries`);
+  }
+  expect(await occurrencesOf(database, id)).toMatchObject([{ state: 'queued' }]);
+  await sleep(0);
+});

@@ -1,0 +1,16 @@
+import type { SpecRow } from '#test/contract/spec-rows.ts';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** The rows of the contract that this test proves. */
+    proves?: readonly SpecRow[];
+  }
+}
+
+/**
+ * Options of a test that say which rows of the contract it proves; `npm run docs:coverage` collects them.
+ * @example test('an archived routine keeps its runs', proves('state.archive'), async () => { … });
+ */
+export function proves(...rows: readonly SpecRow[]) {
+  return { meta: { proves: rows } };
+}

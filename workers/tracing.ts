@@ -1,0 +1,59 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
+import { withLogFields } from '#lib/log.ts';
+import { TRACE_HEADER } from '#lib/temporal/index.ts';
+import type { Tracing } from '#lib/tracing/index.ts';
+import type { TracingSinks } from '#workflows/tracing.ts';
+
+/** Every activity is a span, and every line that it logs carries the ids of its workflow. */
+export function observeActivities(tracing: Tracing): ActivityInterceptorsFactory {
+  return ({ info }) => ({
+    inbound: {
+      execute(input, next) {
+        const { activityType, attempt, priority, workflowType } = info;
+        const workflowId = info.workflowExecution?.workflowId;
+        const ids = {
+          workflowId,
+          // A run's workflow is named after it, and what is done for a project carries it as its fairness key.
+          ...(workflowType === 'run' ? { runId: workflowId } : {}),
+          ...(priority?.fairnessKey === undefined ? {} : { projectId: priority.fairnessKey }),
+        };
+        const header = input.headers[TRACE_HEADER];
+        const options = {
+          kind: 'consumer',
+          parent:
+            header === undefined ? undefined : defaultPayloadConverter.fromPayload<string>(header),
+          attributes: {
+            'temporal.activity.attempt': attempt,
+            'temporal.workflow.type': workflowType ?? '',
+            'temporal.workflow.id': workflowId ?? '',
+          },
+        } as const;
+        return withLogFields({ ...ids, activity: activityType, attempt }, () =>
+          tracing.span(`activity ${activityType}`, options, () => next(input)),
+        );
+      },
+    },
+  });
+}
+
+/** Records the span of a workflow when it ends, from the ids that it has used all along. */
+export function workflowSinks(tracing: Tracing): InjectedSinks<TracingSinks> {
+  return {
+    tracing: {
+      ended: {
+        callDuringReplay: false,
+        fn: (info, { parent, spanId, failed }) =>
+          tracing.record({
+            name: `workflow ${info.workflowType}`,
+            spanId,
+            parent,
+            failed,
+            attributes: { 'temporal.workflow.id': info.workflowId },
+            startedAtMs: info.runStartTime.getTime(),
+            endedAtMs: Date.now(),
+          }),
+      },
+    },
+  };
+}
