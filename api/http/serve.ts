@@ -76,7 +76,10 @@ async function parseBody(
 ): Promise<{ readonly raw: Buffer; readonly value: unknown }> {
   const nothing = { raw: Buffer.alloc(0), value: {} };
   if (spec.method === 'GET') return nothing;
-  if (!hasBody(ctx.req) && (spec.body === undefined || spec.bodyOptional === true)) return nothing;
+  if (!hasBody(ctx.req)) {
+    if (spec.body === undefined) return nothing;
+    if (spec.bodyOptional === true) return { ...nothing, value: validate(spec.body, {}) };
+  }
   const { raw, value } = await readJson(ctx.req);
   if (spec.body !== undefined) return { raw, value: validate(spec.body, value) };
   if (typeof value !== 'object' || value === null || Object.keys(value).length > 0) {

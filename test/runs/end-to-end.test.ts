@@ -67,3 +67,10 @@ test('an activated routine has a next time, and a material change takes it back 
   expect(again.status).toBe(409);
   expect(again.body.error.code).toBe('successful_run_required');
 });
+
+test('a run can be started without any body', async () => {
+  const routineId = await createRoutine(key);
+  const started = await key.send('POST', `/v1/routines/${routineId}/run`);
+  expect(started.status).toBe(202);
+  expect(started.data).toMatchObject({ state: 'queued', variables: {} });
+});
