@@ -4,6 +4,7 @@ import {
   endRun,
   failure,
   ModelFailure,
+  noteFailedAttempt,
   performModelStep,
   type ModelStepDeps,
   type RunEngine,
@@ -39,8 +40,9 @@ export function createRunActivities(deps: RunActivityDeps): RunActivities {
         await deliver(delivery);
         return outcome;
       } catch (error) {
-        if (error instanceof ModelFailure) throw toApplicationFailure(error);
-        throw error;
+        if (!(error instanceof ModelFailure)) throw error;
+        await noteFailedAttempt(deps.database, input, error);
+        throw toApplicationFailure(error);
       }
     },
     async concludeRun({ runId, ending }) {

@@ -7,6 +7,9 @@ import {
 } from '#core/scheduling/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
+/** The next tick goes on with what is left, so this only bounds how long one activity, and its worker, is busy. */
+const DISPATCH_MS = 5 * 60_000;
+
 export interface SchedulingActivities {
   tick(): Promise<TickReport>;
   dispatch(): Promise<{ started: number; unavailable: boolean }>;
@@ -15,7 +18,10 @@ export interface SchedulingActivities {
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
   return {
     tick: () => withHeartbeat(() => tick(deps)),
-    dispatch: () =>
-      withHeartbeat(() => dispatchQueuedRuns(deps, Context.current().cancellationSignal)),
+    dispatch: () => {
+      const { cancellationSignal } = Context.current();
+      const signal = AbortSignal.any([cancellationSignal, AbortSignal.timeout(DISPATCH_MS)]);
+      return withHeartbeat(() => dispatchQueuedRuns(deps, signal));
+    },
   };
 }

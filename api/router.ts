@@ -5,9 +5,9 @@ import type { Deps } from './deps.ts';
 import { serve } from './http/serve.ts';
 import type { Route } from './route.ts';
 
-/** Puts the declared routes, in their order, on a router. */
+/** Puts the declared routes, in their order, on a router. A path has one spelling: idempotency is scoped by it. */
 export function createRouter(routes: readonly Route[], deps: Deps): Router {
-  const router = new Router();
+  const router = new Router({ strict: true, sensitive: true });
   for (const route of routes) {
     const handler = serve(route, deps);
     router.register(

@@ -3,6 +3,7 @@ import { createAuth } from '#core/identity/index.ts';
 import { openServices } from '#core/services.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
+import { serveMetrics } from '#lib/metrics/index.ts';
 import { createApp } from './app.ts';
 import type { Deps } from './deps.ts';
 import { listen } from './http/listen.ts';
@@ -13,7 +14,7 @@ const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
 if (config.SCHEDULER_SECRET === undefined) {
   log.warn('SCHEDULER_SECRET is not set: POST /internal/scheduler/tick answers 503');
 }
-const services = await openServices(config, log);
+const services = await openServices(config, log, 'ras-api');
 const auth = createAuth({
   database: services.deps.database,
   publicUrl: config.PUBLIC_URL,
@@ -23,6 +24,10 @@ const auth = createAuth({
 });
 const deps: Deps = { ...services.deps, config, auth };
 const server = await listen(createApp(deps).callback(), { host: config.HOST, port: config.PORT });
+const metricsServer =
+  config.METRICS_PORT === undefined
+    ? undefined
+    : await serveMetrics(services.registry, { host: config.METRICS_HOST, port: config.METRICS_PORT });
 log.info({ host: config.HOST, port: server.port }, 'listening');
 
 let stopping = false;
@@ -39,6 +44,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 async function stop(): Promise<void> {
   await server.close();
   await tickSettled(deps);
+  await metricsServer?.close();
   await services.close();
   log.info('stopped');
 }

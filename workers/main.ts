@@ -1,57 +1,72 @@
 /** Entry: `node workers/main.ts` works on runs, ticks and deliveries until SIGTERM or SIGINT. */
-import { WorkflowIdConflictPolicy } from '@temporalio/common';
-import { NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
-import { connectionOptions, SCHEDULER_WORKFLOW_ID, WORKFLOW } from '#lib/temporal/index.ts';
+import { serveMetrics } from '#lib/metrics/index.ts';
+import {
+  connectionOptions,
+  ensureSearchAttributes,
+  SEARCH_ATTRIBUTE_NAMES,
+} from '#lib/temporal/index.ts';
 import { openServices } from '#core/services.ts';
+import { installRuntime } from './runtime.ts';
+import { keepScheduler } from './scheduler.ts';
 import { createWorkers } from './worker.ts';
 
 const config = loadConfig('worker');
 const log = createLog({ level: config.LOG_LEVEL, name: 'worker' });
-Runtime.install({ logger: temporalLogger(), shutdownSignals: ['SIGINT', 'SIGTERM'] });
+installRuntime(config, log);
 
-const services = await openServices(config, log);
+const services = await openServices(config, log, 'ras-worker');
+const metricsServer =
+  config.METRICS_PORT === undefined
+    ? undefined
+    : await serveMetrics(services.registry, {
+        host: config.METRICS_HOST,
+        port: config.METRICS_PORT,
+      });
 const connection = await NativeConnection.connect(await connectionOptions(config));
+await registerSearchAttributes();
 const workers = await createWorkers({
   connection,
   namespace: config.TEMPORAL_NAMESPACE,
   taskQueue: config.TEMPORAL_TASK_QUEUE,
   concurrency: config.WORKER_CONCURRENCY,
+  workflowConcurrency: config.WORKER_WORKFLOW_CONCURRENCY,
+  maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
   shutdownGraceSeconds: config.WORKER_SHUTDOWN_GRACE_SECONDS,
   deps: services.deps,
 });
 
-await services.temporal.workflow.start(WORKFLOW.scheduler, {
+const scheduler = await keepScheduler({
+  client: services.temporal,
   taskQueue: config.TEMPORAL_TASK_QUEUE,
-  workflowId: SCHEDULER_WORKFLOW_ID,
-  workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-  staticSummary: 'ticks every minute',
-  args: [],
+  log,
 });
 
 try {
   log.info({ taskQueue: config.TEMPORAL_TASK_QUEUE }, 'worker started');
   await workers.run();
 } finally {
+  scheduler.stop();
   await connection.close();
+  await metricsServer?.close();
   await services.close();
   log.info('worker stopped');
 }
 
-function temporalLogger() {
-  const write = (level: 'debug' | 'info' | 'warn' | 'error') => (message: string, meta?: object) =>
-    log[level]({ temporal: meta }, message);
-  return {
-    log: (level: string, message: string, meta?: object) =>
-      log[level === 'ERROR' ? 'error' : level === 'WARN' ? 'warn' : 'debug'](
-        { temporal: meta },
-        message,
-      ),
-    trace: write('debug'),
-    debug: write('debug'),
-    info: write('debug'),
-    warn: write('warn'),
-    error: write('error'),
-  };
+/** Where these credentials may not, an administrator has to; if nobody has, the server refuses every run. */
+async function registerSearchAttributes(): Promise<void> {
+  try {
+    const registered = await ensureSearchAttributes(
+      connection.operatorService,
+      config.TEMPORAL_NAMESPACE,
+    );
+    if (registered.length > 0) log.info({ registered }, 'search attributes registered');
+  } catch (err) {
+    log.warn(
+      { err, needed: SEARCH_ATTRIBUTE_NAMES },
+      'search attributes could not be checked; runs cannot start without them',
+    );
+  }
 }

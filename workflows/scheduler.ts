@@ -3,16 +3,22 @@ import type { SchedulingActivities } from '#activities/scheduling.ts';
 import { schedulerTaskQueue } from '#lib/temporal/names.ts';
 import { tickPolicy } from './policies.ts';
 
-const MINUTE_MS = 60_000;
-
-/** About twenty events a minute: well below the server's suggestion to continue as new at 4,096. */
-const TICKS_PER_RUN = 120;
+export interface SchedulerInput {
+  /** Ticks come at whole multiples of it; a minute unless given. */
+  readonly intervalMs?: number;
+  /**
+   * Ticks until it continues as new, 120 unless given: at about twenty events each well below the server's
+   * suggestion at 4,096 events.
+   */
+  readonly ticksPerRun?: number;
+}
 
 /**
  * Ticks at the start of every minute, for ever. A tick that fails is logged and the next one is its retry. Starting
  * queued runs goes on beside the ticks, because a backlog of thousands takes longer than a minute to start.
  */
-export async function scheduler(): Promise<void> {
+export async function scheduler(input: SchedulerInput = {}): Promise<void> {
+  const { intervalMs = 60_000, ticksPerRun = 120 } = input;
   const taskQueue = schedulerTaskQueue(workflowInfo().taskQueue);
   const { tick } = proxyActivities<SchedulingActivities>({
     ...tickPolicy,
@@ -22,19 +28,21 @@ export async function scheduler(): Promise<void> {
   const { dispatch } = proxyActivities<SchedulingActivities>({
     ...tickPolicy,
     taskQueue,
-    startToCloseTimeout: '1h',
+    startToCloseTimeout: '10m',
     summary: 'start queued runs',
   });
   let dispatching: Promise<void> | undefined;
-  for (let ticks = 0; ticks < TICKS_PER_RUN && !workflowInfo().continueAsNewSuggested; ticks += 1) {
+  // Ticks go on while the last dispatch ends, so that a long backlog never holds up the schedule.
+  for (let ticks = 0; ticks < ticksPerRun || dispatching !== undefined; ticks += 1) {
     await attempt('tick', tick);
-    dispatching ??= attempt('dispatch', dispatch).finally(() => {
-      dispatching = undefined;
-    });
-    await sleep(MINUTE_MS - (Date.now() % MINUTE_MS));
+    if (ticks < ticksPerRun) {
+      dispatching ??= attempt('dispatch', dispatch).then(() => {
+        dispatching = undefined;
+      });
+    }
+    await sleep(intervalMs - (Date.now() % intervalMs));
   }
-  await dispatching;
-  await continueAsNew<typeof scheduler>();
+  await continueAsNew<typeof scheduler>(input);
 }
 
 async function attempt(part: string, work: () => Promise<unknown>): Promise<void> {

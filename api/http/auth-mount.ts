@@ -1,7 +1,8 @@
 import type { Middleware } from 'koa';
 import { CLIENT_ADDRESS_HEADER } from '#core/identity/index.ts';
 import type { Deps } from '../deps.ts';
-import { hasBody, readBody } from './body.ts';
+import { AppError } from '#lib/errors.ts';
+import { assertStorable, hasBody, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 
 /** Serves `/auth/*` with better-auth, which parses and validates for itself; only the size limit is ours. */
@@ -9,12 +10,16 @@ export function authMount({ auth, config }: Deps): Middleware {
   return async (ctx, next) => {
     if (ctx.path !== '/auth' && !ctx.path.startsWith('/auth/')) return next();
     ctx.state.route = '/auth/*';
+    if (!METHODS.includes(ctx.method)) {
+      throw new AppError('method_not_allowed', undefined, { Allow: METHODS.join(', ') });
+    }
     const headers = new Headers();
     for (const [name, value] of Object.entries(ctx.req.headers)) {
       if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
     }
     headers.set(CLIENT_ADDRESS_HEADER, clientAddress(ctx.req, config.TRUSTED_PROXY_HOPS));
-    const body = hasBody(ctx.req) ? await readBody(ctx.req) : null;
+    const body = ctx.method === 'POST' && hasBody(ctx.req) ? await readBody(ctx) : null;
+    if (body !== null) refuseUnstorable(body);
     const url = new URL(ctx.url, config.PUBLIC_URL);
     const response = await auth.handler(
       new Request(url, {
@@ -29,4 +34,17 @@ export function authMount({ auth, config }: Deps): Middleware {
     if (cookies.length > 0) ctx.set('Set-Cookie', cookies);
     ctx.body = Buffer.from(await response.arrayBuffer());
   };
+}
+
+const METHODS = ['GET', 'POST'];
+
+/** The library would hand a NUL on to Postgres. What is no JSON at all it refuses itself. */
+function refuseUnstorable(body: Buffer): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8'));
+  } catch {
+    return;
+  }
+  assertStorable(value);
 }

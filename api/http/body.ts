@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import getRawBody from 'raw-body';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 
@@ -13,8 +13,20 @@ export function hasBody(request: IncomingMessage): boolean {
   );
 }
 
+/** Whether the caller holds the body back until it is asked for (RFC 9110, section 10.1.1). */
+export function awaitsContinue(request: IncomingMessage): boolean {
+  return request.headers.expect?.toLowerCase() === '100-continue';
+}
+
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
 /** @throws {AppError} `body_too_large` before reading where the length is announced, else when the limit is passed */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
+export async function readBody({ req: request, res }: Exchange): Promise<Buffer> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (awaitsContinue(request) && announced <= MAX_BODY_BYTES) res.writeContinue();
   try {
     return await getRawBody(request, {
       limit: MAX_BODY_BYTES,
@@ -37,9 +49,10 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
  * @throws {AppError} `unsupported_media_type`, `body_too_large`, `invalid_json`, `invalid_request`
  */
 export async function readJson(
-  request: IncomingMessage,
+  exchange: Exchange,
 ): Promise<{ readonly raw: Buffer; readonly value: unknown }> {
-  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
+  const { headers } = exchange.req;
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';');
   const charset = parameters.find((parameter) =>
     parameter.trim().toLowerCase().startsWith('charset='),
   );
@@ -47,14 +60,12 @@ export async function readJson(
   if (type.trim().toLowerCase() !== 'application/json' || !utf8) {
     throw new AppError('unsupported_media_type');
   }
-  if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     throw new AppError('unsupported_media_type', 'Send the body without a content encoding.');
   }
-  const raw = await readBody(request);
+  const raw = await readBody(exchange);
   const value = parseJson(raw);
-  const faults: Fault[] = [];
-  findUnstorable(value, [], faults);
-  if (faults.length > 0) throw invalid(faults);
+  assertStorable(value);
   return { raw, value };
 }
 
@@ -73,7 +84,16 @@ function parseJson(raw: Buffer): unknown {
   }
 }
 
-/** Postgres text holds no NUL, UTF-8 no lone surrogate; both are refused by path, wherever they stand. */
+/**
+ * Postgres text holds no NUL, UTF-8 no lone surrogate; both are refused by path, wherever they stand.
+ * @throws {AppError} `invalid_request` naming each place
+ */
+export function assertStorable(value: unknown): void {
+  const faults: Fault[] = [];
+  findUnstorable(value, [], faults);
+  if (faults.length > 0) throw invalid(faults);
+}
+
 function findUnstorable(value: unknown, path: readonly (string | number)[], faults: Fault[]): void {
   if (path.length > MAX_DEPTH) {
     faults.push({ path: 'body', message: `nested deeper than ${MAX_DEPTH} levels` });
@@ -94,7 +114,7 @@ function findUnstorable(value: unknown, path: readonly (string | number)[], faul
   }
 }
 
-export function faultOfText(text: string): string | undefined {
+function faultOfText(text: string): string | undefined {
   if (text.includes('\u0000')) return 'contains a NUL character';
   return text.isWellFormed() ? undefined : 'contains a lone surrogate';
 }

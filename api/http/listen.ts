@@ -1,4 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
+import { MAX_HEADERS } from '../middleware/strict-http.ts';
+import { refuseMalformed } from './malformed.ts';
 
 export interface RunningServer {
   readonly port: number;
@@ -8,7 +10,7 @@ export interface RunningServer {
 
 const GRACE_MS = 20_000;
 
-/** Listens with limits that Node leaves open: many headers, slow headers, slow bodies. */
+/** Listens with limits that Node leaves open: slow headers, slow bodies, requests that are no HTTP. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },
@@ -21,10 +23,17 @@ export async function listen(
       // Longer than the usual idle timeout of a load balancer, so that it is never us who close first.
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 5_000,
+      // Answered by us, in the envelope, like every other request that is not well-formed.
+      requireHostHeader: false,
     },
     handler,
   );
-  server.maxHeadersCount = 100;
+  // Beyond this Node drops headers without a word; the limit itself is lower and refuses.
+  server.maxHeadersCount = 2 * MAX_HEADERS;
+  // `100 Continue` is sent when the body is wanted, which is after authentication.
+  server.on('checkContinue', handler);
+  server.on('checkExpectation', handler);
+  server.on('clientError', refuseMalformed);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

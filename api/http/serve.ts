@@ -1,11 +1,11 @@
 import type { Context, Middleware } from 'koa';
-import { AppError, ERRORS } from '#lib/errors.ts';
+import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { AccessOf, AuthKind } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import type { Reply, Route } from '../route.ts';
 import { authenticate } from './authenticate.ts';
-import { hasBody, readJson } from './body.ts';
+import { assertStorable, hasBody, readJson } from './body.ts';
 import { claimIdempotencyKey, type StoredAnswer } from './idempotency.ts';
 import { validate } from './validate.ts';
 
@@ -63,7 +63,11 @@ function parseParams({ spec }: Route, ctx: Context): unknown {
 }
 
 function parseQuery({ spec }: Route, ctx: Context): unknown {
-  if (spec.query !== undefined) return validate(spec.query, { ...ctx.query });
+  if (spec.query !== undefined) {
+    const query = { ...ctx.query };
+    assertStorable(query);
+    return validate(spec.query, query);
+  }
   if (ctx.querystring !== '') {
     throw new AppError('invalid_request', 'This operation takes no query parameters.');
   }
@@ -80,7 +84,7 @@ async function parseBody(
     if (spec.body === undefined) return nothing;
     if (spec.bodyOptional === true) return { ...nothing, value: validate(spec.body, {}) };
   }
-  const { raw, value } = await readJson(ctx.req);
+  const { raw, value } = await readJson(ctx);
   if (spec.body !== undefined) return { raw, value: validate(spec.body, value) };
   if (typeof value !== 'object' || value === null || Object.keys(value).length > 0) {
     throw new AppError('invalid_request', 'body: this operation takes an empty object or no body');
@@ -126,12 +130,4 @@ function ifMatch(ctx: Context): string | undefined {
 function tenantOf(access: AccessOf<AuthKind>): string {
   if (access === undefined) return 'public';
   return 'projectId' in access ? access.projectId : access.userId;
-}
-
-/** The body of any failure. */
-export function failureBody(error: AppError, requestId: string): string {
-  return JSON.stringify({
-    error: { code: error.code, message: error.message || ERRORS[error.code][1] },
-    requestId,
-  });
 }

@@ -2,7 +2,8 @@ import type { Middleware } from 'koa';
 import { isUnavailable } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
-import { failureBody } from '../http/serve.ts';
+import { awaitsContinue } from '../http/body.ts';
+import { failureBody } from '../http/failure.ts';
 
 /** Turns whatever was thrown into the failure envelope. An error that is not ours says nothing to the caller. */
 export function errors(log: Log): Middleware {
@@ -19,6 +20,8 @@ export function errors(log: Log): Middleware {
       }
       ctx.status = error.status;
       ctx.set({ ...error.headers });
+      // The caller was not told to send the body, so nothing can follow on this connection.
+      if (awaitsContinue(ctx.req) && !ctx.req.complete) ctx.set('Connection', 'close');
       ctx.type = 'application/json';
       ctx.body = failureBody(error, String(ctx.state.requestId));
     }

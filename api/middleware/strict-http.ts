@@ -1,14 +1,23 @@
 import type { Middleware } from 'koa';
 import { AppError } from '#lib/errors.ts';
 
+/** More header fields than any client of ours sends. */
+export const MAX_HEADERS = 100;
+
 /**
- * Refuses what Node's parser lets through and proxies disagree about (RFC 9112, sections 3.2 and 6.1): two Host
- * headers, an absolute-form target, a transfer coding other than chunked.
+ * Refuses what Node's parser lets through and proxies disagree about (RFC 9112, sections 3.2 and 6.1): no Host header
+ * or two, an absolute-form target, a transfer coding other than chunked. And headers by the thousand.
  */
 export const strictHttp: Middleware = async (ctx, next) => {
   const { rawHeaders, headers, url } = ctx.req;
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
   if (hosts > 1) throw new AppError('invalid_request', 'More than one Host header.');
+  if (hosts === 0 && ctx.req.httpVersion !== '1.0') {
+    throw new AppError('invalid_request', 'No Host header.');
+  }
+  if (rawHeaders.length > 2 * MAX_HEADERS) {
+    throw new AppError('invalid_request', `More than ${MAX_HEADERS} headers.`);
+  }
   if (url?.startsWith('/') !== true) {
     throw new AppError('invalid_request', 'The request target must be a path.');
   }

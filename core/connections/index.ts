@@ -34,5 +34,15 @@ export { deleteConnection, type RemovedConnection } from './remove.ts';
 export { createConnectionSecrets, type ConnectionSecrets } from './secrets.ts';
 export { changePolicy, type PolicyPatch } from './tools/change-policy.ts';
 export { discoverTools, type Discovery } from './tools/discover.ts';
-export { POLICY_STATES, type PolicyState, type ToolPolicy } from './tools/policy.ts';
-export { listPolicies } from './tools/queries.ts';
+export { isRepeatable, POLICY_STATES, type PolicyState, type ToolPolicy } from './tools/policy.ts';
+export { listPolicies, readPolicy } from './tools/queries.ts';
+export { createToolSessions, type ToolSessions } from './mcp/sessions.ts';
+export {
+  callConfirmedTool,
+  NOT_AUTOMATIC,
+  type ToolCall,
+  type ToolCallDeps,
+  type ToolCallOutcome,
+} from './tools/call.ts';
+export { offeredTools, type OfferedTool } from './tools/offered.ts';
+export { connectionsReady } from './tools/preflight.ts';

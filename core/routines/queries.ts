@@ -87,6 +87,8 @@ export interface RoutineChange {
   readonly stateReason: string | null;
   readonly revision: number;
   readonly nextRunAt: Date | null;
+  /** Deliveries that a 410 stopped begin again. */
+  readonly rearmWebhook: boolean;
 }
 
 /** Writes every column a caller may change; the caller holds the row. */
@@ -105,8 +107,7 @@ export async function updateRoutine(tx: Db, id: string, change: RoutineChange): 
         timeout_seconds = ${limits.timeoutSeconds}, max_total_tokens = ${limits.maxTotalTokens},
         max_tokens_per_day = ${budget.maxTokensPerDay}, max_cost_usd_per_month = ${budget.maxCostUsdPerMonth},
         pause_after_failures = ${fields.pauseAfterFailures},
-        webhook_failed_at = case when webhook_url is distinct from ${fields.webhookUrl}
-          then null else webhook_failed_at end,
+        webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
         webhook_url = ${fields.webhookUrl},
         state = ${change.state}, state_reason = ${change.stateReason}, revision = ${change.revision},
         next_run_at = ${change.nextRunAt}, version = version + 1, updated_at = now()

@@ -93,6 +93,8 @@ export async function patchRoutine(
       stateReason: material ? null : before.stateReason,
       revision: before.revision + (material ? 1 : 0),
       nextRunAt: state === 'active' ? next : null,
+      // Saving the URL, even the same one, says that its receiver is there again.
+      rearmWebhook: patch.webhookUrl !== undefined,
     });
     return { routine, webhookSecret };
   });

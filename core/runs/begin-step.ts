@@ -25,6 +25,8 @@ export interface RunContext {
   readonly totalTokens: number;
   readonly startedAt: Date;
   readonly cancelRequested: boolean;
+  /** Whether the routine has any tool that may run by itself. */
+  readonly hasTools: boolean;
 }
 
 export type BegunStep =
@@ -70,7 +72,9 @@ export async function beginStep(db: Db, runId: string, index: number): Promise<B
         max_steps as "maxSteps", max_total_tokens as "maxTotalTokens", max_tokens_per_day as "maxTokensPerDay",
         max_cost_usd_per_month::text as "maxCostUsdPerMonth", prompt,
         input_tokens + output_tokens as "totalTokens", started_at as "startedAt",
-        cancel_requested_at is not null as "cancelRequested", step.state as "stepState"
+        cancel_requested_at is not null as "cancelRequested", step.state as "stepState",
+        exists (select 1 from tool_policies p
+          where p.routine_id = begun.routine_id and p.state = 'automatic') as "hasTools"
       from begun left join step on true
     `,
   );

@@ -1,5 +1,5 @@
 import { enqueueDelivery, type PendingDelivery } from '#core/webhooks/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { empty, row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { RUN_REASONS, statesBefore, type EndState, type RunReason } from './states.ts';
 
 export interface RunEnding {
@@ -60,8 +60,8 @@ export async function endRun(
     tx,
     sql`
       with ended as (
-        update runs set state = ${ending.state}, reason = ${ending.reason}, error_message = ${ending.errorMessage},
-          result = coalesce(${ending.result}, result), finished_at = now()
+        update runs set state = ${ending.state}, reason = ${ending.reason},
+          error_message = ${messageOf(runId, ending)}, result = coalesce(${ending.result}, result), finished_at = now()
         where id = ${runId} and state = any(${statesBefore(ending.state)})
         returning *
       ), routine as (
@@ -75,7 +75,7 @@ export async function endRun(
           version = case when ${pauses(ending.state)} then r.version + 1 else r.version end
         from ended where r.id = ended.routine_id
         returning r.webhook_url, r.webhook_failed_at
-      )
+      )${closeSteps(ending)}
       select id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
         error_message as "errorMessage", result, scheduled_for as "scheduledFor", created_at as "createdAt",
         started_at as "startedAt", finished_at as "finishedAt", input_tokens as "inputTokens",
@@ -87,6 +87,23 @@ export async function endRun(
   );
   if (ended === undefined) return { ended: false, delivery: undefined };
   return { ended: true, delivery: await enqueueDelivery(tx, ended) };
+}
+
+/** Where the model failed, the words of its last attempt: they say more than the reason does. */
+function messageOf(runId: string, ending: RunEnding): Sql {
+  if (ending.reason?.startsWith('model_') !== true) return sql`${ending.errorMessage}`;
+  return sql`coalesce((select error_message from steps where run_id = ${runId} and state = 'started'
+            order by index desc limit 1), ${ending.errorMessage})`;
+}
+
+/** A step that was under way when its run ended badly ends with it; a run that succeeds leaves none behind. */
+function closeSteps(ending: RunEnding): Sql {
+  if (ending.state === 'succeeded') return empty;
+  return sql`, closed as (
+        update steps set state = 'failed', finished_at = now(),
+          error_message = coalesce(steps.error_message, ${ending.errorMessage ?? 'The run was cancelled.'})
+        from ended where steps.run_id = ended.id and steps.state in ('pending', 'started')
+      )`;
 }
 
 /** Failures in a row of scheduled runs; a person's own attempts neither count nor clear. */

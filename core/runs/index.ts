@@ -5,6 +5,7 @@ export { createRunEngine, type RunEngine, type StartableRun } from './engine.ts'
 export { enqueueManualRun, retryRun } from './enqueue.ts';
 export { createModelCaller, type ModelCaller, type ModelCallerSettings } from './model-call.ts';
 export { ModelFailure } from './model-failure.ts';
+export { noteFailedAttempt } from './note-failure.ts';
 export {
   performModelStep,
   type ModelStepDeps,

@@ -8,6 +8,8 @@ export interface ToolCallRequest {
   readonly callId: string;
   readonly name: string;
   readonly input: unknown;
+  /** No such tool, or no usable arguments: answered already, in the answer's own messages. */
+  readonly invalid: boolean;
 }
 
 export interface ModelAnswer {
@@ -64,10 +66,11 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
         return {
           text: answer.text,
           messages: answer.response.messages,
-          toolCalls: answer.toolCalls.map(({ toolCallId, toolName, input: args }) => ({
+          toolCalls: answer.toolCalls.map(({ toolCallId, toolName, input: args, invalid }) => ({
             callId: toolCallId,
             name: toolName,
             input: args,
+            invalid: invalid === true,
           })),
           finishReason: answer.finishReason,
           usage: {

@@ -30,7 +30,7 @@ export function recordModelStep(
       with live as (
         select id from runs where id = ${runId} and state = 'running' for update
       ), step as (
-        update steps set state = 'succeeded', text = ${storable(answer.text)},
+        update steps set state = 'succeeded', error_message = null, text = ${storable(answer.text)},
           messages = ${storableJson(answer.messages)}::jsonb, finish_reason = ${answer.finishReason},
           input_tokens = ${usage.inputTokens}, cached_input_tokens = ${usage.cachedInputTokens},
           output_tokens = ${usage.outputTokens}, reasoning_tokens = ${usage.reasoningTokens},

@@ -1,6 +1,6 @@
 import { transaction, type Database } from '#lib/database/index.ts';
 import { lockDueRoutines, pauseUnreadable, setNextTimes, type DueRoutine } from './due-routines.ts';
-import { insertOccurrences, occurrenceRows } from './occurrence-rows.ts';
+import { insertOccurrences, occurrenceRows, type OccurrenceRow } from './occurrence-rows.ts';
 import { decide, type Decision } from './occurrence.ts';
 import { parseStoredSchedule } from './schedule/index.ts';
 import { reasonsToSkip, type SkipRules } from './skip-reasons.ts';
@@ -14,7 +14,19 @@ export interface Claimed {
   readonly more: boolean;
   readonly runs: number;
   readonly skipped: number;
+  /** Occurrences passed over, by reason; a row may stand for many. */
+  readonly skippedBy: ReadonlyMap<string, number>;
+  /** How late the oldest of the batch was; undefined when nothing was due. */
+  readonly lagSeconds: number | undefined;
 }
+
+const NOTHING: Claimed = {
+  more: false,
+  runs: 0,
+  skipped: 0,
+  skippedBy: new Map(),
+  lagSeconds: undefined,
+};
 
 /**
  * Claims one batch of due routines: inserts a row for every occurrence and advances the next times, in one
@@ -24,7 +36,8 @@ export interface Claimed {
 export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Claimed> {
   return transaction(deps.database, async (tx) => {
     const due = await lockDueRoutines(tx, batchSize);
-    if (due.length === 0) return { more: false, runs: 0, skipped: 0 };
+    const [oldest] = due;
+    if (oldest === undefined) return NOTHING;
     const { decided, unreadable } = decideInTime(due);
     const candidates = decided.filter(({ decision }) => decision.run !== undefined);
     const reasons = await reasonsToSkip(
@@ -52,8 +65,22 @@ export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Cl
     const runs = occurrences.filter(({ state }) => state === 'queued').length;
     const undecided = due.length - decided.length - unreadable.length;
     const more = due.length === batchSize || undecided > 0;
-    return { more, runs, skipped: occurrences.length - runs };
+    return {
+      more,
+      runs,
+      skipped: occurrences.length - runs,
+      skippedBy: countByReason(occurrences),
+      lagSeconds: (oldest.now.getTime() - oldest.dueAt.getTime()) / 1_000,
+    };
   });
+}
+
+function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { reason, skipped_count: count } of occurrences) {
+    if (reason !== null) counts.set(reason, (counts.get(reason) ?? 0) + (count ?? 1));
+  }
+  return counts;
 }
 
 /**

@@ -49,7 +49,10 @@ function leaseBatch(db: Db): Promise<StartableRun[]> {
           and (start_leased_until is null or start_leased_until < now())
           and (trigger = 'schedule' or created_at < now() - interval '10 seconds')
       ), chosen as (
+        -- Asked again of the row itself: another tick may have leased or started it since the snapshot.
         select runs.id from runs join waiting using (id)
+        where runs.state = 'queued' and runs.workflow_started_at is null
+          and (runs.start_leased_until is null or runs.start_leased_until < now())
         order by waiting.turn, id limit ${BATCH}
         for update of runs skip locked
       )

@@ -2,11 +2,13 @@ import { cancellation, endRun, failure, type RunEngine } from '#core/runs/index.
 import { kickDelivery } from '#core/webhooks/index.ts';
 import { execute, rows, sql, transaction, type Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
 
 export interface SweepDeps {
   readonly database: Database;
   readonly engine: RunEngine;
   readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 interface OpenRun {
@@ -56,7 +58,7 @@ function takeOpenRuns(database: Database): Promise<OpenRun[]> {
 }
 
 async function settle(
-  { database, engine, log }: SweepDeps,
+  { database, engine, log, metrics }: SweepDeps,
   run: OpenRun,
   workflow: 'completed' | 'gone',
 ): Promise<void> {
@@ -69,6 +71,7 @@ async function settle(
     return;
   }
   const ending = run.cancelRequested ? cancellation : failure('workflow_lost');
-  const { delivery } = await transaction(database, (tx) => endRun(tx, run.id, ending));
+  const { ended, delivery } = await transaction(database, (tx) => endRun(tx, run.id, ending));
+  if (ended) metrics.runEnded(ending);
   if (delivery !== undefined) await kickDelivery(engine, delivery, log);
 }

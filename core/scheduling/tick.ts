@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunEngine } from '#core/runs/index.ts';
 import { claimDueDeliveries, kickDelivery } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
-import { claimDueRoutines, type ClaimDeps } from './claim.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
+import { claimDueRoutines, type Claimed, type ClaimDeps } from './claim.ts';
 import { dueWithinSeconds } from './due-routines.ts';
 import { forgetExpired } from './housekeeping.ts';
 import { reconcileNextTimes } from './reconcile.ts';
@@ -11,6 +12,7 @@ import { sweepOpenRuns } from './sweep.ts';
 export interface TickDeps extends ClaimDeps {
   readonly engine: RunEngine;
   readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 export interface TickReport {
@@ -30,6 +32,7 @@ const DELIVERY_BATCH = 200;
  * when one before it fails; the first fault is thrown at the end.
  */
 export async function tick(deps: TickDeps): Promise<TickReport> {
+  const started = performance.now();
   const faults: unknown[] = [];
   const attempt = async <T>(part: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
     try {
@@ -45,6 +48,8 @@ export async function tick(deps: TickDeps): Promise<TickReport> {
   const deliveries = await attempt('deliveries', () => startDueDeliveries(deps), 0);
   const settled = await attempt('sweep', () => sweepOpenRuns(deps), 0);
   await attempt('housekeeping', () => forgetExpired(deps.database), undefined);
+  const seconds = (performance.now() - started) / 1_000;
+  deps.metrics.ticked({ seconds, failed: faults.length > 0 });
   if (faults.length > 0) throw faults[0];
   return { ...claimed, deliveries, settled };
 }
@@ -69,9 +74,14 @@ async function claimBatches(deps: TickDeps): Promise<{ runs: number; skipped: nu
     const claimed = await claimDueRoutines(deps, CLAIM_BATCH);
     runs += claimed.runs;
     skipped += claimed.skipped;
+    report(deps.metrics, claimed);
     // A short batch may also mean that another tick holds the rest; it will finish it.
     if (!claimed.more) return { runs, skipped };
   }
+}
+
+function report(metrics: Metrics, { lagSeconds, runs, skippedBy }: Claimed): void {
+  if (lagSeconds !== undefined) metrics.claimed({ lagSeconds, runs, skipped: skippedBy });
 }
 
 async function startDueDeliveries({ database, engine, log }: TickDeps): Promise<number> {

@@ -11,6 +11,8 @@ export interface SecretBox {
   seal(plaintext: string, place: SecretPlace): string;
   /** @throws when the text was altered, moved, or sealed under a key this process does not hold */
   open(sealed: string, place: SecretPlace): string;
+  /** How every text that is sealed under the current key begins. */
+  readonly currentPrefix: string;
   /** Whether the text is sealed under the current key, not the previous one. */
   isCurrent(sealed: string): boolean;
 }
@@ -60,6 +62,7 @@ export function createSecretBox(keys: {
       const ciphertext = bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES);
       return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
     },
+    currentPrefix: `${VERSION}.${current.id}.`,
     isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${current.id}.`),
   };
 }

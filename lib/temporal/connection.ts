@@ -36,7 +36,14 @@ export async function openTemporal(
   settings: TemporalSettings,
   tracing: Tracing = NO_TRACING,
 ): Promise<Client> {
-  const connection = Connection.lazy(await connectionOptions(settings));
+  const connection = Connection.lazy({
+    ...(await connectionOptions(settings)),
+    // By default the pauses between attempts grow to two minutes: long after the server is back.
+    channelArgs: {
+      'grpc.initial_reconnect_backoff_ms': 500,
+      'grpc.max_reconnect_backoff_ms': 3_000,
+    },
+  });
   return new Client({
     connection,
     namespace: settings.TEMPORAL_NAMESPACE,

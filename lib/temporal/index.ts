@@ -1,4 +1,5 @@
 export { connectionOptions, openTemporal, type TemporalSettings } from './connection.ts';
+export { ensureSearchAttributes, SEARCH_ATTRIBUTE_NAMES } from './search-attributes.ts';
 export {
   SCHEDULER_WORKFLOW_ID,
   schedulerTaskQueue,

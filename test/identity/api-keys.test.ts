@@ -6,7 +6,7 @@ import { newId } from '#lib/ids.ts';
 import { ALL_SCOPES, signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { pathFor } from './operations.ts';
+import { pathFor } from '#test/support/operations.ts';
 
 let service: Service;
 let ada: Person;

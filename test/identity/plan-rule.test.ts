@@ -4,7 +4,7 @@ import { signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { pathFor } from './operations.ts';
+import { pathFor } from '#test/support/operations.ts';
 
 const services: Service[] = [];
 afterAll(() => Promise.all(services.map((service) => service.close())));

@@ -74,3 +74,23 @@ test('a run can be started without any body', async () => {
   expect(started.status).toBe(202);
   expect(started.data).toMatchObject({ state: 'queued', variables: {} });
 });
+
+test('a model that keeps refusing fails the run with a plain reason, and its step with it', async () => {
+  service.gateway.control.script({
+    marker: 'refused-for-good',
+    times: null,
+    behaviour: { kind: 'error', status: 403 },
+  });
+  const routineId = await createRoutine(key, { instructions: 'refused-for-good' });
+  const run = await runOnce(key, routineId);
+  expect(run).toMatchObject({
+    state: 'failed',
+    reason: 'model_error',
+    errorMessage: 'The model provider answered 403.',
+    result: null,
+    stepCount: 0,
+    usage: { totalTokens: 0, costUsd: null },
+  });
+  expect(run.steps).toHaveLength(1);
+  expect(run.steps[0]).toMatchObject({ state: 'failed', attempt: 1, errorMessage: run.errorMessage });
+});

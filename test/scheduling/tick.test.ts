@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { dispatchQueuedRuns, tick } from '#core/scheduling/index.ts';
 import { execute, row, sql } from '#lib/database/index.ts';
@@ -22,7 +21,10 @@ beforeAll(async () => {
   workers = await startWorkers(config, service.deps);
   key = await (await signUp(service)).key();
 });
-afterEach(() => execute(service.deps.database, sql`update routines set state = 'archived'`));
+afterEach(async () => {
+  service.gateway.control.reset();
+  await execute(service.deps.database, sql`update routines set state = 'archived'`);
+});
 afterAll(async () => {
   await workers.stop();
   await service.close();
@@ -190,5 +192,4 @@ test('one part of a tick that fails does not keep the others from their work', a
     await execute(database, sql`alter table hidden rename to webhook_deliveries`);
   }
   expect(await occurrencesOf(database, id)).toMatchObject([{ state: 'queued' }]);
-  await sleep(0);
 });

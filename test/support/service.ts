@@ -19,6 +19,8 @@ export interface Service {
   readonly config: Config;
   readonly deps: Deps & Awaited<ReturnType<typeof openServices>>['deps'];
   readonly temporal: Awaited<ReturnType<typeof openServices>>['temporal'];
+  /** Of the metrics. */
+  readonly registry: Awaited<ReturnType<typeof openServices>>['registry'];
   readonly databaseUrl: string;
   readonly gateway: Gateway;
   /** Without credentials. */
@@ -72,6 +74,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     config,
     deps,
     temporal: services.temporal,
+    registry: services.registry,
     databaseUrl: testDatabase.url,
     gateway,
     anonymous: new ApiClient(url),

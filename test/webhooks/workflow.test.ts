@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createWebhookActivities } from '#activities/webhooks.ts';
 import { createRunEngine, type RunEngine } from '#core/runs/index.ts';
 import type { PendingDelivery } from '#core/webhooks/index.ts';
+import { createMetrics } from '#lib/metrics/index.ts';
 import { webhookTaskQueue } from '#lib/temporal/index.ts';
 import { workflowBundle } from '#workers/workflow-bundle.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
@@ -46,7 +47,11 @@ async function startWorkers(): Promise<void> {
     await Worker.create({
       connection,
       taskQueue: webhookTaskQueue(TASK_QUEUE),
-      activities: createWebhookActivities({ ...world.deps, webhookTimeoutMs: 2_000 }),
+      activities: createWebhookActivities({
+        ...world.deps,
+        webhookTimeoutMs: 2_000,
+        metrics: createMetrics().metrics,
+      }),
       maxConcurrentActivityTaskExecutions: SLOTS,
     }),
   ];

@@ -113,6 +113,8 @@ export const cancelRun = route({
   errors: [notFound, 'run_not_cancellable'],
 }).to(async ({ access, params: { runId }, deps }) => {
   const asked = await requestCancellation(deps.database, access.projectId, runId);
+  // One that was still queued is over at once; one that is running ends where it runs.
+  if (asked.run.state === 'cancelled') deps.metrics.runEnded(asked.run);
   if (asked.delivery !== undefined) await kickDelivery(deps.engine, asked.delivery, deps.log);
   await deps.engine
     .cancelRun(runId)

@@ -9,7 +9,7 @@ import {
   type RunUsage,
   type Step,
 } from '#core/runs/index.ts';
-import type { Delivery } from '#core/webhooks/index.ts';
+import { FAILURE_REASONS, type Delivery } from '#core/webhooks/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, pageQuery, timestamp } from '../../http/schemas.ts';
 
 const usage = z
@@ -92,6 +92,11 @@ const delivery = z
     id: idOf('delivery', EXAMPLE.delivery),
     eventType: z.string(),
     state: z.enum(['pending', 'sending', 'delivered', 'failed']),
+    reason: z.string().nullable().meta({
+      description: `Why it was given up: ${Object.entries(FAILURE_REASONS)
+        .map(([reason, why]) => `\`${reason}\` (${why})`)
+        .join(', ')}.`,
+    }),
     nextAttemptAt: timestamp.nullable(),
     createdAt: timestamp,
     finishedAt: timestamp.nullable(),
@@ -195,6 +200,7 @@ function presentDelivery(row: Delivery) {
     id: row.id,
     eventType: row.eventType,
     state: row.state,
+    reason: row.reason,
     nextAttemptAt: isoOrNull(row.nextAttemptAt),
     createdAt: iso(row.createdAt),
     finishedAt: isoOrNull(row.finishedAt),

@@ -24,7 +24,7 @@ export type ToolServerFaultKind = keyof typeof TOOL_SERVER_FAULTS;
 export class ToolServerFault extends Error {
   override readonly name = 'ToolServerFault';
   readonly kind: ToolServerFaultKind;
-  /** False only when it is certain that the request did not reach the server. */
+  /** False only when it is certain that the server has not acted on the request. */
   readonly mayHaveArrived: boolean;
   /** What the server itself said, of a `protocol` fault: untrusted, for the model and the run's detail only. */
   readonly serverMessage: string | undefined;
@@ -43,7 +43,13 @@ export class ToolServerFault extends Error {
   }
 }
 
-const NEVER_ARRIVED: ReadonlySet<ToolServerFaultKind> = new Set(['blocked', 'unreachable', 'certificate']);
+/** A request that is refused for want of a sign-in has arrived, but nothing was done for it. */
+const NEVER_ARRIVED: ReadonlySet<ToolServerFaultKind> = new Set([
+  'blocked',
+  'unreachable',
+  'certificate',
+  'sign_in',
+]);
 
 /** Reads whatever the MCP client or the guarded fetch threw; an error of ours passes through. */
 export function toToolServerFault(error: unknown): ToolServerFault | AppError {

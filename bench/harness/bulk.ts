@@ -1,0 +1,102 @@
+import pg from 'pg';
+import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
+
+/**
+ * Loads rows in the shape the product writes, made inside Postgres: a million take seconds instead of minutes. Leaves
+ * the tables as a long-running service has them, vacuumed and analyzed.
+ */
+export async function load(databaseUrl: string, work: (db: Db) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await work(client);
+    await client.query('vacuum analyze');
+  } finally {
+    await client.end();
+  }
+}
+
+/** A project with its organization, whose ids end in this number. */
+export async function loadProject(db: Db, number: number): Promise<string> {
+  const id = `prj_${digits(number)}`;
+  const organization = `org_${digits(number)}`;
+  await execute(db, sql`insert into organizations (id, name) values (${organization}, 'bench')`);
+  await execute(
+    db,
+    sql`insert into projects (id, organization_id, name) values (${id}, ${organization}, 'bench')`,
+  );
+  return id;
+}
+
+/** The id of a loaded routine. */
+export function routineId(number: number): string {
+  return `rtn_${digits(number)}`;
+}
+
+/** Active routines that run once a day; they fall due at `dueAt`, or some time within the next day without it. */
+export async function loadRoutines(
+  db: Db,
+  input: { projectId: string; firstNumber: number; count: number; dueAt?: Date },
+): Promise<void> {
+  const { projectId, firstNumber, count, dueAt } = input;
+  const next: Sql =
+    dueAt === undefined
+      ? sql`now() + interval '30 minutes' + random() * interval '23 hours'`
+      : sql`${dueAt}::timestamptz`;
+  await execute(
+    db,
+    sql`
+      insert into routines (id, project_id, name, instructions, schedule, timezone, model_provider, model_id, state,
+        max_steps, timeout_seconds, next_run_at)
+      select 'rtn_' || lpad((${firstNumber}::bigint + n)::text, 26, '0'), ${projectId}, 'Routine ' || n,
+        'Write one line about the weather, the news and the day, in plain words and without any list.',
+        '0 7 * * *', 'UTC', 'gateway', 'fixture/writer-small', 'active', 25, 900, ${next}
+      from generate_series(0, ${count}::bigint - 1) n
+    `,
+  );
+}
+
+/**
+ * Runs of a project, one a second up to now: a third of them of its first routine, one in ten failed, one in ten
+ * manual, one in ten thousand cancelled, the others scheduled and succeeded. Ids carry their time as real ones do.
+ */
+export async function loadRuns(
+  db: Db,
+  input: { projectId: string; routines: number; count: number },
+): Promise<void> {
+  const { projectId, routines, count } = input;
+  await execute(db, TIME_ID);
+  await execute(
+    db,
+    sql`
+      insert into runs (id, project_id, routine_id, routine_revision, trigger, state, prompt, model_provider, model_id,
+        max_steps, timeout_seconds, result, step_count, input_tokens, output_tokens, cost_usd, created_at,
+        workflow_started_at, started_at, finished_at)
+      select 'run_' || bench_time_id(at) || lpad(n::text, 16, '0'), ${projectId},
+        'rtn_' || lpad((case when n % 3 = 0 then 0 else 1 + n % (${routines}::bigint - 1) end)::text, 26, '0'),
+        1, case when n % 10 = 7 then 'manual' else 'schedule' end,
+        case when n % 10000 = 5 then 'cancelled' when n / 10 % 10 = 3 then 'failed' else 'succeeded' end,
+        'Write one line about the weather, the news and the day, in plain words and without any list.',
+        'gateway', 'fixture/writer-small', 25, 900, 'It is mild, the news is calm and the day goes on as planned.',
+        1, 120, 20, 0.00003, at, at, at, at
+      from generate_series(0, ${count}::bigint - 1) n
+      cross join lateral (select now() - (${count}::bigint - n) * interval '1 second' as at) as time
+    `,
+  );
+}
+
+function digits(number: number): string {
+  return String(number).padStart(26, '0');
+}
+
+/** The first ten characters of an id: the milliseconds in base32, 48 bits of them, as UUIDv7 in TypeID form begins. */
+const TIME_ID = sql`
+  create or replace function bench_time_id(at timestamptz) returns text language sql immutable as $$
+    select substr(d, (ms >> 45)::integer % 32 + 1, 1) || substr(d, (ms >> 40)::integer % 32 + 1, 1)
+      || substr(d, (ms >> 35)::integer % 32 + 1, 1) || substr(d, (ms >> 30)::integer % 32 + 1, 1)
+      || substr(d, (ms >> 25 & 31)::integer + 1, 1) || substr(d, (ms >> 20 & 31)::integer + 1, 1)
+      || substr(d, (ms >> 15 & 31)::integer + 1, 1) || substr(d, (ms >> 10 & 31)::integer + 1, 1)
+      || substr(d, (ms >> 5 & 31)::integer + 1, 1) || substr(d, (ms & 31)::integer + 1, 1)
+    from (select floor(extract(epoch from at) * 1000)::bigint as ms, '0123456789abcdefghjkmnpqrstvwxyz' as d) as t
+  $$
+`;

@@ -1,0 +1,40 @@
+import { openDatabase, type Database } from '#lib/database/index.ts';
+
+/**
+ * The plans, with their real times, of the statements that `work` makes: Postgres itself reports them (auto_explain),
+ * so that they are those of the product's own statements.
+ */
+export async function explained(
+  databaseUrl: string,
+  work: (database: Database) => Promise<unknown>,
+): Promise<string[]> {
+  const plans: string[] = [];
+  // One connection, so that the one which was told to explain serves all of the work.
+  const database = openDatabase({ url: databaseUrl, poolSize: 1, applicationName: 'bench' });
+  try {
+    const client = await database.connect();
+    client.on('notice', ({ message = '' }) => {
+      if (message.startsWith('duration:')) plans.push(withoutStatement(message));
+    });
+    await client.query(`
+      load 'auto_explain';
+      set auto_explain.log_min_duration = 0;
+      set auto_explain.log_analyze = on;
+      set client_min_messages = log;
+    `);
+    client.release();
+    plans.length = 0;
+    await work(database);
+    return plans;
+  } finally {
+    await database.end();
+  }
+}
+
+function withoutStatement(message: string): string {
+  const lines = message.split('\n');
+  const first = lines.findIndex((line) => line.includes('(cost='));
+  // A condition may hold hundreds of ids.
+  const plan = lines.slice(Math.max(first, 0));
+  return plan.map((line) => (line.length > 200 ? `${line.slice(0, 200)} …` : line)).join('\n');
+}

@@ -1,0 +1,51 @@
+import { rows, sql, type Db } from '#lib/database/index.ts';
+
+/** A tool as a run offers it to its model. */
+export interface OfferedTool {
+  /** Unique in the run, of at most 64 letters, digits, `_` and `-`, as providers want it. */
+  readonly name: string;
+  readonly policyId: string;
+  readonly connectionId: string;
+  readonly connectionName: string;
+  readonly toolName: string;
+  readonly description: string | null;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The tools that a run may use: automatic, and confirmed before the run began, so that nothing which happens during a
+ * run can give it more.
+ */
+export async function offeredTools(
+  db: Db,
+  run: { projectId: string; routineId: string; startedAt: Date },
+): Promise<OfferedTool[]> {
+  const found = await rows<Omit<OfferedTool, 'name'> & { clashes: boolean }>(
+    db,
+    sql`
+      select p.id as "policyId", p.connection_id as "connectionId", c.name as "connectionName",
+        p.tool_name as "toolName", p.description, p.input_schema as "inputSchema",
+        exists (
+          select 1 from tool_policies o
+          where o.routine_id = p.routine_id and o.id <> p.id
+            and left(regexp_replace(o.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
+              = left(regexp_replace(p.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
+        ) as clashes
+      from tool_policies p join connections c on c.id = p.connection_id
+      where p.routine_id = ${run.routineId} and p.project_id = ${run.projectId} and p.state = 'automatic'
+        and p.confirmed_at <= ${run.startedAt}
+      order by p.id
+    `,
+  );
+  return found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes) }));
+}
+
+/**
+ * The server's own name where the routine has no other like it. Judged against all its policies, whatever their state:
+ * a name must not change while a run goes on, because its transcript holds it.
+ */
+function nameFor(tool: Omit<OfferedTool, 'name'>, clashes: boolean): string {
+  const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
+  // The whole id and not a part of it: another server could have chosen a name that ends like this.
+  return clashes ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}` : plain.slice(0, 64);
+}

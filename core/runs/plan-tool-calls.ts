@@ -1,0 +1,89 @@
+import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
+import type { OfferedTool } from '#core/connections/index.ts';
+import type { ModelAnswer, ToolCallRequest } from './model-call.ts';
+import { cut, SHOWN_LENGTH, type PendingTool } from './tool-record.ts';
+import { noResult } from './tool-result.ts';
+
+/** Calls of one answer; a model that asks for more is told to ask again. */
+export const MAX_CALLS_OF_ANSWER = 32;
+
+export interface CallPlan {
+  /** The assistant's part of the transcript, with an answer to each call that gets none from a tool. */
+  readonly messages: readonly ModelMessage[];
+  /** The steps that follow: those to be made first, in order, then those that were answered at once. */
+  readonly steps: readonly (PendingTool & { readonly error: string | null })[];
+  /** Names of the calls to be made. */
+  readonly names: readonly string[];
+}
+
+/** The tools in the model library's form, without any way to run them: a call is made by a step of its own. */
+export function toolSet(offered: readonly OfferedTool[]): ToolSet {
+  const set = Object.create(null) as ToolSet;
+  for (const { name, description, inputSchema } of offered) {
+    set[name] = tool({
+      ...(description === null ? {} : { description }),
+      inputSchema: jsonSchema({ ...inputSchema }),
+    });
+  }
+  return set;
+}
+
+/** Decides what becomes of each call that a model asked for, so that every one of them is answered. */
+export function planToolCalls(answer: ModelAnswer, offered: readonly OfferedTool[]): CallPlan {
+  const byName = new Map(offered.map((each) => [each.name, each]));
+  const toMake: CallPlan['steps'][number][] = [];
+  const answered: CallPlan['steps'][number][] = [];
+  const excess: ToolCallRequest[] = [];
+  for (const call of answer.toolCalls) {
+    const target = byName.get(call.name);
+    if (call.invalid) {
+      const known = target !== undefined;
+      const why = known ? 'the arguments are not valid JSON' : 'the run has no tool of this name';
+      answered.push({ ...pending(call, target), rejected: true, error: `Refused: ${why}.` });
+    } else if (target === undefined || toMake.length >= MAX_CALLS_OF_ANSWER) {
+      excess.push(call);
+      answered.push({ ...pending(call, target), rejected: true, error: TOO_MANY });
+    } else {
+      toMake.push({ ...pending(call, target), error: null });
+    }
+  }
+  return {
+    messages: excess.length === 0 ? answer.messages : [...answer.messages, refusalOf(excess)],
+    steps: [...toMake, ...answered],
+    names: toMake.map(({ name }) => name),
+  };
+}
+
+const TOO_MANY = `Refused: more than ${MAX_CALLS_OF_ANSWER} calls in one answer.`;
+
+function pending(call: ToolCallRequest, target: OfferedTool | undefined): PendingTool {
+  const text = JSON.stringify(call.input) ?? 'null';
+  const shown =
+    target === undefined
+      ? { arguments: cut(text, SHOWN_LENGTH), argumentsLength: text.length }
+      : { arguments: null, argumentsLength: null };
+  return {
+    ...noResult(),
+    ...shown,
+    isError: null,
+    callId: call.callId,
+    name: cut(call.name, 200),
+    toolName: target?.toolName ?? null,
+    connectionId: target?.connectionId ?? null,
+    policyId: target?.policyId ?? null,
+    input: call.input,
+    rejected: false,
+  };
+}
+
+function refusalOf(calls: readonly ToolCallRequest[]): ModelMessage {
+  return {
+    role: 'tool',
+    content: calls.map(({ callId, name }) => ({
+      type: 'tool-result' as const,
+      toolCallId: callId,
+      toolName: name,
+      output: { type: 'error-text' as const, value: `${TOO_MANY} The call was not made.` },
+    })),
+  };
+}

@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type Provider from 'oidc-provider';
+
+import { TOOLS_SCOPE } from './server.ts';
+
+const ACCOUNT = 'fixture-person';
+
+/** Plays the person at the login and consent pages, who says yes or no to everything at once. */
+export const consent = async (
+  provider: Provider,
+  ctx: { req: IncomingMessage; res: ServerResponse; respond?: boolean | undefined },
+  answer: 'approve' | 'deny',
+  onGrant: (grantId: string) => void,
+): Promise<void> => {
+  ctx.respond = false;
+  if (answer === 'deny') {
+    const error = 'access_denied';
+    await provider.interactionFinished(ctx.req, ctx.res, { error }, { mergeWithLastSubmission: false });
+    return;
+  }
+  const { params } = await provider.interactionDetails(ctx.req, ctx.res);
+  const grant = new provider.Grant({ accountId: ACCOUNT, clientId: String(params['client_id']) });
+  grant.addOIDCScope(`openid offline_access ${TOOLS_SCOPE}`);
+  for (const resource of [params['resource']].flat()) {
+    if (typeof resource === 'string') grant.addResourceScope(resource, TOOLS_SCOPE);
+  }
+  const grantId = await grant.save();
+  onGrant(grantId);
+  const result = { login: { accountId: ACCOUNT }, consent: { grantId } };
+  await provider.interactionFinished(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
+};

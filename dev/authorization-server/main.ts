@@ -1,0 +1,28 @@
+/**
+ * The fixture authorization server as a process of its own, on AUTHORIZATION_SERVER_PORT, with a tool server behind it
+ * on PROTECTED_TOOL_SERVER_PORT where TOOL_SERVER_URL names one to protect.
+ */
+import { startProtectedToolServer } from './protected-tool-server.ts';
+import { startAuthorizationServer } from './server.ts';
+
+const authorizationServer = await startAuthorizationServer({
+  port: Number(process.env['AUTHORIZATION_SERVER_PORT'] ?? 4020),
+});
+console.log(`Fixture authorization server: ${authorizationServer.issuer}`);
+
+const upstream = process.env['TOOL_SERVER_URL'];
+const toolServer =
+  upstream === undefined
+    ? undefined
+    : await startProtectedToolServer({
+        port: Number(process.env['PROTECTED_TOOL_SERVER_PORT'] ?? 4021),
+        authorizationServer,
+        upstream,
+      });
+if (toolServer !== undefined) console.log(`Fixture tool server that wants a sign-in: ${toolServer.url}`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    void Promise.all([toolServer?.stop(), authorizationServer.stop()]).then(() => process.exit(0));
+  });
+}

@@ -1,0 +1,91 @@
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+
+import { TOOLS_SCOPE, type AuthorizationServer } from './server.ts';
+
+export interface ProtectedToolServerOptions {
+  /** 0 takes a free one. */
+  port: number;
+  authorizationServer: AuthorizationServer;
+  /** The MCP endpoint behind it, which lets anyone in. */
+  upstream: string;
+}
+
+export interface ProtectedToolServer {
+  /** The MCP endpoint. */
+  readonly url: string;
+  /** Of the requests that were let through, the bearers. */
+  readonly bearers: string[];
+  stop(): Promise<void>;
+}
+
+/**
+ * A gate in front of a tool server: a request needs a token of the authorization server that was issued for this very
+ * resource, and one without is told where to get it (MCP authorization, RFC 9728).
+ */
+export const startProtectedToolServer = async ({
+  port,
+  authorizationServer,
+  upstream,
+}: ProtectedToolServerOptions): Promise<ProtectedToolServer> => {
+  const bearers: string[] = [];
+  const server = createServer((incoming, response) => {
+    void answer(incoming, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const bound = address !== null && typeof address === 'object' ? address.port : port;
+  const origin = `http://127.0.0.1:${bound}`;
+  const resource = `${origin}/mcp`;
+  const metadataPath = '/.well-known/oauth-protected-resource/mcp';
+
+  const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (incoming.url === metadataPath) {
+      response.setHeader('content-type', 'application/json').end(
+        JSON.stringify({
+          resource,
+          authorization_servers: [authorizationServer.issuer],
+          scopes_supported: [TOOLS_SCOPE],
+          bearer_methods_supported: ['header'],
+        }),
+      );
+      return;
+    }
+    const bearer = /^Bearer (.+)$/.exec(incoming.headers.authorization ?? '')?.[1];
+    const token = bearer === undefined ? undefined : await authorizationServer.accessToken(bearer);
+    if (bearer === undefined || token?.audience !== resource) {
+      incoming.resume();
+      response
+        .writeHead(401, {
+          'www-authenticate': `Bearer resource_metadata="${origin}${metadataPath}", scope="${TOOLS_SCOPE}"`,
+        })
+        .end();
+      return;
+    }
+    bearers.push(bearer);
+    forward(incoming, response, upstream);
+  };
+  return {
+    url: resource,
+    bearers,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+/** Without the credential, which is for this server only. */
+const forward = (incoming: IncomingMessage, response: ServerResponse, upstream: string): void => {
+  const { authorization: _, host: __, ...headers } = incoming.headers;
+  const outgoing = request(upstream, { method: incoming.method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  });
+  outgoing.on('error', () => response.destroy());
+  response.on('close', () => outgoing.destroy());
+  incoming.pipe(outgoing);
+};

@@ -1,0 +1,189 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+
+import { consent } from './consent.ts';
+
+export interface AuthorizationServerOptions {
+  /** 0 takes a free one. */
+  port: number;
+  /** What the person at the browser does; may change later through `control`. */
+  answer?: 'approve' | 'deny';
+  accessTokenSeconds?: number;
+  /** Clients that are there from the start. */
+  clients?: Configuration['clients'];
+  /** Dynamic registration (RFC 7591); default true. */
+  registration?: boolean;
+  /** A key of the `/accounts` API that is no token. */
+  apiKey?: string;
+}
+
+export interface AuthorizationServer {
+  readonly issuer: string;
+  readonly control: {
+    answer: 'approve' | 'deny';
+    accessTokenSeconds: number;
+    /** Answers of the token endpoint that take the place of its own, the next first. */
+    readonly tokenFaults: { status: number; body: string }[];
+    /** The grant types of the requests to the token endpoint, in their order. */
+    readonly tokenRequests: string[];
+    /** How long the token endpoint thinks. */
+    tokenDelayMs: number;
+    /** Makes every access token worthless. */
+    revokeAccessTokens(): Promise<void>;
+    /** Makes every token worthless. */
+    revokeAll(): Promise<void>;
+  };
+  /** The live access token behind a bearer, or undefined. */
+  accessToken(bearer: string): Promise<{ audience: string | undefined; scope: string } | undefined>;
+  stop(): Promise<void>;
+}
+
+/** The scope that the tool server of this fixture asks for. */
+export const TOOLS_SCOPE = 'tools';
+
+/**
+ * An OAuth 2.1 and OpenID authorization server on 127.0.0.1, made of `oidc-provider`: code flow with PKCE, device flow,
+ * rotating refresh tokens, revocation, resource indicators, dynamic registration. Nobody has to click: it answers every
+ * request for consent by itself.
+ */
+export const startAuthorizationServer = async (
+  options: AuthorizationServerOptions,
+): Promise<AuthorizationServer> => {
+  const server = createServer();
+  const issuer = await listen(server, options.port);
+  const grantIds = new Set<string>();
+  const accessTokens = new Set<{ destroy(): Promise<unknown> }>();
+  const control: AuthorizationServer['control'] = {
+    answer: options.answer ?? 'approve',
+    accessTokenSeconds: options.accessTokenSeconds ?? 3600,
+    tokenFaults: [],
+    tokenRequests: [],
+    tokenDelayMs: 0,
+    async revokeAccessTokens() {
+      for (const token of accessTokens) await token.destroy();
+      accessTokens.clear();
+    },
+    async revokeAll() {
+      await control.revokeAccessTokens();
+      for (const id of grantIds) await provider.RefreshToken.revokeByGrantId(id);
+    },
+  };
+  const provider = new Provider(issuer, configuration(options, control));
+  const accessToken: AuthorizationServer['accessToken'] = async (bearer) => {
+    const token = await provider.AccessToken.find(bearer);
+    if (token === undefined) return undefined;
+    return { audience: audienceOf(token.aud), scope: token.scope ?? '' };
+  };
+  provider.use(async (ctx, next) => {
+    if (ctx.path.startsWith('/interaction/')) {
+      return consent(provider, ctx, control.answer, (id) => grantIds.add(id));
+    }
+    if (ctx.path === '/accounts') {
+      const bearer = ctx.get('authorization').replace(/^Bearer /, '');
+      const known = bearer === options.apiKey || (await accessToken(bearer)) !== undefined;
+      ctx.status = known ? 200 : 401;
+      ctx.body = known ? ACCOUNTS : { error: 'unauthorized' };
+      return;
+    }
+    if (ctx.path === '/token') await sleep(control.tokenDelayMs);
+    const fault = ctx.path === '/token' ? control.tokenFaults.shift() : undefined;
+    if (fault !== undefined) {
+      control.tokenRequests.push('faulty');
+      ctx.status = fault.status;
+      ctx.type = 'application/json';
+      ctx.body = fault.body;
+      return;
+    }
+    await next();
+  });
+  const count = (ctx: KoaContextWithOIDC) => control.tokenRequests.push(grantTypeOf(ctx));
+  provider.on('grant.success', count);
+  provider.on('grant.error', count);
+  provider.on('access_token.saved', (token) => accessTokens.add(token));
+  server.on('request', provider.callback());
+  return {
+    issuer,
+    control,
+    accessToken,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+const ACCOUNTS = {
+  accounts: [
+    { id: 'site-1', name: 'https://shop.example/' },
+    { id: 'site-2', name: 'https://blog.example/' },
+  ],
+};
+
+const configuration = (
+  { clients = [], registration = true }: AuthorizationServerOptions,
+  control: AuthorizationServer['control'],
+): Configuration => ({
+  clients,
+  scopes: ['openid', 'offline_access', TOOLS_SCOPE],
+  jwks: { keys: [signingKey()] },
+  cookies: { keys: [randomBytes(32).toString('hex')] },
+  pkce: { required: () => true },
+  rotateRefreshToken: true,
+  issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
+  interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  ttl: {
+    AccessToken: () => control.accessTokenSeconds,
+    AuthorizationCode: 60,
+    Grant: 86_400,
+    Interaction: 600,
+    RefreshToken: 86_400,
+    Session: 86_400,
+  },
+  features: {
+    devInteractions: { enabled: false },
+    deviceFlow: { enabled: true },
+    introspection: { enabled: true },
+    revocation: { enabled: true },
+    registration: { enabled: registration },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => [],
+      useGrantedResource: () => true,
+      getResourceServerInfo: () => ({
+        scope: TOOLS_SCOPE,
+        accessTokenFormat: 'opaque',
+        accessTokenTTL: control.accessTokenSeconds,
+      }),
+    },
+  },
+});
+
+const signingKey = () => ({
+  ...generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),
+  kid: 'fixture',
+  use: 'sig',
+  alg: 'RS256',
+});
+
+const audienceOf = (audience: string | string[] | undefined): string | undefined =>
+  Array.isArray(audience) ? audience[0] : audience;
+
+const grantTypeOf = (ctx: KoaContextWithOIDC): string => {
+  const type = ctx.oidc?.params?.['grant_type'];
+  return typeof type === 'string' ? type : 'unknown';
+};
+
+const listen = async (server: Server, port: number): Promise<string> => {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const bound = address !== null && typeof address === 'object' ? address.port : port;
+  return `http://127.0.0.1:${bound}`;
+};

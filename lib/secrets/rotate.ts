@@ -1,0 +1,98 @@
+import { execute, join, raw, rows, sql, transaction, type Database } from '#lib/database/index.ts';
+import { SEALED_COLUMNS, type SealedColumn } from './columns.ts';
+import type { SecretBox } from './secret-box.ts';
+
+export interface RotatedColumn {
+  readonly table: string;
+  readonly column: string;
+  /** Texts sealed anew. */
+  readonly rotated: number;
+  /** Texts that neither key opens; they are left as they are. */
+  readonly unreadable: number;
+}
+
+export interface RotationOptions {
+  /** Rows in one transaction. */
+  readonly batchSize?: number;
+  readonly columns?: readonly SealedColumn[];
+}
+
+/**
+ * Seals everything that is not under the current key anew, in short transactions that hold only the rows at hand, while
+ * the service goes on. What is done stays done: a rotation that was broken off is simply started again.
+ */
+export async function rotateSecrets(
+  database: Database,
+  secrets: SecretBox,
+  { batchSize = 200, columns = SEALED_COLUMNS }: RotationOptions = {},
+): Promise<RotatedColumn[]> {
+  const report: RotatedColumn[] = [];
+  for (const column of columns) {
+    let rotated = 0;
+    let unreadable = 0;
+    let after: Keys | undefined;
+    do {
+      const batch = await rotateBatch(database, secrets, column, { after, batchSize });
+      rotated += batch.rotated;
+      unreadable += batch.unreadable;
+      after = batch.last;
+    } while (after !== undefined);
+    report.push({ table: column.table, column: column.column, rotated, unreadable });
+  }
+  return report;
+}
+
+type Keys = readonly (string | Buffer)[];
+
+interface SealedRow {
+  readonly keys: Keys;
+  readonly sealed: string;
+}
+
+function rotateBatch(
+  database: Database,
+  secrets: SecretBox,
+  where: SealedColumn,
+  { after, batchSize }: { after: Keys | undefined; batchSize: number },
+): Promise<{ rotated: number; unreadable: number; last: Keys | undefined }> {
+  // Names come from the list above, never from outside.
+  const table = raw(where.table);
+  const column = raw(where.column);
+  const key = sql`(${raw(where.keys.join(', '))})`;
+  return transaction(database, async (tx) => {
+    const batch = await rows<Record<string, string | Buffer> & { sealed: string }>(
+      tx,
+      sql`
+        select ${raw(where.keys.map((name) => `"${name}"`).join(', '))}, ${column} as sealed from ${table}
+        where ${column} is not null and not starts_with(${column}, ${secrets.currentPrefix})
+          ${after === undefined ? sql`` : sql`and ${key} > (${join([...after])})`}
+        order by ${raw(where.keys.join(', '))} limit ${batchSize} for update
+      `,
+    );
+    let rotated = 0;
+    let last: Keys | undefined;
+    for (const row of batch) {
+      last = where.keys.map((name) => row[name] ?? '');
+      const anew = reseal(secrets, where, { keys: last, sealed: row.sealed });
+      if (anew === undefined) continue;
+      rotated += await execute(
+        tx,
+        sql`update ${table} set ${column} = ${anew} where ${key} = (${join([...last])})`,
+      );
+    }
+    return { rotated, unreadable: batch.length - rotated, last };
+  });
+}
+
+function reseal(secrets: SecretBox, where: SealedColumn, row: SealedRow): string | undefined {
+  const place = {
+    table: where.table,
+    row: where.rowOf(row.keys),
+    column: where.sealedAs ?? where.column,
+  };
+  try {
+    return secrets.seal(secrets.open(row.sealed, place), place);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,197 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readConnection } from '#core/connections/index.ts';
+import { createOAuthSource } from '#core/connections/oauth/index.ts';
+import { rows, sql } from '#lib/database/index.ts';
+import { signUp, type Person } from '../support/people.ts';
+import { signIn, startSignInFixture, type SignInFixture } from './sign-in-fixture.ts';
+
+let fixture: SignInFixture;
+let person: Person;
+let id: string;
+
+beforeAll(async () => {
+  fixture = await startSignInFixture();
+  person = await signUp(fixture.service);
+});
+afterAll(() => fixture.close());
+beforeEach(async () => {
+  id = (await signIn(person.session, 'fixture')).data.id;
+  control().tokenRequests.length = 0;
+});
+afterEach(() => {
+  control().tokenDelayMs = 0;
+  control().tokenFaults.length = 0;
+});
+
+const control = () => fixture.authorizationServer.control;
+const accounts = () => person.session.get(`/v1/connections/${id}/accounts`);
+const connection = () => readConnection(fixture.service.deps.database, person.projectId, id);
+const never = () => new AbortController().signal;
+
+async function expireIn(seconds: number): Promise<void> {
+  await rows(
+    fixture.service.deps.database,
+    sql`update connections set credentials_expire_at = now() + make_interval(secs => ${seconds}) where id = ${id}`,
+  );
+}
+
+async function grant(): Promise<{ accessToken: string; refreshToken: string }> {
+  const { database, connectionSecrets } = fixture.service.deps;
+  const [stored] = await rows<{ credentials: string }>(
+    database,
+    sql`select credentials from connections where id = ${id}`,
+  );
+  return connectionSecrets.open(id, stored!.credentials) as never;
+}
+
+test('ten callers in five instances renew a token once, and all get the new one', async () => {
+  const { deps } = fixture.service;
+  const old = await grant();
+  await expireIn(30);
+  control().tokenDelayMs = 300;
+  const sources = Array.from({ length: 5 }, () => createOAuthSource(deps));
+  const named = await connection();
+  const headers = await Promise.all(
+    [...sources, ...sources].map((source) => source.headers(named, never())),
+  );
+  expect(control().tokenRequests).toEqual(['refresh_token']);
+  const renewed = await grant();
+  expect(renewed.accessToken).not.toBe(old.accessToken);
+  expect(new Set(headers.map((each) => each['authorization']))).toEqual(
+    new Set([`Bearer ${renewed.accessToken}`]),
+  );
+});
+
+test('ten requests to two replicas renew a token once', async () => {
+  const replica = await fixture.service.replica();
+  try {
+    await expireIn(-5);
+    control().tokenDelayMs = 200;
+    const urls = [fixture.service.url, replica.url];
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        fetch(`${urls[index % 2]}/v1/connections/${id}/accounts`, {
+          headers: { ...person.session.headers },
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(control().tokenRequests).toEqual(['refresh_token']);
+  } finally {
+    await replica.close();
+  }
+});
+
+test('the refresh token rotates and the new one is the one used next', async () => {
+  const seen = new Set<string>();
+  for (let round = 0; round < 3; round++) {
+    seen.add((await grant()).refreshToken);
+    await expireIn(1);
+    expect((await accounts()).status).toBe(200);
+  }
+  expect(seen.size).toBe(3);
+  expect(control().tokenRequests).toEqual(Array(3).fill('refresh_token'));
+});
+
+test('a token with more than a minute left is not renewed', async () => {
+  await expireIn(90);
+  expect((await accounts()).status).toBe(200);
+  expect(control().tokenRequests).toEqual([]);
+});
+
+test('a revoked grant wants a new sign-in, says so in fixed words, and is not tried again', async () => {
+  await control().revokeAll();
+  await expireIn(-5);
+  const refused = await accounts();
+  expect(refused.status).toBe(409);
+  expect(refused.body.error).toEqual({
+    code: 'connection_not_ready',
+    message: 'The connection is not ready.',
+  });
+  const { data } = await person.session.get('/v1/connections');
+  expect(data.find((each: { id: string }) => each.id === id)).toMatchObject({
+    state: 'needs_reauthorization',
+    error: {
+      code: 'authorization_expired',
+      message: 'The sign-in has expired and could not be renewed; connect again.',
+    },
+  });
+  expect((await accounts()).status).toBe(409);
+  expect(control().tokenRequests).toEqual(['refresh_token']);
+});
+
+test('a provider that is away for a moment costs nothing while the old token is good', async () => {
+  await expireIn(30);
+  control().tokenFaults.push({ status: 503, body: 'canary away' });
+  expect((await accounts()).status).toBe(200);
+  expect((await connection()).state).toBe('ready');
+  expect((await accounts()).status).toBe(200);
+  expect(control().tokenRequests).toEqual(['faulty', 'refresh_token']);
+});
+
+test('a provider that is away when the token is over is an error that passes', async () => {
+  await expireIn(-5);
+  control().tokenFaults.push({ status: 503, body: 'canary away' });
+  const away = await accounts();
+  expect(away.status).toBe(502);
+  expect(away.body.error.message).toBe('The sign-in could not be renewed just now; try again.');
+  expect((await connection()).state).toBe('ready');
+  expect((await accounts()).status).toBe(200);
+});
+
+test('an access token that the provider stops taking early is renewed on the spot', async () => {
+  await control().revokeAccessTokens();
+  expect((await accounts()).status).toBe(200);
+  expect(control().tokenRequests).toEqual(['refresh_token']);
+});
+
+test('who finds the lease taken by a process that died waits for its end and renews then', async () => {
+  await expireIn(-5);
+  await rows(
+    fixture.service.deps.database,
+    sql`
+      update connections set renewal_lease = 'of a dead process', renewal_leased_until = now() + interval '1 second'
+      where id = ${id}
+    `,
+  );
+  const waiting = accounts();
+  await sleep(300);
+  expect(control().tokenRequests).toEqual([]);
+  expect((await waiting).status).toBe(200);
+  expect(control().tokenRequests).toEqual(['refresh_token']);
+});
+
+test('a caller who gives up does not lose the rotated token', async () => {
+  const source = createOAuthSource(fixture.service.deps);
+  await expireIn(-5);
+  control().tokenDelayMs = 300;
+  const old = await grant();
+  await expect(source.headers(await connection(), AbortSignal.timeout(100))).rejects.toThrow();
+  await sleep(600);
+  expect((await grant()).refreshToken).not.toBe(old.refreshToken);
+  control().tokenDelayMs = 0;
+  expect((await accounts()).status).toBe(200);
+  expect(control().tokenRequests).toEqual(['refresh_token']);
+});
+
+test('a connection that is deleted during a renewal stays deleted', async () => {
+  await expireIn(-5);
+  control().tokenDelayMs = 300;
+  const late = accounts();
+  await sleep(100);
+  expect((await person.session.delete(`/v1/connections/${id}`)).status).toBe(200);
+  expect((await late).status).toBe(404);
+});
+
+test('a new sign-in during a renewal wins over it', async () => {
+  await expireIn(-5);
+  control().tokenDelayMs = 400;
+  const late = accounts();
+  await sleep(150);
+  control().tokenDelayMs = 0;
+  await signIn(person.session, 'fixture', { connectionId: id });
+  const signedIn = await grant();
+  expect((await late).status).toBe(200);
+  expect(await grant()).toEqual(signedIn);
+});

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WORKFLOW } from '#lib/temporal/index.ts';
+import { ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
+import { activeRoutine, runEnded } from '#test/support/routines.ts';
+import { startService, startWorkers, type Service } from '#test/support/service.ts';
+
+let service: Service;
+let replica: { url: string; close(): Promise<void> };
+let moreWorkers: { stop(): Promise<void> };
+const workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+  replica = await service.replica();
+  moreWorkers = await startWorkers(service.config, service.deps);
+  await service.temporal.workflow.start(WORKFLOW.scheduler, {
+    taskQueue: service.config.TEMPORAL_TASK_QUEUE,
+    workflowId,
+    args: [],
+  });
+});
+afterAll(async () => {
+  await service.temporal.workflow.getHandle(workflowId).terminate('the test is over');
+  await replica.close();
+  await moreWorkers.stop();
+  await service.close();
+});
+
+test('a routine due each minute runs by itself, at the minute, exactly once', async () => {
+  const key = await (await signUp(service)).key();
+  const marker = `Say ${randomBytes(6).toString('hex')}.`;
+  const id = await activeRoutine(key, { schedule: '* * * * *', instructions: marker });
+  const { nextRunAt } = (await key.get(`/v1/routines/${id}`)).data;
+  const scheduled = async () =>
+    (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data as { id: string }[];
+  const cron = service.anonymous.with({ 'X-Scheduler-Secret': service.config.SCHEDULER_SECRET! });
+  const tickEverywhere = () =>
+    Promise.all(
+      [service.url, replica.url].map((url) =>
+        new ApiClient(url, cron.headers).post('/internal/scheduler/tick'),
+      ),
+    );
+
+  // The scheduler alone is enough for this; the crons beside it must not double it.
+  await expect.poll(scheduled, { timeout: 65_000, interval: 100 }).toHaveLength(1);
+  await tickEverywhere();
+  await tickEverywhere();
+
+  const [first] = await scheduled();
+  const run = await runEnded(key, first!.id);
+  expect(run).toMatchObject({ state: 'succeeded', trigger: 'schedule', stepCount: 1 });
+  expect(run.scheduledFor).toBe(nextRunAt);
+  const lateMs = Date.parse(run.createdAt) - Date.parse(run.scheduledFor);
+  expect(lateMs).toBeGreaterThanOrEqual(0);
+  expect(lateMs).toBeLessThan(10_000);
+  expect((await scheduled()).filter((other) => other.id !== run.id)).toEqual([]);
+  const calls = service.gateway.control
+    .requests()
+    .filter(({ body }) => JSON.stringify(body ?? '').includes(marker));
+  expect(calls).toHaveLength(2); // The proof run's and this one's.
+}, 120_000);

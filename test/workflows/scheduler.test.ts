@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { execute, sql } from '#lib/database/index.ts';
+import { WORKFLOW } from '#lib/temporal/index.ts';
+import { occurrencesOf, plantRoutine } from '#test/scheduling/planted.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { keepScheduler } from '#workers/scheduler.ts';
+
+let service: Service;
+let workflowId: string;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+});
+afterEach(async () => {
+  await service.temporal.workflow.getHandle(workflowId).terminate('the test is over');
+});
+afterAll(() => service.close());
+
+/** Under an id of its own: the namespace is shared with the other tests. */
+async function startScheduler(input: { intervalMs: number; ticksPerRun: number }) {
+  workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
+  return service.temporal.workflow.start(WORKFLOW.scheduler, {
+    taskQueue: service.config.TEMPORAL_TASK_QUEUE,
+    workflowId,
+    args: [input],
+  });
+}
+
+const claimedWithin = (routineId: string, timeout: number) =>
+  expect
+    .poll(() => occurrencesOf(service.deps.database, routineId), { timeout, interval: 100 })
+    .toMatchObject([{ reason: null }]);
+
+test('it ticks at each interval, claims what is due and starts its run', async () => {
+  const { database } = service.deps;
+  await startScheduler({ intervalMs: 1_000, ticksPerRun: 100 });
+  for (let round = 0; round < 2; round += 1) {
+    const { id } = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
+    await expect
+      .poll(async () => (await occurrencesOf(database, id))[0]?.state, { timeout: 10_000 })
+      .toBe('succeeded');
+  }
+});
+
+test('it survives ticks that fail', async () => {
+  const { database } = service.deps;
+  const handle = await startScheduler({ intervalMs: 500, ticksPerRun: 100 });
+  await execute(database, sql`alter table routines rename to hidden`);
+  const failedTicks = async () => {
+    const { events } = await handle.fetchHistory();
+    return events?.filter((event) => event.activityTaskFailedEventAttributes).length;
+  };
+  try {
+    await expect.poll(failedTicks, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+  } finally {
+    await execute(database, sql`alter table hidden rename to routines`);
+  }
+  const { id } = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
+  await claimedWithin(id, 10_000);
+});
+
+test('it continues as new after its share of ticks and goes on ticking', async () => {
+  const first = await startScheduler({ intervalMs: 500, ticksPerRun: 2 });
+  const handle = service.temporal.workflow.getHandle(workflowId);
+  await expect
+    .poll(async () => (await handle.describe()).runId, { timeout: 15_000 })
+    .not.toBe(first.firstExecutionRunId);
+  const before = service.temporal.workflow.getHandle(workflowId, first.firstExecutionRunId);
+  expect((await before.describe()).status.name).toBe('CONTINUED_AS_NEW');
+  const { events } = await before.fetchHistory();
+  expect(events!.length).toBeLessThan(60);
+  const { id } = await plantRoutine(service.deps.database, {
+    schedule: '@yearly',
+    nextRunAt: new Date(),
+  });
+  await claimedWithin(id, 10_000);
+});
+
+test('a scheduler that somebody terminates is started again', async () => {
+  workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
+  const { temporal, config, deps } = service;
+  const settings = { client: temporal, taskQueue: config.TEMPORAL_TASK_QUEUE, log: deps.log };
+  const kept = [
+    await keepScheduler({ ...settings, workflowId, everyMs: 200 }),
+    await keepScheduler({ ...settings, workflowId, everyMs: 200 }),
+  ];
+  try {
+    const handle = temporal.workflow.getHandle(workflowId);
+    const first = await handle.describe();
+    expect(first.status.name).toBe('RUNNING');
+    await handle.terminate('by mistake');
+    await expect
+      .poll(() => handle.describe(), { timeout: 10_000 })
+      .toMatchObject({
+        status: { name: 'RUNNING' },
+        runId: expect.not.stringMatching(first.runId),
+      });
+  } finally {
+    for (const each of kept) each.stop();
+  }
+});
