@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { readGatewayList } from './gateway-list.ts';
@@ -54,7 +55,8 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     const resting = performance.now() - failedAt < RETRY_AFTER_FAILURE_MS;
     if (age >= freshMs && !(resting && last !== undefined)) {
       inFlight ??= refresh();
-      await inFlight;
+      // With a list at hand nobody waits long for a gateway that hangs.
+      await (last === undefined ? inFlight : Promise.race([inFlight, patience()]));
     }
     if (last === undefined) {
       throw new AppError('models_unavailable', undefined, { 'Retry-After': '5' });
@@ -72,6 +74,12 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
 }
 
 const RETRY_AFTER_FAILURE_MS = 5_000;
+const PATIENCE_MS = 1_000;
+
+function patience(): Promise<void> {
+  return sleep(PATIENCE_MS, undefined, { ref: false });
+}
+
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 async function fetchList({
