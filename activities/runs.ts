@@ -6,21 +6,25 @@ import {
   ModelFailure,
   noteFailedAttempt,
   performModelStep,
+  performToolStep,
   type ModelStepDeps,
   type RunEngine,
   type RunReason,
   type StepOutcome,
+  type ToolStepDeps,
+  type ToolStepOutcome,
 } from '#core/runs/index.ts';
 import { kickDelivery, type PendingDelivery } from '#core/webhooks/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
-export interface RunActivityDeps extends ModelStepDeps {
+export interface RunActivityDeps extends ModelStepDeps, ToolStepDeps {
   readonly engine: RunEngine;
 }
 
 export interface RunActivities {
   modelStep(input: { runId: string; index: number }): Promise<StepOutcome>;
+  toolCall(input: { runId: string; index: number }): Promise<ToolStepOutcome>;
   concludeRun(input: { runId: string; ending: 'cancelled' | RunReason }): Promise<void>;
 }
 
@@ -44,6 +48,10 @@ export function createRunActivities(deps: RunActivityDeps): RunActivities {
         await noteFailedAttempt(deps.database, input, error);
         throw toApplicationFailure(error);
       }
+    },
+    toolCall(input) {
+      const { cancellationSignal } = Context.current();
+      return withHeartbeat(() => performToolStep(deps, input, cancellationSignal));
     },
     async concludeRun({ runId, ending }) {
       const how = ending === 'cancelled' ? cancellation : failure(ending);

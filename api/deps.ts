@@ -1,9 +1,12 @@
 import type { PlanRule } from '#core/billing/index.ts';
-import type { ConnectionSecrets, CredentialSource } from '#core/connections/index.ts';
-import type { ProviderCatalogue } from '#core/connections/providers/index.ts';
+import type {
+  ConnectionSecrets,
+  CredentialSource,
+  ProviderCatalogue,
+} from '#core/connections/index.ts';
 import type { Auth } from '#core/identity/index.ts';
 import type { ModelDirectory } from '#core/models/index.ts';
-import type { RunEngine } from '#core/runs/index.ts';
+import type { RunEngine, RunFeed } from '#core/runs/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
 import type { SealedWebhookSecrets } from '#core/webhooks/index.ts';
 import type { Config } from '#lib/config/index.ts';
@@ -30,6 +33,7 @@ export interface Deps {
   readonly providers: ProviderCatalogue;
   readonly providerEnabled: (provider: string) => boolean;
   readonly engine: RunEngine;
+  readonly runFeed: RunFeed;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracing: Tracing;

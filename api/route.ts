@@ -39,6 +39,8 @@ export interface RouteSpec<
     readonly description: string;
     /** Header name → what it holds. */
     readonly headers?: Readonly<Record<string, string>>;
+    /** Answers with server-sent events; `data` is the shape of one of them. */
+    readonly stream?: true;
   };
   /** The errors of this operation itself; those of authentication, limits and parsing are derived. */
   readonly errors: readonly ErrorCode[];
@@ -62,17 +64,44 @@ export interface Input<A extends AuthKind, P, Q, B> {
   readonly newId: NewId;
 }
 
-export type NewId = (resource: 'apiKey' | 'connection' | 'routine' | 'run' | 'skill') => string;
+export type NewId = (
+  resource: 'apiKey' | 'connection' | 'organization' | 'project' | 'routine' | 'run' | 'skill',
+) => string;
 
 export interface Reply<D> {
   readonly data: D;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Route {
+export interface JsonRoute {
   readonly spec: RouteSpec;
   readonly handle: (input: Input<AuthKind, unknown, unknown, unknown>) => Promise<Reply<unknown>>;
 }
+
+/** What a stream of events goes on from, and for how long. */
+export interface StreamInput {
+  /** The `Last-Event-ID` header, or empty. */
+  readonly lastEventId: string;
+  /** Aborted when the caller is gone or has been served for long enough. */
+  readonly signal: AbortSignal;
+}
+
+/** One server-sent event, before its data is written as JSON. */
+export interface SentEvent {
+  readonly event: string;
+  readonly id: string;
+  readonly data: unknown;
+}
+
+export interface EventRoute {
+  readonly spec: RouteSpec;
+  /** Resolves with undefined when there is nothing more to come, ever: 204, which ends a browser's reconnecting. */
+  readonly stream: (
+    input: Input<AuthKind, unknown, unknown, unknown> & StreamInput,
+  ) => Promise<AsyncIterable<SentEvent> | undefined>;
+}
+
+export type Route = JsonRoute | EventRoute;
 
 /**
  * Declares one operation; the handler comes in a second call, so that TypeScript keeps the literal types of the first.
@@ -95,7 +124,27 @@ export function route<
       ) => Promise<Reply<z.input<D>>>,
     ): Route {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the pipeline parses with the schemas that the handler's types come from
-      return { spec, handle: handle as unknown as Route['handle'] };
+      return { spec, handle: handle as unknown as JsonRoute['handle'] };
+    },
+  };
+}
+
+/** Declares an operation that answers with server-sent events, as `route` does. */
+export function eventRoute<
+  A extends AuthKind,
+  P extends z.ZodType = z.ZodType<Record<string, never>>,
+  D extends z.ZodType<SentEvent> = z.ZodType<SentEvent>,
+>(
+  spec: RouteSpec<A, P, z.ZodType, z.ZodType, D> & { readonly success: { readonly stream: true } },
+) {
+  return {
+    to(
+      stream: (
+        input: Input<A, z.output<P>, unknown, unknown> & StreamInput,
+      ) => Promise<AsyncIterable<z.input<D>> | undefined>,
+    ): Route {
+      // As in `route`.
+      return { spec, stream: stream as unknown as EventRoute['stream'] };
     },
   };
 }

@@ -28,6 +28,7 @@ import {
   postRoutine,
   postWebhookSecret,
 } from './v1/routines/index.ts';
+import { getRunEvents } from './v1/runs/events.ts';
 import {
   cancelRun,
   getRoutineRuns,
@@ -69,6 +70,7 @@ export const routes: readonly Route[] = [
   getRoutineRuns,
   getRuns,
   getRun,
+  getRunEvents,
   cancelRun,
   postRetry,
   postRedeliver,

@@ -21,13 +21,17 @@ const auth = createAuth({
   uiOrigin: config.UI_ORIGIN,
   secret: config.BETTER_AUTH_SECRET,
   productTag: config.PRODUCT_TAG,
+  log,
 });
 const deps: Deps = { ...services.deps, config, auth };
 const server = await listen(createApp(deps).callback(), { host: config.HOST, port: config.PORT });
 const metricsServer =
   config.METRICS_PORT === undefined
     ? undefined
-    : await serveMetrics(services.registry, { host: config.METRICS_HOST, port: config.METRICS_PORT });
+    : await serveMetrics(services.registry, {
+        host: config.METRICS_HOST,
+        port: config.METRICS_PORT,
+      });
 log.info({ host: config.HOST, port: server.port }, 'listening');
 
 let stopping = false;
@@ -40,8 +44,9 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-/** Finishes the requests under way, then the tick, then closes what they used. */
+/** Ends the streams, finishes the requests under way, then the tick, then closes what they used. */
 async function stop(): Promise<void> {
+  deps.runFeed.close();
   await server.close();
   await tickSettled(deps);
   await metricsServer?.close();

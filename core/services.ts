@@ -1,9 +1,13 @@
-import { createConnectionSecrets, createCredentialSource } from '#core/connections/index.ts';
-import { createOAuthSource } from '#core/connections/oauth/index.ts';
-import { loadProviders } from '#core/connections/providers/index.ts';
+import {
+  createConnectionSecrets,
+  createCredentialSource,
+  createOAuthSource,
+  createToolSessions,
+  loadProviders,
+} from '#core/connections/index.ts';
 import { createModelDirectory, providerSwitch } from '#core/models/index.ts';
 import { observeModelCalls, watchBacklog, watchPool } from '#core/observability/index.ts';
-import { createModelCaller, createRunEngine } from '#core/runs/index.ts';
+import { createModelCaller, createRunEngine, createRunFeed } from '#core/runs/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
 import { createSealedWebhookSecrets } from '#core/webhooks/index.ts';
 import { BILLING_VARIABLES, type ConfigOf } from '#lib/config/index.ts';
@@ -39,6 +43,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     { database, connectionSecrets },
     { oauth: createOAuthSource({ database, connectionSecrets, outbound, providers, log }) },
   );
+  const toolSessions = createToolSessions({ outbound, credentials });
   const gateway = { baseUrl: config.GATEWAY_BASE_URL, apiKey: config.GATEWAY_API_KEY };
   const caller = observeModelCalls(
     createModelCaller({ ...gateway, timeoutMs: config.MODEL_STEP_TIMEOUT_SECONDS * 1_000 }),
@@ -55,8 +60,10 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     models: createModelDirectory({ ...gateway, log }),
     skills: await loadCatalogue(),
     engine: createRunEngine(temporal, config.TEMPORAL_TASK_QUEUE),
+    runFeed: createRunFeed(database, log),
     connectionSecrets,
     credentials,
+    toolSessions,
     providers,
     webhookSecrets: createSealedWebhookSecrets(secrets),
     providerEnabled: providerSwitch(config),
@@ -70,6 +77,9 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     temporal,
     registry,
     async close() {
+      deps.runFeed.close();
+      // Before the client they speak through.
+      await toolSessions.close();
       await Promise.allSettled([
         temporal.connection.close(),
         outbound.close(),

@@ -40,6 +40,7 @@ export const ERRORS = {
   route_not_found: [404, 'No such route.'],
   method_not_allowed: [405, 'The route does not support this method.'],
   not_acceptable: [406, 'Only application/json can be produced.'],
+  request_timeout: [408, 'The request did not arrive in time.'],
   successful_run_required: [
     409,
     'Run the routine once, successfully, since its last material change.',
@@ -57,6 +58,7 @@ export const ERRORS = {
   unsupported_media_type: [415, 'Send the body as application/json.'],
   idempotency_key_reused: [422, 'This Idempotency-Key was used with a different request.'],
   rate_limited: [429, 'Too many requests in this minute.'],
+  headers_too_large: [431, 'The request headers are too large.'],
   internal_error: [500, 'Something went wrong on our side.'],
   provider_error: [502, 'The provider did not answer as expected.'],
   scheduler_unavailable: [503, 'No scheduler is configured.'],

@@ -25,7 +25,8 @@ function temporalLogger(log: Log) {
   const write =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, meta: Readonly<Record<string, unknown>> = {}) => {
-      const { error, ...temporal } = meta;
+      // Whoever holds an activity's token and reaches Temporal may answer in its place.
+      const { error, taskToken: _token, ...temporal } = meta;
       log[level]({ ...(error === undefined ? {} : { err: error }), temporal }, message);
     };
   const levels = {

@@ -54,6 +54,8 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
     // Zero by default: activities would be cut off at once, and their model calls paid for twice.
     shutdownGraceTime: `${settings.shutdownGraceSeconds}s`,
     interceptors: { activity: [observeActivities(deps.tracing)] },
+    // A cancellation comes back with a heartbeat, which would be held back to one in eight seconds.
+    maxHeartbeatThrottleInterval: '2s',
     shutdownForceTime: `${settings.shutdownGraceSeconds + 10}s`,
   };
   const workers = await Promise.all([

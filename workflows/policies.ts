@@ -21,6 +21,26 @@ export function modelStepPolicy(remainingMs: number, summary: string): ActivityO
   };
 }
 
+/**
+ * A tool call: what goes wrong with it is a recorded result, so only a worker that died or could not write is a reason
+ * to try again, and whether the call itself is then repeated is decided by what is on record. Its own deadlines come
+ * to three minutes at most.
+ */
+export function toolCallPolicy(remainingMs: number, summary: string): ActivityOptions {
+  return {
+    scheduleToCloseTimeout: remainingMs,
+    startToCloseTimeout: '5m',
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    retry: {
+      initialInterval: '1s',
+      backoffCoefficient: 2,
+      maximumInterval: '30s',
+      maximumAttempts: 5,
+    },
+    summary,
+  };
+}
+
 /** Writes to Postgres that must happen in the end: patient, since the alternative is a run that never ends. */
 export const concludePolicy: ActivityOptions = {
   startToCloseTimeout: '30s',

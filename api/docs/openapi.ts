@@ -88,6 +88,12 @@ function headersOf(spec: RouteSpec) {
       .optional()
       .meta({ description: 'The same key and body give the first answer again, for 24 hours.' });
   }
+  if (spec.success.stream === true) {
+    shape['Last-Event-ID'] = z
+      .string()
+      .optional()
+      .meta({ description: 'The `id` of the last event you have seen; the ones after it follow.' });
+  }
   if (spec.conditional === true) {
     shape['If-Match'] = z.string().optional().meta({ description: 'The `ETag` you have seen.' });
   }
@@ -106,12 +112,16 @@ function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
           { description, schema: { type: 'string' as const } },
         ]),
       ),
-      content: {
-        'application/json': {
-          schema: z.strictObject({ data: success.data, requestId: z.string() }),
-        },
-      },
+      content:
+        success.stream === true
+          ? { 'text/event-stream': { schema: success.data } }
+          : {
+              'application/json': {
+                schema: z.strictObject({ data: success.data, requestId: z.string() }),
+              },
+            },
     },
+    ...(success.stream === true ? { '204': { description: NOTHING_MORE } } : {}),
   };
   const byStatus = Map.groupBy(errorsOf(spec), (code) => ERRORS[code][0]);
   for (const [status, codes] of [...byStatus].toSorted(([a], [b]) => a - b)) {
@@ -137,6 +147,9 @@ function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
   }
   return responses;
 }
+
+const NOTHING_MORE =
+  '`Last-Event-ID` names the last event there will ever be; a browser stops reconnecting.';
 
 function failureOf(codes: readonly ErrorCode[]) {
   return z.strictObject({

@@ -107,9 +107,14 @@ function findUnstorable(value: unknown, path: readonly (string | number)[], faul
     value.forEach((item, index) => findUnstorable(item, [...path, index], faults));
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, item] of Object.entries(value)) {
-      const bad = key === '__proto__' ? 'is not a usable name' : faultOfText(key);
-      if (bad === undefined) findUnstorable(item, [...path, key], faults);
-      else faults.push({ path: showPath(path), message: `a field name here ${bad}` });
+      const bad = faultOfText(key);
+      if (bad !== undefined) {
+        faults.push({ path: showPath(path), message: `a field name here ${bad}` });
+      } else if (key === '__proto__') {
+        faults.push({ path: showPath([...path, key]), message: 'not a usable name' });
+      } else {
+        findUnstorable(item, [...path, key], faults);
+      }
     }
   }
 }

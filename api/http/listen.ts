@@ -44,8 +44,11 @@ export async function listen(
     close: () =>
       new Promise((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+        // A connection whose request ends after this would stay open for its next one, which we will not take.
+        const idle = setInterval(() => server.closeIdleConnections(), 50);
         server.close(() => {
           clearTimeout(timer);
+          clearInterval(idle);
           resolve();
         });
         server.closeIdleConnections();

@@ -10,12 +10,12 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): v
     socket.destroy();
     return;
   }
-  const { status, message } = faultOf(error.code);
+  const fault = faultOf(error.code);
   const requestId = randomUUID();
-  const body = failureBody(new AppError('invalid_request', message), requestId);
+  const body = failureBody(fault, requestId);
   socket.end(
     [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
@@ -27,13 +27,13 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): v
   );
 }
 
-function faultOf(code: string | undefined): { status: number; message: string } {
+function faultOf(code: string | undefined): AppError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return { status: 431, message: 'The request headers are too large.' };
+      return new AppError('headers_too_large');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { status: 408, message: 'The request did not arrive in time.' };
+      return new AppError('request_timeout');
     default:
-      return { status: 400, message: 'The request is not well-formed HTTP.' };
+      return new AppError('invalid_request', 'The request is not well-formed HTTP.');
   }
 }

@@ -3,9 +3,10 @@ import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { AccessOf, AuthKind } from '../access.ts';
 import type { Deps } from '../deps.ts';
-import type { Reply, Route } from '../route.ts';
+import type { Reply, Route, SentEvent } from '../route.ts';
 import { authenticate } from './authenticate.ts';
 import { assertStorable, hasBody, readJson } from './body.ts';
+import { sendEvents } from './event-stream.ts';
 import { claimIdempotencyKey, type StoredAnswer } from './idempotency.ts';
 import { validate } from './validate.ts';
 
@@ -13,7 +14,8 @@ import { validate } from './validate.ts';
 export function serve(route: Route, deps: Deps): Middleware {
   const { spec } = route;
   return async (ctx) => {
-    if (!ctx.accepts('application/json')) throw new AppError('not_acceptable');
+    const produced = spec.success.stream === true ? 'text/event-stream' : 'application/json';
+    if (!ctx.accepts(produced)) throw new AppError('not_acceptable');
     const access = await authenticate(ctx, spec, deps);
     const params = parseParams(route, ctx);
     const query = parseQuery(route, ctx);
@@ -30,6 +32,13 @@ export function serve(route: Route, deps: Deps): Middleware {
       ifMatch: spec.conditional === true ? ifMatch(ctx) : undefined,
       newId,
     };
+    if ('stream' in route) {
+      await sendEvents(ctx, async (streamed) => {
+        const events = await route.stream({ ...input, ...streamed });
+        return events && checkedEach(route, events, deps);
+      });
+      return;
+    }
     const key = spec.idempotent === true ? idempotencyKey(ctx) : undefined;
     if (key === undefined) {
       send(ctx, answerOf(route, await route.handle(input), deps));
@@ -92,15 +101,24 @@ async function parseBody(
   return nothing;
 }
 
-function answerOf({ spec }: Route, reply: Reply<unknown>, deps: Deps): StoredAnswer {
-  // Outside production an answer that is not what OpenAPI promises is a fault of ours, found by any test.
-  const data =
-    deps.config.NODE_ENV === 'production' ? reply.data : spec.success.data.parse(reply.data);
+function answerOf(route: Route, reply: Reply<unknown>, deps: Deps): StoredAnswer {
   return {
-    status: spec.success.status,
-    data,
+    status: route.spec.success.status,
+    data: checked(route, reply.data, deps),
     headers: reply.headers ?? {},
   };
+}
+
+/** Outside production an answer that is not what OpenAPI promises is a fault of ours, found by any test. */
+function checked({ spec }: Route, data: unknown, deps: Deps): unknown {
+  return deps.config.NODE_ENV === 'production' ? data : spec.success.data.parse(data);
+}
+
+async function* checkedEach(route: Route, events: AsyncIterable<SentEvent>, deps: Deps) {
+  for await (const event of events) {
+    checked(route, event, deps);
+    yield event;
+  }
 }
 
 function send(ctx: Context, answer: StoredAnswer): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { completeSignIn } from '#core/connections/oauth/index.ts';
+import { completeSignIn } from '#core/connections/index.ts';
 import { connection, presentConnection } from '../v1/connections/schemas.ts';
 import { route } from '../route.ts';
 
@@ -12,17 +12,43 @@ export const oauthCallback = route({
   description:
     'The user interface hands the return from the provider on to here, query and all, with the session cookie of the person who began. A state works once, within ten minutes, for that person and provider. What the provider says of an error is not repeated.',
   auth: 'session',
-  params: z.strictObject({ provider: z.string().regex(/^[a-z][a-z0-9-]{0,60}$/) }),
+  params: z.strictObject({
+    provider: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,60}$/)
+      .meta({ description: 'Where the sign-in was begun.', example: 'github' }),
+  }),
   notFound: 'provider_not_found',
   // Providers add parameters of their own, which mean nothing to us.
   query: z.object({
-    state: z.string().min(1).max(200),
-    code: z.string().min(1).max(4_096).optional(),
-    error: z.string().min(1).max(200).optional(),
-    iss: z.string().min(1).max(2_048).optional(),
+    state: z.string().min(1).max(200).meta({ description: 'Ours, handed back.' }),
+    code: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .optional()
+      .meta({ description: 'The authorization code, where access was granted.' }),
+    error: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: 'Why it was not.', example: 'access_denied' }),
+    iss: z
+      .string()
+      .min(1)
+      .max(2_048)
+      .optional()
+      .meta({ description: 'The authorization server that answers (RFC 9207).' }),
   }),
   success: { status: 200, data: connection, description: 'The connection, ready.' },
-  errors: ['provider_not_found', 'attempt_expired', 'forbidden', 'connection_not_found', 'provider_error'],
+  errors: [
+    'provider_not_found',
+    'attempt_expired',
+    'forbidden',
+    'connection_not_found',
+    'provider_error',
+  ],
 }).to(async ({ access, params, query, deps }) => {
   const completed = await completeSignIn(
     { ...deps, uiOrigin: deps.config.UI_ORIGIN },

@@ -64,9 +64,10 @@ export const postOrganization = route({
     description: 'The organization, which you own, and its default project.',
   },
   errors: [],
-}).to(async ({ access, body, deps }) => {
+}).to(async ({ access, body, deps, newId }) => {
+  const ids = { id: newId('organization'), projectId: newId('project') };
   const created = await transaction(deps.database, (tx) =>
-    createOrganization(tx, { userId: access.userId, name: body.name }),
+    createOrganization(tx, { ...ids, userId: access.userId, name: body.name }),
   );
   return {
     data: {
@@ -118,9 +119,10 @@ export const postProject = route({
   idempotent: true,
   success: { status: 201, data: project, description: 'The project.' },
   errors: ['organization_not_found', 'forbidden'],
-}).to(async ({ access, body, deps }) => {
+}).to(async ({ access, body, deps, newId }) => {
+  const id = newId('project');
   const created = await transaction(deps.database, (tx) =>
-    createProject(tx, { userId: access.userId, ...body }),
+    createProject(tx, { id, userId: access.userId, ...body }),
   );
   return { data: presentProject(created) };
 });

@@ -5,7 +5,11 @@ export type ConnectionKind = (typeof CONNECTION_KINDS)[number];
 export const CONNECTION_AUTHS = ['none', 'bearer', 'headers', 'oauth', 'api_key'] as const;
 export type ConnectionAuth = (typeof CONNECTION_AUTHS)[number];
 
-export const CONNECTION_STATES = ['pending_authorization', 'ready', 'needs_reauthorization'] as const;
+export const CONNECTION_STATES = [
+  'pending_authorization',
+  'ready',
+  'needs_reauthorization',
+] as const;
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
 /** What may be said of a connection that is not ready: fixed sentences, so that no server can write into them. */

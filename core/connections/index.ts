@@ -46,3 +46,19 @@ export {
 } from './tools/call.ts';
 export { offeredTools, type OfferedTool } from './tools/offered.ts';
 export { connectionsReady } from './tools/preflight.ts';
+export {
+  completeSignIn,
+  createOAuthSource,
+  redirectUriOf,
+  startSignIn,
+  type SignInDeps,
+  type SignInRequest,
+} from './oauth/index.ts';
+export {
+  CATEGORIES,
+  connectWithKey,
+  listAccounts,
+  loadProviders,
+  type Provider,
+  type ProviderCatalogue,
+} from './providers/index.ts';

@@ -1,5 +1,6 @@
 import { betterAuth, type BetterAuthOptions } from 'better-auth';
 import type { Database } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
 import { ensureOrganization } from './organizations.ts';
 
 export interface AuthSettings {
@@ -9,6 +10,8 @@ export interface AuthSettings {
   readonly uiOrigin: string;
   readonly secret: string;
   readonly productTag: string;
+  /** Without one the library's own warnings go nowhere. */
+  readonly log?: Log;
 }
 
 /** Set by our server from the socket or a trusted proxy hop; whatever the client sent under it is dropped. */
@@ -48,6 +51,7 @@ export function authOptions(settings: AuthSettings) {
     secret: settings.secret,
     trustedOrigins: [settings.uiOrigin],
     telemetry: { enabled: false },
+    logger: authLogger(settings.log),
     emailAndPassword: { enabled: true, minPasswordLength: 10, maxPasswordLength: 128 },
     advanced: {
       cookiePrefix: settings.productTag,
@@ -106,3 +110,18 @@ export function authOptions(settings: AuthSettings) {
 }
 
 const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
+
+/** The library would write to the console, past redaction. Of what it adds to a message only errors are taken over. */
+function authLogger(log: Log | undefined) {
+  return {
+    disabled: log === undefined,
+    level: 'warn' as const,
+    log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, ...added: unknown[]) => {
+      const err = added.find((value) => value instanceof Error);
+      log?.[level === 'error' ? 'error' : 'warn'](
+        err === undefined ? {} : { err },
+        `auth: ${message}`,
+      );
+    },
+  };
+}

@@ -29,16 +29,20 @@ export interface Project {
 
 const projectColumns = sql`p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt"`;
 
-/** Creates the organization, its creator's ownership and its default project together. */
+/**
+ * Creates the organization, its creator's ownership and its default project together. Ids that exist already are of
+ * an earlier attempt of the same request, which committed and was never answered: it is then found again.
+ */
 export async function createOrganization(
   tx: Db,
-  input: { userId: string; name: string },
+  input: { id: string; projectId: string; userId: string; name: string },
 ): Promise<{ organization: Organization; project: Project }> {
-  const organizationId = newId('organization');
+  const { id: organizationId, projectId } = input;
   const organization = await row<{ createdAt: Date }>(
     tx,
     sql`
-      insert into organizations (id, name) values (${organizationId}, ${input.name})
+      insert into organizations as o (id, name) values (${organizationId}, ${input.name})
+      on conflict (id) do update set name = o.name
       returning created_at as "createdAt"
     `,
   );
@@ -48,9 +52,10 @@ export async function createOrganization(
     sql`
       insert into memberships (organization_id, user_id, role)
       values (${organizationId}, ${input.userId}, 'owner')
+      on conflict (user_id, organization_id) do nothing
     `,
   );
-  const project = await insertProject(tx, organizationId, 'Default');
+  const project = await insertProject(tx, { id: projectId, organizationId, name: 'Default' });
   return {
     organization: { id: organizationId, name: input.name, role: 'owner', ...organization },
     project,
@@ -69,7 +74,12 @@ export async function ensureOrganization(
     await row(tx, sql`select pg_advisory_xact_lock(hashtextextended(${user.id}, 0))`);
     const member = await row(tx, sql`select 1 from memberships where user_id = ${user.id} limit 1`);
     if (member === undefined) {
-      await createOrganization(tx, { userId: user.id, name: `${user.name}'s organization` });
+      await createOrganization(tx, {
+        id: newId('organization'),
+        projectId: newId('project'),
+        userId: user.id,
+        name: `${user.name}'s organization`,
+      });
     }
   });
 }
@@ -111,7 +121,7 @@ export function listProjects(
  */
 export async function createProject(
   tx: Db,
-  input: { userId: string; organizationId: string; name: string },
+  input: { id: string; userId: string; organizationId: string; name: string },
 ): Promise<Project> {
   const membership = await row<{ role: Role }>(
     tx,
@@ -124,15 +134,19 @@ export async function createProject(
   if (membership.role === 'member') {
     throw new AppError('forbidden', 'Creating a project needs the role owner or admin.');
   }
-  return insertProject(tx, input.organizationId, input.name);
+  return insertProject(tx, input);
 }
 
-async function insertProject(tx: Db, organizationId: string, name: string): Promise<Project> {
+async function insertProject(
+  tx: Db,
+  input: { id: string; organizationId: string; name: string },
+): Promise<Project> {
   const created = await row<Project>(
     tx,
     sql`
       insert into projects as p (id, organization_id, name)
-      values (${newId('project')}, ${organizationId}, ${name})
+      values (${input.id}, ${input.organizationId}, ${input.name})
+      on conflict (id) do update set name = p.name
       returning ${projectColumns}
     `,
   );

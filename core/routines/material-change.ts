@@ -3,7 +3,8 @@ import type { RoutineFields } from './routine.ts';
 
 /**
  * The fields that decide what a run does and may do. Changing one makes the last proof run worthless, so the routine
- * goes back to draft. When it runs, what it is called and where its result goes are not among them.
+ * goes back to draft. Its tool policies
+ * are too, and change elsewhere. When it runs, what it is called and where its result goes are not among them.
  */
 export const MATERIAL_FIELDS = [
   'instructions',

@@ -59,19 +59,19 @@ export async function patchRoutine(
     id: string;
     projectId: string;
     patch: RoutinePatch;
-    /** The version the caller has seen, when it said so. */
-    expectedVersion: number | undefined;
+    /** The versions the caller would change, when it said so. */
+    expectedVersions: readonly number[] | undefined;
   },
 ): Promise<SavedRoutine> {
-  const { id, projectId, patch, expectedVersion } = input;
+  const { id, projectId, patch, expectedVersions } = input;
   // Checked before the row is held: the checks may ask the gateway, and nothing outside is called in a transaction.
   const seen = await readRoutine(deps.database, projectId, id);
-  assertPatchable(seen, expectedVersion);
+  assertPatchable(seen, expectedVersions);
   await checkRoutine(deps.database, deps, projectId, applyPatch(seen, patch));
 
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);
-    assertPatchable(before, expectedVersion);
+    assertPatchable(before, expectedVersions);
     // Another editor came between: what was checked is not what would be written, so look again.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
@@ -136,9 +136,9 @@ export async function rotateWebhookSecret(
   });
 }
 
-function assertPatchable(routine: Routine, expectedVersion: number | undefined): void {
+function assertPatchable(routine: Routine, expected: readonly number[] | undefined): void {
   if (routine.state === 'archived') throw new AppError('routine_archived');
-  if (expectedVersion !== undefined && expectedVersion !== routine.version) {
+  if (expected !== undefined && !expected.includes(routine.version)) {
     throw new AppError('precondition_failed');
   }
 }

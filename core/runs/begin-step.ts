@@ -79,7 +79,10 @@ export async function beginStep(db: Db, runId: string, index: number): Promise<B
     `,
   );
   if (found === undefined) {
-    const ended = await row<{ state: RunState }>(db, sql`select state from runs where id = ${runId}`);
+    const ended = await row<{ state: RunState }>(
+      db,
+      sql`select state from runs where id = ${runId}`,
+    );
     return { kind: 'ended', state: ended?.state ?? 'failed' };
   }
   const { stepState, ...run } = found;

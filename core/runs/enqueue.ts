@@ -21,7 +21,12 @@ export interface ManualRun {
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `allowance_exceeded`
  */
 export async function enqueueManualRun(db: Db, input: ManualRun): Promise<StartableRun> {
-  const found = await row<{ state: string; unknown: string[]; timeoutSeconds: number; enqueued: boolean }>(
+  const found = await row<{
+    state: string;
+    unknown: string[];
+    timeoutSeconds: number;
+    enqueued: boolean;
+  }>(
     db,
     sql`
       with routine as (

@@ -1,6 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, type ModelMessage, type ToolSet } from 'ai';
 import { Agent, fetch as undiciFetch } from 'undici';
+import { storable, storableJson } from '#lib/database/index.ts';
 import { ModelFailure, toModelFailure } from './model-failure.ts';
 import { tokenCount, type Usage } from './usage.ts';
 
@@ -64,12 +65,12 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
           abortSignal: AbortSignal.any([input.signal, deadline]),
         });
         return {
-          text: answer.text,
-          messages: answer.response.messages,
+          text: storable(answer.text),
+          messages: clean(answer.response.messages),
           toolCalls: answer.toolCalls.map(({ toolCallId, toolName, input: args, invalid }) => ({
             callId: toolCallId,
             name: toolName,
-            input: args,
+            input: clean(args),
             invalid: invalid === true,
           })),
           finishReason: answer.finishReason,
@@ -93,6 +94,12 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
     },
     close: () => agent.destroy(),
   };
+}
+
+/** The same value as the tables keep it, so that what a step does and what is on record of it are one. */
+function clean<T>(value: T): T {
+  // Messages and arguments came out of JSON, so they go through it unchanged.
+  return value === undefined ? value : (JSON.parse(storableJson(value)) as T);
 }
 
 /** A completion is text that a person could read; an answer beyond this is a fault of the provider. */

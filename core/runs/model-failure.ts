@@ -24,7 +24,8 @@ export class ModelFailure extends Error {
 
 /** Reads any error of the model library as a failure with a closed reason. */
 export function toModelFailure(error: unknown): ModelFailure {
-  if (error instanceof ModelFailure) return error;
+  const ours = causes(error).find((cause) => cause instanceof ModelFailure);
+  if (ours !== undefined) return ours;
   if (APICallError.isInstance(error)) return fromAnswer(error);
   if (NoSuchToolError.isInstance(error)) {
     return new ModelFailure('model_malformed', 'The model asked for a tool that does not exist.', {
@@ -38,13 +39,26 @@ export function toModelFailure(error: unknown): ModelFailure {
     });
   }
   if (/JSONParse|TypeValidation|InvalidResponse|NoContent|EmptyResponse|NoOutput/.test(name)) {
-    return new ModelFailure('model_malformed', 'The model provider answered something unreadable.', {
-      retryable: true,
-    });
+    return new ModelFailure(
+      'model_malformed',
+      'The model provider answered something unreadable.',
+      {
+        retryable: true,
+      },
+    );
   }
   return new ModelFailure('model_unreachable', 'The model provider broke off the call.', {
     retryable: true,
   });
+}
+
+/** The library wraps what our own fetch throws in errors of its own. */
+function causes(error: unknown): Error[] {
+  const found: Error[] = [];
+  for (let cause = error; cause instanceof Error && found.length < 10; cause = cause.cause) {
+    found.push(cause);
+  }
+  return found;
 }
 
 function fromAnswer(error: APICallError): ModelFailure {
@@ -62,9 +76,13 @@ function fromAnswer(error: APICallError): ModelFailure {
     });
   }
   if (status >= 200 && status < 300) {
-    return new ModelFailure('model_malformed', 'The model provider answered something unreadable.', {
-      retryable: true,
-    });
+    return new ModelFailure(
+      'model_malformed',
+      'The model provider answered something unreadable.',
+      {
+        retryable: true,
+      },
+    );
   }
   // 408, 409 and 5xx pass; any other 4xx says that this very request is wrong.
   const retryable = status >= 500 || status === 408 || status === 409;

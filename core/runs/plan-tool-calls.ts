@@ -18,14 +18,15 @@ export interface CallPlan {
 
 /** The tools in the model library's form, without any way to run them: a call is made by a step of its own. */
 export function toolSet(offered: readonly OfferedTool[]): ToolSet {
-  const set = Object.create(null) as ToolSet;
-  for (const { name, description, inputSchema } of offered) {
-    set[name] = tool({
-      ...(description === null ? {} : { description }),
-      inputSchema: jsonSchema({ ...inputSchema }),
-    });
-  }
-  return set;
+  return Object.fromEntries(
+    offered.map(({ name, description, inputSchema }) => [
+      name,
+      tool({
+        ...(description === null ? {} : { description }),
+        inputSchema: jsonSchema({ ...inputSchema }),
+      }),
+    ]),
+  );
 }
 
 /** Decides what becomes of each call that a model asked for, so that every one of them is answered. */

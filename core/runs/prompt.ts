@@ -46,13 +46,13 @@ export function renderPrompt(input: PromptInput): string {
   const instructions = input.instructions.replaceAll(PLACEHOLDER, (whole, name: string) =>
     Object.hasOwn(values, name) ? (values[name] ?? whole) : whole,
   );
-  const sections = input.skills.map(
-    (skill) => `## Skill: ${skill.name}\n\n${skill.instructions}`,
-  );
+  const sections = input.skills.map((skill) => `## Skill: ${skill.name}\n\n${skill.instructions}`);
   return [instructions, ...sections].join('\n\n');
 }
 
 function localDate(instant: Date, timezone: string): string {
   // The Swedish locale writes dates as ISO 8601 does.
-  return new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' }).format(instant);
+  return new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' }).format(
+    instant,
+  );
 }

@@ -64,7 +64,10 @@ export async function readRunDetail(db: Db, projectId: string, id: string): Prom
     sql`select ${columns}, prompt from runs where id = ${id} and project_id = ${projectId}`,
   );
   if (run === undefined) throw new AppError('run_not_found');
-  const [steps, deliveries] = [await listSteps(db, projectId, id, -1), await listDeliveries(db, id)];
+  const [steps, deliveries] = [
+    await listSteps(db, projectId, id, -1),
+    await listDeliveries(db, id),
+  ];
   return { ...run, steps, deliveries };
 }
 
@@ -79,7 +82,7 @@ export function listSteps(
     db,
     sql`
       select index, kind, state, attempt, model_id as "modelId", text, finish_reason as "finishReason",
-        error_message as "errorMessage", ${usage}, started_at as "startedAt", finished_at as "finishedAt"
+        error_message as "errorMessage", tool, ${usage}, started_at as "startedAt", finished_at as "finishedAt"
       from steps where run_id = ${runId} and project_id = ${projectId} and index > ${afterIndex}
       order by index
     `,

@@ -1,4 +1,5 @@
 import { row, sql, storable, storableJson, type Db } from '#lib/database/index.ts';
+import type { ModelMessage } from 'ai';
 import type { ModelAnswer } from './model-call.ts';
 import { totalTokens } from './usage.ts';
 
@@ -19,6 +20,8 @@ export function recordModelStep(
     index: number;
     prompt: string;
     answer: ModelAnswer;
+    /** The assistant's part of the transcript. */
+    messages: readonly ModelMessage[];
     costUsd: string | null;
   },
 ): Promise<RunTotals | undefined> {
@@ -31,7 +34,7 @@ export function recordModelStep(
         select id from runs where id = ${runId} and state = 'running' for update
       ), step as (
         update steps set state = 'succeeded', error_message = null, text = ${storable(answer.text)},
-          messages = ${storableJson(answer.messages)}::jsonb, finish_reason = ${answer.finishReason},
+          messages = ${storableJson(input.messages)}::jsonb, finish_reason = ${answer.finishReason},
           input_tokens = ${usage.inputTokens}, cached_input_tokens = ${usage.cachedInputTokens},
           output_tokens = ${usage.outputTokens}, reasoning_tokens = ${usage.reasoningTokens},
           cost_usd = ${input.costUsd}, finished_at = now()

@@ -1,5 +1,6 @@
 import type { Usage } from './usage.ts';
 import type { RunState, Trigger } from './states.ts';
+import type { ToolRecord } from './tool-record.ts';
 import type { Delivery } from '#core/webhooks/index.ts';
 
 export interface RunUsage extends Usage {
@@ -22,7 +23,11 @@ export interface Run {
   readonly skippedUntil: Date | null;
   readonly variables: Readonly<Record<string, string>>;
   readonly retryOf: string | null;
-  readonly model: { readonly provider: string; readonly connectionId: string | null; readonly modelId: string } | null;
+  readonly model: {
+    readonly provider: string;
+    readonly connectionId: string | null;
+    readonly modelId: string;
+  } | null;
   readonly result: string | null;
   readonly stepCount: number;
   readonly usage: RunUsage;
@@ -42,6 +47,8 @@ export interface Step {
   readonly text: string | null;
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
+  /** Of a tool step. */
+  readonly tool: ToolRecord | null;
   readonly usage: RunUsage;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;

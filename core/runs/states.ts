@@ -13,11 +13,20 @@ export type RunState = (typeof RUN_STATES)[number];
 export const RUN_TRANSITIONS = [
   { to: 'running', from: ['queued', 'running'], when: 'its first step begins' },
   { to: 'succeeded', from: ['running'], when: 'a model step ends without asking for tools' },
-  { to: 'failed', from: ['queued', 'running'], when: 'a preflight, a limit or a step fails for good' },
+  {
+    to: 'failed',
+    from: ['queued', 'running'],
+    when: 'a preflight, a limit or a step fails for good',
+  },
   { to: 'cancelled', from: ['queued', 'running'], when: 'someone cancels it' },
 ] as const satisfies readonly { to: RunState; from: readonly RunState[]; when: string }[];
 
 export type EndState = Exclude<(typeof RUN_TRANSITIONS)[number]['to'], 'running'>;
+
+/** Whether nothing follows this state. */
+export function isEndState(state: RunState): boolean {
+  return RUN_TRANSITIONS.every(({ from }) => !from.some((before) => before === state));
+}
 
 /** The states from which a run may enter `to`. */
 export function statesBefore(to: (typeof RUN_TRANSITIONS)[number]['to']): RunState[] {

@@ -1,4 +1,4 @@
-import { execute, row, sql, storable, type Db } from '#lib/database/index.ts';
+import { execute, row, sql, storableJson, type Db } from '#lib/database/index.ts';
 import type { ModelMessage } from 'ai';
 import type { PendingTool, ToolRecord } from './tool-record.ts';
 
@@ -49,7 +49,7 @@ export async function insertToolSteps(
       insert into steps (run_id, index, project_id, kind, state, error_message, tool, finished_at)
       select ${run.id}, s.index, ${run.projectId}, 'tool', s.state, s.error_message, s.tool,
         case when s.state = 'failed' then now() end
-      from jsonb_to_recordset(${storable(JSON.stringify(steps))}::jsonb)
+      from jsonb_to_recordset(${storableJson(steps)}::jsonb)
         as s(index integer, state text, error_message text, tool jsonb)
       on conflict do nothing
     `,
@@ -80,7 +80,7 @@ export async function markSending(
       ), marked as (
         update steps s set state = 'started', started_at = coalesce(s.started_at, now()),
           attempt = case when s.state = 'started' then s.attempt + 1 else s.attempt end,
-          tool = s.tool || ${storable(JSON.stringify(shown))}::jsonb
+          tool = s.tool || ${storableJson(shown)}::jsonb
         from candidate c
         where s.run_id = c.run_id and s.index = c.index and c.automatic
         returning s.index
@@ -110,8 +110,8 @@ export async function recordToolStep(
     db,
     sql`
       update steps set state = ${end.state}, error_message = ${end.errorMessage}, finished_at = now(),
-        messages = ${storable(JSON.stringify([end.message]))}::jsonb,
-        tool = (tool - 'input') || ${storable(JSON.stringify(end.record))}::jsonb
+        messages = ${storableJson([end.message])}::jsonb,
+        tool = (tool - 'input') || ${storableJson(end.record)}::jsonb
       where run_id = ${step.runId} and index = ${step.index} and state in ('pending', 'started')
     `,
   );

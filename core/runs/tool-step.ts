@@ -139,7 +139,9 @@ function endOf(
         },
         message: toolMessage(
           tool,
-          [told, ...(unsure ? [UNKNOWN] : []), ...(said === undefined ? [] : [fenced(said)])].join('\n'),
+          [told, ...(unsure ? [UNKNOWN] : []), ...(said === undefined ? [] : [fenced(said)])].join(
+            '\n',
+          ),
           true,
         ),
       };
@@ -162,7 +164,8 @@ function refusal(tool: PendingTool, why: string): Writable<ToolStepEnd> {
 function unknownOutcome(tool: PendingTool): ToolStepEnd {
   return {
     state: 'outcome_unknown',
-    errorMessage: 'The call was under way when the worker stopped; whether it took effect is unknown.',
+    errorMessage:
+      'The call was under way when the worker stopped; whether it took effect is unknown.',
     record: noResult(),
     message: toolMessage(tool, UNKNOWN, true),
   };

@@ -1,6 +1,7 @@
 import type { RunEngine, StartableRun } from '#core/runs/index.ts';
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { execute, sql, type Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
+import { leaseRuns } from './lease-runs.ts';
 
 export interface DispatchDeps {
   readonly database: Db;
@@ -23,7 +24,7 @@ export async function dispatchQueuedRuns(
 ): Promise<{ started: number; unavailable: boolean }> {
   let started = 0;
   while (!signal.aborted) {
-    const batch = await leaseBatch(database);
+    const batch = await leaseRuns(database, BATCH);
     if (batch.length === 0) return { started, unavailable: false };
     const { done, failed } = await startAll(engine, batch, signal, log);
     await settle(database, done, failed);
@@ -31,37 +32,6 @@ export async function dispatchQueuedRuns(
     if (failed.length > 0) return { started, unavailable: true };
   }
   return { started, unavailable: false };
-}
-
-/**
- * Takes the next runs to start: each project's oldest first, and the projects in turn, so that one project's
- * thousands stand behind another's ten. A manual run is started by the request that made it; it is taken here only
- * when that has not happened within ten seconds.
- */
-function leaseBatch(db: Db): Promise<StartableRun[]> {
-  return rows<StartableRun>(
-    db,
-    sql`
-      with waiting as (
-        select id, row_number() over (partition by project_id order by id) as turn
-        from runs
-        where state = 'queued' and workflow_started_at is null
-          and (start_leased_until is null or start_leased_until < now())
-          and (trigger = 'schedule' or created_at < now() - interval '10 seconds')
-      ), chosen as (
-        -- Asked again of the row itself: another tick may have leased or started it since the snapshot.
-        select runs.id from runs join waiting using (id)
-        where runs.state = 'queued' and runs.workflow_started_at is null
-          and (runs.start_leased_until is null or runs.start_leased_until < now())
-        order by waiting.turn, id limit ${BATCH}
-        for update of runs skip locked
-      )
-      update runs set start_leased_until = now() + interval '30 seconds'
-      from chosen where runs.id = chosen.id
-      returning runs.id, project_id as "projectId", routine_id as "routineId", trigger,
-        timeout_seconds as "timeoutSeconds"
-    `,
-  );
 }
 
 async function startAll(

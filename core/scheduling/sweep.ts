@@ -28,15 +28,29 @@ const BATCH = 200;
  */
 export async function sweepOpenRuns(deps: SweepDeps): Promise<number> {
   const { database, engine } = deps;
+  const waiting = await takeOpenRuns(database);
   let settled = 0;
-  for (const run of await takeOpenRuns(database)) {
-    if (run.cancelRequested) await engine.cancelRun(run.id);
-    const workflow = await engine.workflowState(run.id);
-    if (workflow === 'open') continue;
-    settled += 1;
-    await settle(deps, run, workflow);
+  try {
+    for (let run = waiting[0]; run !== undefined; run = waiting[0]) {
+      if (run.cancelRequested) await engine.cancelRun(run.id);
+      const workflow = await engine.workflowState(run.id);
+      if (workflow !== 'open') {
+        await settle(deps, run, workflow);
+        settled += 1;
+      }
+      waiting.shift();
+    }
+  } finally {
+    // Temporal went away: these have not been looked at, and the next tick does it.
+    await giveBack(database, waiting);
   }
   return settled;
+}
+
+async function giveBack(database: Database, waiting: readonly OpenRun[]): Promise<void> {
+  if (waiting.length === 0) return;
+  const ids = waiting.map(({ id }) => id);
+  await execute(database, sql`update runs set checked_at = null where id = any(${ids})`);
 }
 
 function takeOpenRuns(database: Database): Promise<OpenRun[]> {

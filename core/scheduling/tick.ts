@@ -86,10 +86,14 @@ function report(metrics: Metrics, { lagSeconds, runs, skippedBy }: Claimed): voi
 
 async function startDueDeliveries({ database, engine, log }: TickDeps): Promise<number> {
   let started = 0;
-  for (const delivery of await claimDueDeliveries(database, DELIVERY_BATCH)) {
-    // While Temporal is away each start would wait for its deadline; the lease ends and a later tick does it.
-    if (!(await kickDelivery(engine, delivery, log))) break;
-    started += 1;
+  for (;;) {
+    const due = await claimDueDeliveries(database, DELIVERY_BATCH);
+    for (const delivery of due) {
+      // While Temporal is away each start would wait for its deadline; the lease ends and a later tick does it.
+      if (!(await kickDelivery(engine, delivery, log))) return started;
+      started += 1;
+    }
+    // A delivery that is claimed is leased, so every batch is another one.
+    if (due.length < DELIVERY_BATCH) return started;
   }
-  return started;
 }

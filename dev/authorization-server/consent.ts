@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type Provider from 'oidc-provider';
 
-import { TOOLS_SCOPE } from './server.ts';
+import { TOOLS_SCOPE } from './scope.ts';
 
 const ACCOUNT = 'fixture-person';
 
@@ -16,7 +16,12 @@ export const consent = async (
   ctx.respond = false;
   if (answer === 'deny') {
     const error = 'access_denied';
-    await provider.interactionFinished(ctx.req, ctx.res, { error }, { mergeWithLastSubmission: false });
+    await provider.interactionFinished(
+      ctx.req,
+      ctx.res,
+      { error },
+      { mergeWithLastSubmission: false },
+    );
     return;
   }
   const { params } = await provider.interactionDetails(ctx.req, ctx.res);

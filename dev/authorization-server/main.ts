@@ -19,7 +19,8 @@ const toolServer =
         authorizationServer,
         upstream,
       });
-if (toolServer !== undefined) console.log(`Fixture tool server that wants a sign-in: ${toolServer.url}`);
+if (toolServer !== undefined)
+  console.log(`Fixture tool server that wants a sign-in: ${toolServer.url}`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {

@@ -1,6 +1,7 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 
-import { TOOLS_SCOPE, type AuthorizationServer } from './server.ts';
+import { TOOLS_SCOPE } from './scope.ts';
+import type { AuthorizationServer } from './server.ts';
 
 export interface ProtectedToolServerOptions {
   /** 0 takes a free one. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
 
 import { consent } from './consent.ts';
+import { TOOLS_SCOPE } from './scope.ts';
 
 export interface AuthorizationServerOptions {
   /** 0 takes a free one. */
@@ -40,9 +41,6 @@ export interface AuthorizationServer {
   accessToken(bearer: string): Promise<{ audience: string | undefined; scope: string } | undefined>;
   stop(): Promise<void>;
 }
-
-/** The scope that the tool server of this fixture asks for. */
-export const TOOLS_SCOPE = 'tools';
 
 /**
  * An OAuth 2.1 and OpenID authorization server on 127.0.0.1, made of `oidc-provider`: code flow with PKCE, device flow,

@@ -32,6 +32,8 @@ export function openDatabase(options: {
   });
   // Without a listener an idle connection that the server closes would end the process.
   pool.on('error', (error) => options.onError?.(error));
+  // The same holds for one in a transaction, which the pool does not listen to; its query gets the error anyway.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

@@ -44,6 +44,7 @@ export async function up(knex: Knex): Promise<void> {
     create index runs_project_state_idx on runs (project_id, state, id desc);
     create index runs_routine_idx on runs (routine_id, id desc);
     create index runs_outbox_idx on runs (id) where state = 'queued' and workflow_started_at is null;
+    create index runs_outbox_project_idx on runs (project_id, id) where state = 'queued' and workflow_started_at is null;
     create index runs_proof_idx on runs (routine_id, routine_revision) where trigger = 'manual' and state = 'succeeded';
     create index runs_open_idx on runs (routine_id, id) where state in ('queued', 'running');
 

@@ -4,6 +4,7 @@ import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { startEverythingServer, type EverythingServer } from './everything-server.ts';
+import { discovered, policyPath, type Json } from './support.ts';
 
 let service: Service;
 let everything: EverythingServer;
@@ -20,25 +21,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-async function connect(client = key, fields: Record<string, unknown> = {}): Promise<string> {
-  const { status, data, body } = await client.post('/v1/connections', {
-    name: 'Everything',
-    url: everything.url,
-    ...fields,
-  });
-  if (status !== 201) throw new Error(JSON.stringify(body));
-  return data.id;
-}
-
-async function discovered(): Promise<{ routineId: string; connectionId: string; tools: any[] }> {
-  const [routineId, connectionId] = [await createRoutine(key), await connect()];
-  const path = `/v1/routines/${routineId}/connections/${connectionId}/discover`;
-  const { data } = await key.post(path);
-  return { routineId, connectionId, tools: data.tools };
-}
-
-const policyPath = (routineId: string, policy: { id: string }) =>
-  `/v1/routines/${routineId}/tools/${policy.id}`;
+const discover = () => discovered(key, { name: 'Everything', url: everything.url });
 
 test('a tool server is connected and says what it is called; its token is never returned', async () => {
   const created = await key.post('/v1/connections', {
@@ -64,7 +47,7 @@ test('a tool server is connected and says what it is called; its token is never 
 });
 
 test('discovery gives each tool a disabled policy with what the server says of it', async () => {
-  const { routineId, connectionId, tools } = await discovered();
+  const { routineId, connectionId, tools } = await discover();
   expect(tools.length).toBeGreaterThan(5);
   expect(new Set(tools.map(({ state }) => state))).toEqual(new Set(['disabled']));
   const echo = tools.find(({ name }) => name === 'echo');
@@ -82,7 +65,7 @@ test('discovery gives each tool a disabled policy with what the server says of i
 });
 
 test('discovering again changes nothing when the server has not changed', async () => {
-  const { routineId, connectionId, tools } = await discovered();
+  const { routineId, connectionId, tools } = await discover();
   const before = await key.get(`/v1/routines/${routineId}`);
   const again = await key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
   expect(again.data).toMatchObject({ added: 0, changed: 0, vanished: 0, unchanged: tools.length });
@@ -95,15 +78,15 @@ test.each([
   ['confirmAutomaticExecution: false', { confirmAutomaticExecution: false }],
   ['state: automatic alone', { state: 'automatic' }],
 ])('%s does not make a tool automatic', async (_, body) => {
-  const { routineId, tools } = await discovered();
+  const { routineId, tools } = await discover();
   const refused = await key.patch(policyPath(routineId, tools[0]), body);
   expect([refused.status, refused.body.error.code]).toEqual([400, 'confirmation_required']);
   const { data } = await key.get(`/v1/routines/${routineId}/tools`);
-  expect(new Set(data.map(({ state }: any) => state))).toEqual(new Set(['disabled']));
+  expect(new Set(data.map(({ state }: Json) => state))).toEqual(new Set(['disabled']));
 });
 
 test('a confirmation pins the definition, names who confirmed, and is a material change', async () => {
-  const { routineId, tools } = await discovered();
+  const { routineId, tools } = await discover();
   const before = (await key.get(`/v1/routines/${routineId}`)).data;
   const confirmed = await person.session.patch(policyPath(routineId, tools[0]), {
     confirmAutomaticExecution: true,
@@ -122,7 +105,7 @@ test('a confirmation pins the definition, names who confirmed, and is a material
 });
 
 test('without a confirmation an automatic tool can only be made stricter', async () => {
-  const { routineId, tools } = await discovered();
+  const { routineId, tools } = await discover();
   const path = policyPath(routineId, tools[0]);
   await key.patch(path, { confirmAutomaticExecution: true, maxCallsPerRun: 5 });
   const schema = { properties: { message: { const: 'hello' } } };
@@ -142,13 +125,13 @@ test('without a confirmation an automatic tool can only be made stricter', async
 });
 
 test('a confirmation of another definition than the present one is refused', async () => {
-  const { routineId, tools } = await discovered();
+  const { routineId, tools } = await discover();
   const body = { confirmAutomaticExecution: true, definitionHash: '0'.repeat(64) };
   expect((await key.patch(policyPath(routineId, tools[0]), body)).status).toBe(412);
 });
 
 test('an argument schema that cannot be used is refused with the reason', async () => {
-  const { routineId, tools } = await discovered();
+  const { routineId, tools } = await discover();
   for (const argumentSchema of [
     { type: 'nonsense' },
     { $ref: 'https://example.com/schema' },
@@ -162,12 +145,12 @@ test('an argument schema that cannot be used is refused with the reason', async 
 });
 
 test('deleting a connection deletes its policies and takes the routines that used it to draft', async () => {
-  const { routineId, connectionId, tools } = await discovered();
+  const { routineId, connectionId, tools } = await discover();
   await key.patch(policyPath(routineId, tools[0]), { confirmAutomaticExecution: true });
   await service.deps.database.query(`update routines set state = 'active' where id = $1`, [
     routineId,
   ]);
-  const bystander = await discovered();
+  const bystander = await discover();
   const removed = await key.delete(`/v1/connections/${connectionId}`);
   expect(removed.status).toBe(200);
   expect(removed.data.draftedRoutineIds).toEqual([routineId]);
@@ -183,7 +166,7 @@ test('deleting a connection deletes its policies and takes the routines that use
 });
 
 test('nothing of a project can be seen or changed from another one', async () => {
-  const { routineId, connectionId, tools } = await discovered();
+  const { routineId, connectionId, tools } = await discover();
   const stranger = await (await signUp(service)).key();
   const own = await createRoutine(stranger);
   for (const [method, path, body] of [
@@ -199,7 +182,7 @@ test('nothing of a project can be seen or changed from another one', async () =>
 });
 
 test('an archived routine takes no policies', async () => {
-  const { routineId, connectionId, tools } = await discovered();
+  const { routineId, connectionId, tools } = await discover();
   await key.delete(`/v1/routines/${routineId}`);
   const patched = await key.patch(policyPath(routineId, tools[0]), {
     confirmAutomaticExecution: true,

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { TOOLS_SCOPE } from '#dev/authorization-server/scope.ts';
 import {
   startAuthorizationServer,
-  TOOLS_SCOPE,
   type AuthorizationServer,
 } from '#dev/authorization-server/server.ts';
 import type { ApiClient } from '../support/client.ts';
@@ -31,7 +31,9 @@ export async function startSignInFixture(
       {
         client_id: 'fixture-client',
         client_secret: CLIENT_SECRET,
-        redirect_uris: ['fixture', 'fixture-other'].map((id) => `${UI_ORIGIN}/oauth/callback/${id}`),
+        redirect_uris: ['fixture', 'fixture-other'].map(
+          (id) => `${UI_ORIGIN}/oauth/callback/${id}`,
+        ),
         grant_types: ['authorization_code', 'refresh_token'],
         application_type: 'native',
         token_endpoint_auth_method: 'client_secret_post',
@@ -122,7 +124,8 @@ export async function visit(authorizationUrl: string): Promise<string> {
       if (name !== undefined && value !== undefined) jar.set(name, value);
     }
     const location = response.headers.get('location');
-    if (location === null) throw new Error(`${url.pathname} answered ${response.status}: ${await response.text()}`);
+    if (location === null)
+      throw new Error(`${url.pathname} answered ${response.status}: ${await response.text()}`);
     url = new URL(location, url);
     if (url.origin === UI_ORIGIN) return url.search;
   }

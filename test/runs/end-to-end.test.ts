@@ -92,5 +92,9 @@ test('a model that keeps refusing fails the run with a plain reason, and its ste
     usage: { totalTokens: 0, costUsd: null },
   });
   expect(run.steps).toHaveLength(1);
-  expect(run.steps[0]).toMatchObject({ state: 'failed', attempt: 1, errorMessage: run.errorMessage });
+  expect(run.steps[0]).toMatchObject({
+    state: 'failed',
+    attempt: 1,
+    errorMessage: run.errorMessage,
+  });
 });

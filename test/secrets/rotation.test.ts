@@ -84,7 +84,7 @@ test('no column outside the list holds a sealed text, and after a rotation the o
     credentialsExpireAt: null,
     sealedCredentials: service.deps.connectionSecrets.seal(connectionId, { token: 'opaque' }),
   });
-  await insertFlow(database, service.deps.secrets, 'a-state', flow());
+  await insertFlow(database, service.deps.secrets, 'a-state', flowOwner(), FLOW_SECRETS);
   const before = await sealedTexts();
   expect(Object.entries(before).filter(([, texts]) => texts.length === 0)).toEqual([]);
   expect(await columnsWithSealedTexts()).toEqual(new Set(Object.keys(before)));
@@ -210,20 +210,18 @@ async function columnsWithSealedTexts(): Promise<Set<string>> {
   return found;
 }
 
-function flow() {
-  return {
-    projectId: person.projectId,
-    userId: person.userId,
-    provider: 'example',
-    connectionId: null,
-    name: 'Tools',
-    verifier: 'the-verifier',
-    issued: null,
-    url: null,
-    resource: null,
-    scope: null,
-  };
+function flowOwner() {
+  const { projectId, userId } = person;
+  return { projectId, userId, provider: 'example', connectionId: null, name: 'Tools' };
 }
+
+const FLOW_SECRETS = {
+  verifier: 'the-verifier',
+  issued: null,
+  url: null,
+  resource: null,
+  scope: null,
+};
 
 const takeFlowWith = (box: SecretBox) =>
   takeFlow(service.deps.database, box, { state: 'a-state', userId: person.userId, provider: 'example' });

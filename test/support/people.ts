@@ -24,7 +24,10 @@ export const ALL_SCOPES = [
 ] as const;
 
 /** Signs a new person up, over HTTP, as the user interface would. */
-export async function signUp(service: Pick<Service, 'url' | 'config'>): Promise<Person> {
+export async function signUp(service: {
+  readonly url: string;
+  readonly config: Pick<Service['config'], 'UI_ORIGIN'>;
+}): Promise<Person> {
   const email = `${randomBytes(6).toString('hex')}@example.com`;
   const response = await fetch(`${service.url}/auth/sign-up/email`, {
     method: 'POST',

@@ -80,6 +80,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     anonymous: new ApiClient(url),
     replica: (overrides) => startReplica({ ...environment, ...overrides }),
     async close() {
+      services.deps.runFeed.close();
       await server.close();
       await workers?.stop();
       await services.close();
@@ -98,6 +99,7 @@ async function startReplica(environment: Record<string, string>) {
   return {
     url: `http://localhost:${port}`,
     async close() {
+      services.deps.runFeed.close();
       await server.close();
       await services.close();
     },

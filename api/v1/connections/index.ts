@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import {
-  createToolServer,
-  deleteConnection,
-  listConnections,
-} from '#core/connections/index.ts';
+import { createToolServer, deleteConnection, listConnections } from '#core/connections/index.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route } from '../../route.ts';

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { readConnection } from '#core/connections/index.ts';
-import { redirectUriOf, startSignIn } from '#core/connections/oauth/index.ts';
 import {
   CATEGORIES,
   connectWithKey,
   listAccounts,
+  readConnection,
+  redirectUriOf,
+  startSignIn,
   type Provider,
   type ProviderCatalogue,
-} from '#core/connections/providers/index.ts';
+} from '#core/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProjectAccess } from '../../access.ts';
 import { EXAMPLE, idOf, iso, nameOf, timestamp } from '../../http/schemas.ts';
@@ -23,7 +24,8 @@ const provider = z
     category: z.enum(CATEGORIES),
     auth: z.enum(['oauth', 'api_key']).meta({ description: 'By signing in, or with an API key.' }),
     configured: z.boolean().meta({
-      description: 'Whether people can connect: where it is needed, the operator has registered a client.',
+      description:
+        'Whether people can connect: where it is needed, the operator has registered a client.',
     }),
     scopes: z.array(z.string()).meta({ description: 'That a sign-in asks for.' }),
     redirectUri: z
@@ -181,10 +183,7 @@ const ACCOUNTS_TIMEOUT_MS = 60_000;
 /** The contract names no scope for this operation, and yet a key that may not write connections must not make one. */
 function assertMayConnect({ actor }: ProjectAccess): void {
   if (actor.kind === 'key' && !actor.scopes.includes('connections:write')) {
-    throw new AppError(
-      'insufficient_scope',
-      'The API key lacks the scope connections:write.',
-    );
+    throw new AppError('insufficient_scope', 'The API key lacks the scope connections:write.');
   }
 }
 

@@ -28,13 +28,10 @@ const headerValue = z
 export const connectionBody = z
   .strictObject({
     name: nameOf(100).meta({ example: 'Analytics tools' }),
-    url: z
-      .string()
-      .max(2_000)
-      .meta({
-        description: 'The MCP endpoint (Streamable HTTP) of the tool server.',
-        example: 'https://tools.example.com/mcp',
-      }),
+    url: z.string().max(2_000).meta({
+      description: 'The MCP endpoint (Streamable HTTP) of the tool server.',
+      example: 'https://tools.example.com/mcp',
+    }),
     bearerToken: headerValue
       .optional()
       .meta({ description: 'Sent as `Authorization: Bearer`. Stored encrypted, never returned.' }),
@@ -49,7 +46,8 @@ export const connectionBody = z
   })
   .refine(
     ({ bearerToken, headers = {} }) =>
-      bearerToken === undefined || !Object.keys(headers).some((name) => /^authorization$/i.test(name)),
+      bearerToken === undefined ||
+      !Object.keys(headers).some((name) => /^authorization$/i.test(name)),
     { path: ['headers'], message: 'an Authorization header beside bearerToken' },
   )
   .meta({ id: 'CreateConnection' });

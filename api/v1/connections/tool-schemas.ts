@@ -26,7 +26,8 @@ const definitionHash = z
   .string()
   .regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits')
   .meta({
-    description: 'SHA-256 of name, title, description, schemas and annotations as the server last said them.',
+    description:
+      'SHA-256 of name, title, description, schemas and annotations as the server last said them.',
   });
 
 export const toolPolicy = z
@@ -41,7 +42,9 @@ export const toolPolicy = z
     outputSchema: jsonObject.nullable(),
     annotations: jsonObject
       .nullable()
-      .meta({ description: 'Claims of the server, such as `readOnlyHint`; nobody has verified them.' }),
+      .meta({
+        description: 'Claims of the server, such as `readOnlyHint`; nobody has verified them.',
+      }),
     state: z.enum(POLICY_STATES),
     definitionHash,
     confirmedHash: z
@@ -66,13 +69,15 @@ export const toolPolicy = z
 export const policyPatch = z
   .strictObject({
     confirmAutomaticExecution: z.boolean().optional().meta({
-      description: 'True lets runs call the tool, as it is defined now, without anybody being asked.',
+      description:
+        'True lets runs call the tool, as it is defined now, without anybody being asked.',
     }),
     state: z.enum(POLICY_STATES).optional(),
     maxCallsPerRun: maxCallsPerRun.optional(),
     argumentSchema: argumentSchema.optional(),
     definitionHash: definitionHash.optional().meta({
-      description: 'The definition you have seen; when it is another one by now, the answer is 412.',
+      description:
+        'The definition you have seen; when it is another one by now, the answer is 412.',
     }),
   })
   .meta({ id: 'UpdateToolPolicy' });

@@ -12,7 +12,6 @@ import {
   type RoutineFields,
   type RoutinePatch,
 } from '#core/routines/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
@@ -127,7 +126,7 @@ export const patchRoutineById = route({
     id: routineId,
     projectId: access.projectId,
     patch: withoutUndefined(body),
-    expectedVersion: versionOf(ifMatch),
+    expectedVersions: versionsOf(ifMatch),
   });
   return { data: presentSaved(saved), headers: etagOf(saved.routine) };
 });
@@ -214,12 +213,12 @@ function presentSaved(saved: Awaited<ReturnType<typeof createRoutine>>) {
   };
 }
 
-function versionOf(ifMatch: string | undefined): number | undefined {
-  if (ifMatch === undefined) return undefined;
-  const version = /^"(\d{1,9})"$/.exec(ifMatch)?.[1];
-  // A tag that we never gave out matches nothing.
-  if (version === undefined) throw new AppError('precondition_failed');
-  return Number(version);
+/** The versions that any of the listed tags names; a weak tag, or one we never gave out, matches nothing. */
+function versionsOf(ifMatch: string | undefined): number[] | undefined {
+  return ifMatch?.split(',').flatMap((tag) => {
+    const version = /^"(\d{1,9})"$/.exec(tag.trim())?.[1];
+    return version === undefined ? [] : [Number(version)];
+  });
 }
 
 /** Zod leaves `undefined` where a field was absent; a patch says nothing about absent fields. */

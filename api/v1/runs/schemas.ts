@@ -8,6 +8,7 @@ import {
   type RunReason,
   type RunUsage,
   type Step,
+  type ToolRecord,
 } from '#core/runs/index.ts';
 import { FAILURE_REASONS, type Delivery } from '#core/webhooks/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, pageQuery, timestamp } from '../../http/schemas.ts';
@@ -69,7 +70,43 @@ const shape = {
 
 export const run = z.strictObject(shape).meta({ id: 'Run' });
 
-const step = z
+const nullableText = z.string().nullable();
+const nullableLength = z.number().int().nullable();
+
+const toolCall = z
+  .strictObject({
+    name: z.string().meta({ description: 'As the model calls the tool.' }),
+    toolName: nullableText.meta({
+      description: 'As its server calls it; null if the run has no such tool.',
+    }),
+    connectionId: nullableText,
+    policyId: nullableText,
+    arguments: nullableText.meta({
+      description:
+        'JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters.',
+      example: '{"message":"hello"}',
+    }),
+    argumentsLength: nullableLength.meta({ description: 'Characters before the cut.' }),
+    isError: z.boolean().nullable(),
+    result: nullableText.meta({ description: 'The text of the answer.' }),
+    resultLength: nullableLength,
+    structured: nullableText.meta({ description: 'The structured content, as JSON text.' }),
+    structuredLength: nullableLength,
+    attachments: z
+      .array(
+        z.strictObject({
+          kind: z.enum(['image', 'audio', 'resource', 'link']),
+          mimeType: nullableText,
+          bytes: nullableLength,
+          sha256: nullableText,
+          uri: nullableText,
+        }),
+      )
+      .meta({ description: 'What the answer held besides text; only what it was is kept.' }),
+  })
+  .meta({ id: 'ToolCall' });
+
+export const step = z
   .strictObject({
     index: z.number().int(),
     kind: z.enum(['model', 'tool']),
@@ -81,6 +118,7 @@ const step = z
     text: z.string().nullable(),
     finishReason: z.string().nullable(),
     errorMessage: z.string().nullable(),
+    tool: toolCall.nullable().meta({ description: 'Of a tool step.' }),
     usage,
     startedAt: timestamp.nullable(),
     finishedAt: timestamp.nullable(),
@@ -92,11 +130,14 @@ const delivery = z
     id: idOf('delivery', EXAMPLE.delivery),
     eventType: z.string(),
     state: z.enum(['pending', 'sending', 'delivered', 'failed']),
-    reason: z.string().nullable().meta({
-      description: `Why it was given up: ${Object.entries(FAILURE_REASONS)
-        .map(([reason, why]) => `\`${reason}\` (${why})`)
-        .join(', ')}.`,
-    }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({
+        description: `Why it was given up: ${Object.entries(FAILURE_REASONS)
+          .map(([reason, why]) => `\`${reason}\` (${why})`)
+          .join(', ')}.`,
+      }),
     nextAttemptAt: timestamp.nullable(),
     createdAt: timestamp,
     finishedAt: timestamp.nullable(),
@@ -189,9 +230,33 @@ export function presentStep(row: Step) {
     text: row.text,
     finishReason: row.finishReason,
     errorMessage: row.errorMessage,
+    tool: row.tool === null ? null : presentToolCall(row.tool),
     usage: presentUsage(row.usage),
     startedAt: isoOrNull(row.startedAt),
     finishedAt: isoOrNull(row.finishedAt),
+  };
+}
+
+function presentToolCall(row: ToolRecord) {
+  return {
+    name: row.name,
+    toolName: row.toolName,
+    connectionId: row.connectionId,
+    policyId: row.policyId,
+    arguments: row.arguments,
+    argumentsLength: row.argumentsLength,
+    isError: row.isError,
+    result: row.result,
+    resultLength: row.resultLength,
+    structured: row.structured,
+    structuredLength: row.structuredLength,
+    attachments: row.attachments.map(({ kind, mimeType, bytes, sha256, uri }) => ({
+      kind,
+      mimeType,
+      bytes,
+      sha256,
+      uri,
+    })),
   };
 }
 

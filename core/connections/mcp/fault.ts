@@ -33,7 +33,11 @@ export class ToolServerFault extends Error {
 
   constructor(
     kind: ToolServerFaultKind,
-    options: { mayHaveArrived?: boolean; serverMessage?: string; challenge?: string | undefined } = {},
+    options: {
+      mayHaveArrived?: boolean;
+      serverMessage?: string;
+      challenge?: string | undefined;
+    } = {},
   ) {
     super(TOOL_SERVER_FAULTS[kind]);
     this.kind = kind;

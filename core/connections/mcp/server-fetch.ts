@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { Connection } from '../connection.ts';
 import type { CredentialSource } from '../credential-source.ts';
@@ -41,15 +42,15 @@ export function createServerFetch(options: ServerFetchOptions): typeof fetch {
     // Nothing is served to a server outside of our requests, so it gets no stream to ask on.
     if (init?.method === 'GET' && !resumed) return new Response(null, { status: 405 });
 
-    const request = jsonRpcRequest(init?.body);
+    const asked = jsonRpcRequest(init?.body);
     const send = async (auth: Readonly<Record<string, string>>) => {
       const headers = new Headers(init?.headers);
       for (const [name, value] of Object.entries(auth)) headers.set(name, value);
-      const maxResponseBytes = request?.method === 'tools/list' ? MAX_LIST_BYTES : MAX_RESULT_BYTES;
+      const maxResponseBytes = asked?.method === 'tools/list' ? MAX_LIST_BYTES : MAX_RESULT_BYTES;
       return outbound.fetchWithin({ maxResponseBytes })(url, { ...init, headers });
     };
 
-    if (request !== undefined) watch.sent();
+    if (asked !== undefined) watch.sent();
     const auth = url.origin === home ? await credentials.headers(connection, options.signal) : {};
     watch.used(auth);
     let response = await send(auth);
@@ -67,7 +68,7 @@ export function createServerFetch(options: ServerFetchOptions): typeof fetch {
       if (response.status === 401) throw new ToolServerFault('sign_in', { challenge });
     }
     if (resumed && !response.ok) watch.notResumed();
-    return request === undefined && !resumed ? response : watched(response, watch);
+    return asked === undefined && !resumed ? response : watched(response, watch);
   };
 }
 
@@ -99,10 +100,10 @@ function watched(response: Response, watch: AnswerWatch): Response {
   return new Response(body, response);
 }
 
+const request = z.object({ id: z.union([z.number(), z.string()]), method: z.string() });
+
 function jsonRpcRequest(body: RequestInit['body']): { method: string } | undefined {
   if (typeof body !== 'string') return undefined;
-  const message = JSON.parse(body) as { id?: unknown; method?: unknown };
-  return message.id !== undefined && typeof message.method === 'string'
-    ? { method: message.method }
-    : undefined;
+  const { success, data } = request.safeParse(JSON.parse(body));
+  return success ? data : undefined;
 }

@@ -101,10 +101,13 @@ export async function openToolSession(
     },
     reconnectionScheduler(reconnect, delayMs) {
       resuming = true;
-      const timer = setTimeout(() => {
-        resuming = false;
-        reconnect();
-      }, Math.min(delayMs, MAX_RESUME_DELAY_MS));
+      const timer = setTimeout(
+        () => {
+          resuming = false;
+          reconnect();
+        },
+        Math.min(delayMs, MAX_RESUME_DELAY_MS),
+      );
       return () => clearTimeout(timer);
     },
   });
@@ -206,5 +209,8 @@ function serverInfo(client: Client): ServerInfo {
 }
 
 function shown(text: string, max: number): string {
-  return text.toWellFormed().replaceAll(/\p{Cc}/gu, ' ').slice(0, max);
+  return text
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .slice(0, max);
 }

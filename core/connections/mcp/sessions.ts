@@ -1,5 +1,10 @@
 import type { Connection } from '../connection.ts';
-import { openToolSession, type CallLimits, type ToolServerDeps, type ToolSession } from './session.ts';
+import {
+  openToolSession,
+  type CallLimits,
+  type ToolServerDeps,
+  type ToolSession,
+} from './session.ts';
 
 export interface LeasedSession {
   readonly session: ToolSession;
@@ -70,7 +75,7 @@ export function createToolSessions(deps: ToolServerDeps): ToolSessions {
       };
     },
     async close() {
-      for (const key of [...idle.keys()]) {
+      for (const key of idle.keys()) {
         const session = take(key);
         if (session !== undefined) end(session);
       }

@@ -33,10 +33,16 @@ export interface ProviderAnswer {
  * @throws {AppError} `attempt_expired` for a state that is not this person's, was used or is too old, and what
  * `SignInFault` says
  */
-export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): Promise<Connection> {
+export async function completeSignIn(
+  deps: SignInDeps,
+  answer: ProviderAnswer,
+): Promise<Connection> {
   const flow = await takeFlow(deps.database, deps.secrets, answer);
   if (flow === undefined) {
-    throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
+    throw new AppError(
+      'attempt_expired',
+      'This sign-in is over or was not begun here; start it again.',
+    );
   }
   if (answer.error !== undefined) {
     throw new SignInFault(answer.error === 'access_denied' ? 'denied' : 'refused');
@@ -101,7 +107,10 @@ async function keep(deps: SignInDeps, flow: Flow, tokens: Tokens): Promise<Conne
   return readConnection(database, connection.projectId, connection.id);
 }
 
-function connectionOf({ database, providers }: SignInDeps, flow: Flow): Promise<Connection> | Connection {
+function connectionOf(
+  { database, providers }: SignInDeps,
+  flow: Flow,
+): Promise<Connection> | Connection {
   const { projectId, connectionId, name, url, userId: createdBy } = flow;
   if (connectionId !== null) return readConnection(database, projectId, connectionId);
   const id = newId('connection');
@@ -109,10 +118,20 @@ function connectionOf({ database, providers }: SignInDeps, flow: Flow): Promise<
     return toolServerDraft({ id, projectId, url, createdBy, name: name ?? url });
   }
   const provider = providers.find(flow.provider);
-  return managedDraft(provider, { id, projectId, createdBy, auth: 'oauth', name: name ?? undefined });
+  return managedDraft(provider, {
+    id,
+    projectId,
+    createdBy,
+    auth: 'oauth',
+    name: name ?? undefined,
+  });
 }
 
-async function verify({ outbound, providers, log }: SignInDeps, connection: Connection, grant: Grant) {
+async function verify(
+  { outbound, providers, log }: SignInDeps,
+  connection: Connection,
+  grant: Grant,
+) {
   const headers = grantHeaders(grant);
   const verified =
     connection.provider === null

@@ -35,7 +35,9 @@ export async function discoverServer(
   const described = await orUndefined(() =>
     discoverOAuthProtectedResourceMetadata(
       url,
-      asked.resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: asked.resourceMetadataUrl },
+      asked.resourceMetadataUrl === undefined
+        ? {}
+        : { resourceMetadataUrl: asked.resourceMetadataUrl },
       fetch,
     ),
   );
@@ -63,7 +65,9 @@ export async function discoverServer(
   };
 }
 
-function readChallenge(challenge: string | undefined): ReturnType<typeof extractWWWAuthenticateParams> {
+function readChallenge(
+  challenge: string | undefined,
+): ReturnType<typeof extractWWWAuthenticateParams> {
   if (challenge === undefined) return {};
   const headers = { 'www-authenticate': challenge };
   return extractWWWAuthenticateParams(new Response(null, { status: 401, headers }));
@@ -84,7 +88,9 @@ function scopeOf(
 ): string | undefined {
   if (scope === undefined || scope === '') return undefined;
   const offline = known?.includes('offline_access') === true;
-  return offline && !scope.split(' ').includes('offline_access') ? `${scope} offline_access` : scope;
+  return offline && !scope.split(' ').includes('offline_access')
+    ? `${scope} offline_access`
+    : scope;
 }
 
 /** What is not there or makes no sense is undefined; what was not reachable or not allowed is a fault. */

@@ -16,7 +16,10 @@ const FAULTS = {
     'invalid_request',
     'The authorization server registers no clients: register one there and give clientId and clientSecret.',
   ],
-  registration_refused: ['provider_error', 'The authorization server refused to register a client.'],
+  registration_refused: [
+    'provider_error',
+    'The authorization server refused to register a client.',
+  ],
   denied: ['forbidden', 'Access was not granted at the provider.'],
   refused: ['provider_error', 'The provider answered the sign-in with an error; start it again.'],
   no_tokens: ['provider_error', 'The provider did not complete the sign-in; start it again.'],

@@ -7,9 +7,7 @@ export const grant = z.strictObject({
   accessToken: z.string(),
   refreshToken: z.string().nullable(),
   /** Of a discovered server; null for a managed provider, whose file and configuration say it. */
-  issued: z
-    .strictObject({ server: authorizationServer, client: oauthClient })
-    .nullable(),
+  issued: z.strictObject({ server: authorizationServer, client: oauthClient }).nullable(),
   /** The resource indicator (RFC 8707) that the tokens were asked for. */
   resource: z.string().nullable(),
 });

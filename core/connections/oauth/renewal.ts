@@ -100,7 +100,11 @@ async function renewHeld(
   }
 }
 
-function contextOf(deps: RenewalDeps, connection: Connection, { issued, resource }: Grant): TokenContext {
+function contextOf(
+  deps: RenewalDeps,
+  connection: Connection,
+  { issued, resource }: Grant,
+): TokenContext {
   const { outbound, providers } = deps;
   if (issued !== null) return { outbound, ...issued, resource };
   const provider = providers.find(connection.provider ?? '');

@@ -1,17 +1,15 @@
-import { startAuthorization } from '@modelcontextprotocol/client';
 import { AppError } from '#lib/errors.ts';
 import type { Connection } from '../connection.ts';
 import { managedDraft, TOOL_SERVER } from '../providers/index.ts';
 import { readConnection } from '../queries.ts';
-import { clientInformationOf, metadataOf } from './authorization-server.ts';
+import { authorizationRequest } from './authorization-request.ts';
 import { toolServerDraft } from './draft.ts';
-import { SignInFault } from './fault.ts';
 import { insertFlow, newState } from './flows.ts';
 import type { Grant } from './grant.ts';
 import { readGrant } from './grants-store.ts';
 import { openGrant } from './renewal.ts';
 import { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
-import { assertMayVisit, discoveredTarget, managedTarget, type SignInTarget } from './target.ts';
+import { assertAllowed, discoveredTarget, managedTarget, type SignInTarget } from './target.ts';
 
 export interface SignInRequest {
   readonly projectId: string;
@@ -40,7 +38,10 @@ export interface StartedSignIn {
  * of ours, whatever the caller would like.
  * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, and what `SignInFault` says
  */
-export async function startSignIn(deps: SignInDeps, request: SignInRequest): Promise<StartedSignIn> {
+export async function startSignIn(
+  deps: SignInDeps,
+  request: SignInRequest,
+): Promise<StartedSignIn> {
   const connection =
     request.connectionId === undefined
       ? undefined
@@ -52,7 +53,8 @@ export async function startSignIn(deps: SignInDeps, request: SignInRequest): Pro
   const redirectUri = redirectUriOf(deps.uiOrigin, request.provider);
   const state = newState();
   const { authorizationUrl, codeVerifier } = await authorizationRequest(target, redirectUri, state);
-  assertMayVisit(deps.outbound, authorizationUrl.href);
+  assertAllowed(deps.outbound, authorizationUrl.href);
+  assertAllowed(deps.outbound, target.server.tokenEndpoint);
   const expiresAt = await insertFlow(
     deps.database,
     deps.secrets,
@@ -78,7 +80,8 @@ export async function startSignIn(deps: SignInDeps, request: SignInRequest): Pro
 function newDraft({ providers }: SignInDeps, request: SignInRequest): Connection {
   const { projectId, name, url } = request;
   const input = { id: '', projectId, name, auth: 'oauth' as const, createdBy: request.userId };
-  if (request.provider !== TOOL_SERVER) return managedDraft(providers.find(request.provider), input);
+  if (request.provider !== TOOL_SERVER)
+    return managedDraft(providers.find(request.provider), input);
   if (url === undefined) {
     throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
   }
@@ -118,27 +121,4 @@ async function targetOf(
 async function earlierGrant(deps: SignInDeps, connection: Connection): Promise<Grant | undefined> {
   const stored = await readGrant(deps.database, connection);
   return stored.sealed === null ? undefined : openGrant(deps, connection, stored);
-}
-
-async function authorizationRequest(
-  { server, client, scope, resource, parameters }: SignInTarget,
-  redirectUri: string,
-  state: string,
-) {
-  try {
-    const started = await startAuthorization(server.tokenEndpoint, {
-      metadata: metadataOf(server),
-      clientInformation: clientInformationOf(client),
-      redirectUrl: redirectUri,
-      state,
-      ...(scope === undefined ? {} : { scope }),
-      ...(resource === null ? {} : { resource }),
-    });
-    for (const [name, value] of Object.entries(parameters)) {
-      started.authorizationUrl.searchParams.set(name, value);
-    }
-    return started;
-  } catch {
-    throw new SignInFault('no_metadata');
-  }
 }

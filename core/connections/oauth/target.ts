@@ -25,7 +25,10 @@ export interface SignInTarget {
 }
 
 /** A managed provider's authorization server. @throws {AppError} `provider_disabled`, `invalid_request` */
-export function managedTarget({ providers }: SignInDeps, provider: Provider): SignInTarget {
+export function managedTarget(
+  { providers }: Pick<SignInDeps, 'providers'>,
+  provider: Provider,
+): SignInTarget {
   const auth = oauthOf(provider);
   return {
     server: serverOfProvider(provider),
@@ -47,7 +50,7 @@ const MAX_METADATA_BYTES = 1024 * 1024;
  * @throws {SignInFault}
  */
 export async function discoveredTarget(
-  { outbound, uiOrigin }: SignInDeps,
+  { outbound, uiOrigin }: Pick<SignInDeps, 'outbound' | 'uiOrigin'>,
   input: {
     provider: string;
     draft: Connection;
@@ -73,7 +76,10 @@ export async function discoveredTarget(
 }
 
 /** What the tool server says to a request without credentials, as it would to any (RFC 9728, section 5.1). */
-async function challengeOf(outbound: OutboundClient, draft: Connection): Promise<string | undefined> {
+async function challengeOf(
+  outbound: OutboundClient,
+  draft: Connection,
+): Promise<string | undefined> {
   const credentials = { headers: async () => ({}), refused: async () => undefined };
   try {
     await checkToolServer({ outbound, credentials }, draft);
@@ -87,8 +93,8 @@ async function challengeOf(outbound: OutboundClient, draft: Connection): Promise
   return undefined;
 }
 
-/** @throws {SignInFault} when a person must not be sent there */
-export function assertMayVisit(outbound: OutboundClient, url: string): void {
+/** @throws {SignInFault} when neither a person nor we may be sent there */
+export function assertAllowed(outbound: OutboundClient, url: string): void {
   try {
     outbound.checkUrl(url);
   } catch (error) {

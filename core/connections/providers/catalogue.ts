@@ -39,7 +39,9 @@ export async function loadProviders(
   const providers = [...byId.values()].toSorted(
     (a, b) => a.category.localeCompare(b.category) || a.name.localeCompare(b.name),
   );
-  const known = new Set(providers.flatMap(({ auth }) => (auth.kind === 'oauth' ? auth.client : [])));
+  const known = new Set(
+    providers.flatMap(({ auth }) => (auth.kind === 'oauth' ? auth.client : [])),
+  );
   for (const client of Object.keys(clients)) {
     if (!known.has(client)) throw new Error(`CONNECTION_${client}_CLIENT_ID: no such provider`);
   }
@@ -76,7 +78,9 @@ export function readProvider(file: string, text: string): Provider {
   }
   const parsed = providerFile.safeParse(parseYaml(text));
   if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path: at, message }) => `${at.join('.')}: ${message}`);
+    const faults = parsed.error.issues.map(
+      ({ path: at, message }) => `${at.join('.')}: ${message}`,
+    );
     throw new Error(`provider ${file}: ${faults.join('; ')}`);
   }
   return { id, ...parsed.data };

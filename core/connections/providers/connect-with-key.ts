@@ -42,7 +42,10 @@ export async function connectWithKey(
     throw new AppError('invalid_request', 'apiKey: the provider does not accept this key');
   }
   if (verified.kind === 'failed') {
-    throw new AppError('provider_error', 'The key could not be verified at the provider; try again.');
+    throw new AppError(
+      'provider_error',
+      'The key could not be verified at the provider; try again.',
+    );
   }
   return insertConnection(database, {
     ...draft,

@@ -14,6 +14,9 @@ export function select(value: unknown, path: string): unknown[] {
 
 function stepInto(value: unknown, step: string): unknown[] {
   if (step === '*') return Array.isArray(value) ? value : [];
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return [];
-  return [(value as Record<string, unknown>)[step]];
+  return isObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }

@@ -8,7 +8,11 @@ import { callProvider } from './call.ts';
 import type { Provider } from './provider.ts';
 
 export type Verification =
-  | { readonly kind: 'good'; readonly accountLabel: string | null; readonly server: ServerInfo | null }
+  | {
+      readonly kind: 'good';
+      readonly accountLabel: string | null;
+      readonly server: ServerInfo | null;
+    }
   /** The provider does not take the credential. */
   | { readonly kind: 'rejected' }
   | { readonly kind: 'failed' };

@@ -25,7 +25,9 @@ export interface ToolCall {
    * Called when everything is checked, right before the call goes out; the call is made only when it answers `go`.
    * What it writes is how a later attempt knows that the call may have been carried out.
    */
-  readonly onSending: (secrets: readonly string[]) => Promise<'go' | 'not_automatic' | 'superseded'>;
+  readonly onSending: (
+    secrets: readonly string[],
+  ) => Promise<'go' | 'not_automatic' | 'superseded'>;
 }
 
 export type ToolCallOutcome = { readonly secrets: readonly string[] } & (
@@ -43,7 +45,10 @@ const CALL_TIMEOUT_MS = 120_000;
 const PREPARE_TIMEOUT_MS = 30_000;
 
 /** Calls a tool when, at this moment, it is what was confirmed and the arguments are within what was confirmed. */
-export async function callConfirmedTool(deps: ToolCallDeps, call: ToolCall): Promise<ToolCallOutcome> {
+export async function callConfirmedTool(
+  deps: ToolCallDeps,
+  call: ToolCall,
+): Promise<ToolCallOutcome> {
   const refused = (why: string): ToolCallOutcome => ({ kind: 'refused', why, secrets: [] });
   const { policy, connection, args, signal } = call;
   if (policy.state !== 'automatic') return refused(NOT_AUTOMATIC);
@@ -85,7 +90,8 @@ export async function callConfirmedTool(deps: ToolCallDeps, call: ToolCall): Pro
 }
 
 export const NOT_AUTOMATIC = 'nobody has confirmed that this tool may be used without being asked';
-const CHANGED = 'the server has changed this tool since it was confirmed; it is disabled until somebody looks at it';
+const CHANGED =
+  'the server has changed this tool since it was confirmed; it is disabled until somebody looks at it';
 const VANISHED = 'the server no longer has this tool';
 
 /** A session, and the tool as the server defines it now. A session the server has forgotten is replaced once. */

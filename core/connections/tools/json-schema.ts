@@ -20,7 +20,7 @@ export class SchemaError extends Error {
 export function schemaFault(schema: JsonObject, value: unknown): string | undefined {
   const validate = compiled(schema);
   const valid = inTime(() => validate(value));
-  if (valid === true) return undefined;
+  if (valid) return undefined;
   return (validate.errors ?? []).slice(0, 5).map(showError).join('; ') || 'not valid';
 }
 
@@ -62,28 +62,33 @@ function instanceFor(dialect: unknown): Ajv {
 }
 
 const TIME_LIMIT_MS = 250;
-const script = new vm.Script('globalThis[Symbol.for("ras.boundedWork")]()');
 const slot = Symbol.for('ras.boundedWork');
+const script = new vm.Script('globalThis[Symbol.for("ras.boundedWork")]()');
 
 /**
  * Runs work on foreign schemas with a limit that holds even inside a regular expression: a pattern made to backtrack
  * for ever would otherwise stop the whole process.
  */
 function inTime<T>(work: () => T): T {
-  const scope = globalThis as { [slot]?: () => T };
-  scope[slot] = work;
+  const results: T[] = [];
+  Reflect.set(globalThis, slot, () => {
+    results.push(work());
+  });
   try {
-    return script.runInThisContext({ timeout: TIME_LIMIT_MS }) as T;
+    script.runInThisContext({ timeout: TIME_LIMIT_MS });
   } catch (error) {
     if (error instanceof SchemaError) throw error;
-    const message = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
-    throw new SchemaError(message);
+    throw new SchemaError(error instanceof Error ? error.message.slice(0, 200) : 'unknown');
   } finally {
-    delete scope[slot];
+    Reflect.deleteProperty(globalThis, slot);
   }
+  const [result] = results;
+  if (result === undefined) throw new SchemaError('no result');
+  return result;
 }
 
 function showError({ instancePath, message, params, keyword }: ErrorObject): string {
-  const extra = keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : '';
+  const extra =
+    keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : '';
   return `${instancePath === '' ? 'arguments' : instancePath.slice(1).replaceAll('/', '.')} ${message ?? 'is not valid'}${extra}`;
 }

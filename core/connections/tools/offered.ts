@@ -47,5 +47,7 @@ export async function offeredTools(
 function nameFor(tool: Omit<OfferedTool, 'name'>, clashes: boolean): string {
   const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
   // The whole id and not a part of it: another server could have chosen a name that ends like this.
-  return clashes ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}` : plain.slice(0, 64);
+  return clashes
+    ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}`
+    : plain.slice(0, 64);
 }

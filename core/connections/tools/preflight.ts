@@ -20,7 +20,8 @@ export async function connectionsReady(
       await deps.credentials.headers(connection, signal);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (error.code === 'connection_not_ready' || error.code === 'connection_not_found') return false;
+      if (error.code === 'connection_not_ready' || error.code === 'connection_not_found')
+        return false;
       // A provider that is away for the moment may be back when the tool is called.
     }
   }

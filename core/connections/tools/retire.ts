@@ -12,7 +12,9 @@ import { writeDiscovered } from './write-discovered.ts';
  */
 export async function retirePolicy(
   database: Database,
-  policy: Pick<ToolPolicy, 'projectId' | 'routineId' | 'connectionId' | 'toolName'> & { id: string },
+  policy: Pick<ToolPolicy, 'projectId' | 'routineId' | 'connectionId' | 'toolName'> & {
+    id: string;
+  },
   live: ToolDefinition | undefined,
 ): Promise<void> {
   const { projectId, routineId, toolName } = policy;
@@ -32,13 +34,17 @@ export async function retirePolicy(
               where id = ${policy.id} and project_id = ${projectId} and state = 'automatic'
             `,
           )) > 0
-        : (await writeDiscovered(tx, policy, { tools: [live], complete: false })).retired.length > 0;
+        : (await writeDiscovered(tx, policy, { tools: [live], complete: false })).retired.length >
+          0;
     if (!retired) return;
     await returnToDraft(tx, { projectId, routineIds: [routineId], reason: retirement([toolName]) });
   });
 }
 
 /** Whether the live definition is the confirmed one. */
-export function isConfirmed(policy: Pick<ToolPolicy, 'confirmedHash'>, live: ToolDefinition): boolean {
+export function isConfirmed(
+  policy: Pick<ToolPolicy, 'confirmedHash'>,
+  live: ToolDefinition,
+): boolean {
   return definitionHash(live) === policy.confirmedHash;
 }

@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import type { SentEvent, StreamInput } from '../route.ts';
+
+/** A comment this often tells proxies and the client that the connection lives. */
+const HEARTBEAT_MS = 15_000;
+
+/** After this the client has to come again, and its key is looked at again. */
+const LONGEST_MS = 15 * 60_000;
+
+/**
+ * Answers with server-sent events (HTML Standard, section 9.2), or 204 when there are none to come. The response is
+ * given its headers at once and its events as they come; the client's going away aborts the signal.
+ */
+export async function sendEvents(
+  ctx: Context,
+  open: (input: StreamInput) => Promise<AsyncIterable<SentEvent> | undefined>,
+): Promise<void> {
+  const gone = new AbortController();
+  ctx.res.once('close', () => gone.abort());
+  const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(LONGEST_MS)]);
+  const events = await open({ lastEventId: ctx.get('last-event-id'), signal });
+  if (events === undefined) {
+    ctx.status = 204;
+    return;
+  }
+  ctx.status = 200;
+  ctx.type = 'text/event-stream';
+  // Some proxies would otherwise gather the answer up and send it when it is complete.
+  ctx.set({ 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
+  ctx.body = Readable.from(framed(events));
+}
+
+async function* framed(events: AsyncIterable<SentEvent>): AsyncGenerator<string> {
+  yield 'retry: 2000\n\n';
+  const iterator = events[Symbol.asyncIterator]();
+  let next = iterator.next();
+  for (;;) {
+    const result = await nextWithin(next, HEARTBEAT_MS);
+    if (result === 'idle') {
+      yield ': still here\n\n';
+      continue;
+    }
+    if (result.done === true) return;
+    const { event, id, data } = result.value;
+    yield `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+    next = iterator.next();
+  }
+}
+
+function nextWithin<T>(next: Promise<T>, ms: number): Promise<T | 'idle'> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve('idle'), ms);
+    next.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

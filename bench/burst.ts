@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRunEngine, type RunEngine } from '#core/runs/index.ts';
+import { claimDueRoutines, dispatchQueuedRuns } from '#core/scheduling/index.ts';
+import { openDatabase, row, sql, type Database } from '#lib/database/index.ts';
+import { createLog } from '#lib/log.ts';
+import { openTemporal } from '#lib/temporal/index.ts';
+import { UNSERVED_TASK_QUEUE } from './bare/names.ts';
+import { startEmptyWorkflow } from './bare/workflow-calls.ts';
+import { alternate, rateFor, timed } from './harness/alternate.ts';
+import type { Benchmark } from './harness/benchmark.ts';
+import { load, loadProject, loadRoutines } from './harness/bulk.ts';
+import { compared, plain } from './harness/figures.ts';
+
+const LARGE = 9_000;
+const SMALL = 10;
+const OTHERS = 990;
+const DUE = LARGE + SMALL + OTHERS;
+const CLAIM_BATCH = 500;
+/** As many starts as the product has in flight. */
+const STARTS_IN_FLIGHT = 16;
+
+const burst: Benchmark = {
+  about: `${DUE} routines due at once: claimed by two replicas, then started, against a bare client that starts empty workflows`,
+  async run({ stack, long }) {
+    const url = await stack.createDatabase();
+    const small = await loadDue(url);
+    const replicas = [1, 2].map(() =>
+      openDatabase({ url, poolSize: 10, applicationName: 'bench' }),
+    );
+    const [database] = replicas as [Database, Database];
+    const server = await stack.startTemporal();
+    const temporal = await openTemporal({
+      TEMPORAL_ADDRESS: server.address,
+      TEMPORAL_NAMESPACE: 'default',
+      TEMPORAL_TLS: false,
+    });
+    try {
+      const claimedInMs = await timed(() => Promise.all(replicas.map(claimAll)));
+      const doubled = await check(database);
+
+      const waits: number[] = [];
+      const dispatchStarted = performance.now();
+      const engine = watched(createRunEngine(temporal, UNSERVED_TASK_QUEUE), ({ projectId }) => {
+        if (projectId === small) waits.push((performance.now() - dispatchStarted) / 1_000);
+      });
+      const seconds = long ? 10 : 4;
+      const rates = await alternate(5, {
+        value: () => dispatchRate({ database, engine }, seconds),
+        baseline: () => rateFor(seconds, STARTS_IN_FLIGHT, () => startEmptyWorkflow(temporal)),
+      });
+      if (waits.length < SMALL) throw new Error('the small project was not started at all');
+      return [
+        plain(`${DUE} due claimed by two replicas`, 's', [claimedInMs / 1_000], { atMost: 10 }),
+        plain('occurrences claimed twice or not at all', '', [doubled], { atMost: 0 }),
+        compared('workflows started a second', '/s', rates, { atLeast: 0.85 }),
+        plain(
+          `all ${SMALL} of one project started beside ${LARGE} of another, after`,
+          's',
+          [Math.max(...waits)],
+          {
+            atMost: 5,
+          },
+        ),
+      ];
+    } finally {
+      await Promise.all(replicas.map((pool) => pool.end()));
+      await temporal.connection.close();
+      await server.stop();
+    }
+  },
+};
+
+export default burst;
+
+/** The ids of the large project's routines come first, so that it is fairness which lets the small one in. */
+async function loadDue(url: string): Promise<string> {
+  let small = '';
+  await load(url, async (db) => {
+    const dueAt = new Date();
+    let firstNumber = 0;
+    for (const [number, count] of [LARGE, SMALL, OTHERS].entries()) {
+      const projectId = await loadProject(db, number);
+      if (count === SMALL) small = projectId;
+      await loadRoutines(db, { projectId, firstNumber, count, dueAt });
+      firstNumber += count;
+    }
+  });
+  return small;
+}
+
+async function claimAll(database: Database): Promise<void> {
+  const deps = {
+    database,
+    planRule: { billingConfigured: false, defaultPlan: 'scale' as const },
+    providerEnabled: () => true,
+  };
+  while ((await claimDueRoutines(deps, CLAIM_BATCH)).more);
+}
+
+/** How many occurrences have another number of rows than one, and how many routines are still due. */
+async function check(database: Database): Promise<number> {
+  const found = await row<{ rows: number; distinct: number; due: number }>(
+    database,
+    sql`
+      select count(*) as rows, count(distinct routine_id) as distinct,
+        (select count(*) from routines where next_run_at <= now()) as due
+      from runs where state = 'queued'
+    `,
+  );
+  const { rows, distinct, due } = found ?? { rows: 0, distinct: 0, due: DUE };
+  return Math.abs(rows - distinct) + (DUE - distinct) + due;
+}
+
+async function dispatchRate(
+  { database, engine }: { database: Database; engine: RunEngine },
+  seconds: number,
+): Promise<number> {
+  const log = createLog({ level: 'silent', name: 'bench' });
+  const started = performance.now();
+  const stopping = new AbortController();
+  const dispatching = dispatchQueuedRuns({ database, engine, log }, stopping.signal);
+  await sleep(seconds * 1_000);
+  stopping.abort();
+  const { started: runs, unavailable } = await dispatching;
+  const elapsed = (performance.now() - started) / 1_000;
+  if (elapsed < seconds || runs === 0) {
+    throw new Error(`${runs} runs were started in ${elapsed} s${unavailable ? ', then none' : ''}`);
+  }
+  return runs / elapsed;
+}
+
+function watched(
+  engine: RunEngine,
+  started: (run: Parameters<RunEngine['startRun']>[0]) => void,
+): RunEngine {
+  return {
+    ...engine,
+    async startRun(run) {
+      await engine.startRun(run);
+      started(run);
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execute, rows, sql } from '#lib/database/index.ts';
+import type { Benchmark } from './harness/benchmark.ts';
+import { load, loadProject, loadRoutines } from './harness/bulk.ts';
+import { plain, quantile } from './harness/figures.ts';
+import { startService, type Service } from './harness/service.ts';
+
+const DUE = 1_000;
+const SMALL = 10;
+
+const lateness: Benchmark = {
+  about: `${DUE} routines due at a full minute on the running service, ${SMALL} of them of another project; then those again behind a backlog`,
+  async run({ stack, long, note }) {
+    const service = await startService(stack);
+    const backlog = long ? 9_000 : 3_000;
+    try {
+      const minute = nextMinute(10_000);
+      let small = '';
+      await load(service.databaseUrl, async (db) => {
+        const large = await loadProject(db, 1);
+        small = await loadProject(db, 2);
+        await loadRoutines(db, {
+          projectId: large,
+          firstNumber: 0,
+          count: DUE - SMALL,
+          dueAt: minute,
+        });
+        await loadRoutines(db, { projectId: small, firstNumber: DUE, count: SMALL, dueAt: minute });
+        const later = new Date(minute.getTime() + 1_000);
+        await loadRoutines(db, {
+          projectId: large,
+          firstNumber: 2 * DUE,
+          count: backlog,
+          dueAt: later,
+        });
+      });
+
+      const claimed = await claimedAfter(service, minute);
+      const [beside] = await endedAfter(service, small, minute);
+      await service.client
+        .with({ 'X-Scheduler-Secret': service.env['SCHEDULER_SECRET'] ?? '' })
+        .post('/internal/scheduler/tick');
+      const following = new Date(minute.getTime() + 60_000);
+      await execute(
+        service.database,
+        sql`update routines set next_run_at = ${following} where project_id = ${small}`,
+      );
+      const open = sleep(following.getTime() - Date.now()).then(() => openRuns(service));
+      const [behind] = await endedAfter(service, small, following);
+      note(
+        `At the second minute ${await open} runs of the other project were waiting or under way.`,
+      );
+      const timesOf = claimed.toSorted((a, b) => a - b);
+      return [
+        plain(`claim of ${DUE} due, p99 late by`, 's', [quantile(timesOf, 0.99)], { atMost: 1 }),
+        plain(`${SMALL} runs succeeded beside ${DUE - SMALL} of another project, after`, 's', [
+          beside ?? Number.NaN,
+        ]),
+        plain(
+          `${SMALL} runs succeeded behind a backlog of another project, after`,
+          's',
+          [behind ?? Number.NaN],
+          {
+            atMost: 5,
+          },
+        ),
+      ];
+    } finally {
+      await service.stop();
+    }
+  },
+};
+
+export default lateness;
+
+/** The next full minute that is at least so far away. */
+function nextMinute(aheadMs: number): Date {
+  return new Date(Math.ceil((Date.now() + aheadMs) / 60_000) * 60_000);
+}
+
+/** For each occurrence of the instant, the seconds after which its row was there to be seen. */
+async function claimedAfter({ database }: Service, instant: Date): Promise<number[]> {
+  await sleep(instant.getTime() - Date.now());
+  const seen: number[] = [];
+  while (seen.length < DUE) {
+    const found = await rows<{ count: number }>(
+      database,
+      sql`select count(*) as count from runs where scheduled_for = ${instant}`,
+    );
+    const late = (Date.now() - instant.getTime()) / 1_000;
+    while (seen.length < (found[0]?.count ?? 0)) seen.push(late);
+    if (late > 50) throw new Error(`only ${seen.length} of ${DUE} were claimed within the minute`);
+    await sleep(5);
+  }
+  return seen;
+}
+
+/** The seconds after the instant at which the last of the project's runs succeeded. */
+async function endedAfter(
+  { database }: Service,
+  projectId: string,
+  instant: Date,
+): Promise<number[]> {
+  const end = instant.getTime() + 50_000;
+  for (;;) {
+    const found = await rows<{ late: number }>(
+      database,
+      sql`
+        select extract(epoch from finished_at - ${instant}::timestamptz)::float as late from runs
+        where project_id = ${projectId} and scheduled_for = ${instant} and state = 'succeeded'
+        order by finished_at desc
+      `,
+    );
+    if (found.length >= SMALL) return found.map(({ late }) => late);
+    if (Date.now() > end)
+      throw new Error(`${found.length} of ${SMALL} runs succeeded within the minute`);
+    await sleep(50);
+  }
+}
+
+async function openRuns({ database }: Service): Promise<number> {
+  const found = await rows<{ count: number }>(
+    database,
+    sql`select count(*) as count from runs where state in ('queued', 'running')`,
+  );
+  return found[0]?.count ?? 0;
+}

@@ -1,0 +1,127 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+import { SCENARIOS, type Exchange, type Scenario, type ToolClaim } from './scenarios.ts';
+
+export interface HostileTools {
+  /** The MCP endpoint at which the server behaves like this. */
+  url(scenario: Scenario): string;
+  readonly control: HostileControl;
+  stop(): Promise<void>;
+}
+
+export interface ReceivedCall {
+  readonly scenario: Scenario;
+  readonly name: string;
+  readonly arguments: unknown;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** What a test sets and sees, for all scenarios that do not say otherwise. */
+export interface HostileControl {
+  /** The tools it claims to have. */
+  tools: ToolClaim[];
+  /** What a call is answered with: text, or the whole result. */
+  answer: (call: ReceivedCall) => string | object;
+  /** Before a call is answered. */
+  delayMs: number;
+  /** Every `tools/call` that arrived. */
+  readonly calls: ReceivedCall[];
+  /** Method of every JSON-RPC message and every plain HTTP request that arrived. */
+  readonly seen: string[];
+  reset(): void;
+}
+
+const message = z.looseObject({
+  id: z.union([z.number(), z.string()]).optional(),
+  method: z.string().default(''),
+  params: z
+    .looseObject({ name: z.string().default(''), cursor: z.string().optional() })
+    .default({ name: '' }),
+});
+
+/**
+ * A tool server that does what a bad one might: each path is another misbehaviour. It speaks just enough of the
+ * protocol (2025, without sessions) to get as far as misbehaving. Listens on 127.0.0.1 only.
+ */
+export async function startHostileTools(): Promise<HostileTools> {
+  const control: HostileControl = {
+    tools: [],
+    answer: () => 'ok',
+    delayMs: 0,
+    calls: [],
+    seen: [],
+    reset() {
+      control.tools = DEFAULT_TOOLS;
+      control.answer = () => 'ok';
+      control.delayMs = 0;
+      control.calls.length = 0;
+      control.seen.length = 0;
+    },
+  };
+  control.reset();
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const name = (request.url ?? '').split('/')[1] ?? '';
+    const scenario = isScenario(name) ? name : 'honest';
+    if (request.method !== 'POST') {
+      control.seen.push(`${request.method}`);
+      response.writeHead(405).end();
+      return;
+    }
+    const { id, method, params } = message.parse(JSON.parse(await text(request)));
+    control.seen.push(method);
+    if (method === 'tools/call') {
+      const { name: tool, arguments: args } = params;
+      control.calls.push({ scenario, name: tool, arguments: args, headers: request.headers });
+    }
+    const exchange: Exchange = { id, method, params, request, response, control };
+    await SCENARIOS[scenario](exchange);
+  };
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: (scenario) => `http://127.0.0.1:${port}/${scenario}/mcp`,
+    control,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const DEFAULT_TOOLS: ToolClaim[] = [
+  {
+    name: 'lookup',
+    description: 'Looks something up.',
+    inputSchema: {
+      type: 'object',
+      properties: { query: { type: 'string' } },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    annotations: { readOnlyHint: true },
+  },
+  {
+    name: 'send_message',
+    description: 'Sends a message.',
+    inputSchema: {
+      type: 'object',
+      properties: { to: { type: 'string' }, text: { type: 'string' } },
+      required: ['to'],
+    },
+  },
+];
+
+function isScenario(name: string): name is Scenario {
+  return Object.hasOwn(SCENARIOS, name);
+}

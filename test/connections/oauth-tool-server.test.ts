@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  startProtectedToolServer,
+  type ProtectedToolServer,
+} from '#dev/authorization-server/protected-tool-server.ts';
+import {
+  startAuthorizationServer,
+  type AuthorizationServer,
+} from '#dev/authorization-server/server.ts';
+import { rows, sql } from '#lib/database/index.ts';
+import { signUp, type Person } from '../support/people.ts';
+import { createRoutine } from '../support/routines.ts';
+import { startService, type Service } from '../support/service.ts';
+import { startEverythingServer, type EverythingServer } from './everything-server.ts';
+import { UI_ORIGIN, visit } from './sign-in-fixture.ts';
+
+let service: Service;
+let authorizationServer: AuthorizationServer;
+let everything: EverythingServer;
+let toolServer: ProtectedToolServer;
+let person: Person;
+
+beforeAll(async () => {
+  [service, authorizationServer, everything] = await Promise.all([
+    startService({ env: { UI_ORIGIN } }),
+    startAuthorizationServer({ port: 0 }),
+    startEverythingServer(),
+  ]);
+  toolServer = await startProtectedToolServer({
+    port: 0,
+    authorizationServer,
+    upstream: everything.url,
+  });
+  person = await signUp(service);
+});
+afterAll(async () => {
+  await service.close();
+  await toolServer.stop();
+  await authorizationServer.stop();
+  await everything.stop();
+});
+beforeEach(() => {
+  toolServer.bearers.length = 0;
+});
+
+const start = (body: object) =>
+  person.session.post('/v1/connections/oauth/tool-server/start', body);
+
+async function signIn(body: object) {
+  const started = await start(body);
+  expect(started.body).toMatchObject({ data: {} });
+  const query = await visit(started.data.authorizationUrl);
+  return person.session.get(`/oauth/callback/tool-server${query}`);
+}
+
+test('a tool server that wants a sign-in says so when it is connected without one', async () => {
+  const refused = await person.session.post('/v1/connections', {
+    name: 'Protected',
+    url: toolServer.url,
+  });
+  expect(refused.status).toBe(400);
+  expect(refused.body.error.message).toContain('sign-in');
+});
+
+test('the sign-in registers us, names the resource, and asks for what the server wants', async () => {
+  const { data } = await start({ url: toolServer.url });
+  const query = Object.fromEntries(new URL(data.authorizationUrl).searchParams);
+  expect(new URL(data.authorizationUrl).origin).toBe(authorizationServer.issuer);
+  expect(query).toMatchObject({
+    code_challenge_method: 'S256',
+    redirect_uri: `${UI_ORIGIN}/oauth/callback/tool-server`,
+    resource: toolServer.url,
+    scope: 'tools offline_access',
+  });
+  expect(query['client_id']).toMatch(/.{10}/);
+});
+
+test('after the sign-in its tools are discovered with a token that was issued for it', async () => {
+  const { status, data } = await signIn({ url: toolServer.url, name: 'Protected' });
+  expect(status).toBe(200);
+  expect(data).toMatchObject({
+    kind: 'tool_server',
+    provider: null,
+    name: 'Protected',
+    url: toolServer.url,
+    auth: 'oauth',
+    state: 'ready',
+  });
+  expect(data.server.name).toContain('everything');
+  const routineId = await createRoutine(person.session);
+  const discovered = await person.session.post(
+    `/v1/routines/${routineId}/connections/${data.id}/discover`,
+  );
+  expect(discovered.status).toBe(200);
+  const tools = await person.session.get(`/v1/routines/${routineId}/tools`);
+  expect(JSON.stringify(tools.data)).toContain('"echo"');
+  expect(toolServer.bearers.length).toBeGreaterThan(2);
+  expect((await person.session.get(`/v1/connections/${data.id}/accounts`)).data).toEqual([]);
+});
+
+test('its token is renewed, and a revoked sign-in is made again in the same connection', async () => {
+  const { data } = await signIn({ url: toolServer.url });
+  const routineId = await createRoutine(person.session);
+  const discover = () =>
+    person.session.post(`/v1/routines/${routineId}/connections/${data.id}/discover`);
+  const expire = () =>
+    rows(
+      service.deps.database,
+      sql`update connections set credentials_expire_at = now() where id = ${data.id}`,
+    );
+  expect(data.name).toBe('127.0.0.1');
+  await expire();
+  authorizationServer.control.tokenRequests.length = 0;
+  expect((await discover()).status).toBe(200);
+  expect(authorizationServer.control.tokenRequests).toEqual(['refresh_token']);
+
+  await authorizationServer.control.revokeAll();
+  await expire();
+  expect((await discover()).body.error.code).toBe('connection_not_ready');
+  const again = await signIn({ connectionId: data.id });
+  expect(again.data).toMatchObject({ id: data.id, state: 'ready', error: null });
+  expect((await discover()).status).toBe(200);
+});
+
+test('a client that a person registered is used instead, and remembered', async () => {
+  const closed = await startAuthorizationServer({
+    port: 0,
+    registration: false,
+    clients: [
+      {
+        client_id: 'by-hand',
+        client_secret: 'canary-secret-by-hand-0123456789',
+        redirect_uris: [`${UI_ORIGIN}/oauth/callback/tool-server`],
+        grant_types: ['authorization_code', 'refresh_token'],
+        application_type: 'native',
+      },
+    ],
+  });
+  const gate = await startProtectedToolServer({
+    port: 0,
+    authorizationServer: closed,
+    upstream: everything.url,
+  });
+  try {
+    const refused = await start({ url: gate.url });
+    expect(refused.status).toBe(400);
+    expect(refused.body.error.message).toContain('give clientId and clientSecret');
+    const { data } = await signIn({
+      url: gate.url,
+      clientId: 'by-hand',
+      clientSecret: 'canary-secret-by-hand-0123456789',
+    });
+    expect(data.state).toBe('ready');
+    const again = await start({ connectionId: data.id });
+    expect(new URL(again.data.authorizationUrl).searchParams.get('client_id')).toBe('by-hand');
+  } finally {
+    await gate.stop();
+    await closed.stop();
+  }
+});
+
+test('a start without an address or connection, or for a connection of another kind, is refused', async () => {
+  expect((await start({})).body.error.message).toContain('url: required');
+  expect((await start({ url: 'ftp://tools.example.com/' })).status).toBe(400);
+  const open = await person.session.post('/v1/connections', { name: 'Open', url: everything.url });
+  expect(open.status).toBe(201);
+  const mixed = await start({ connectionId: open.data.id });
+  expect(mixed.body.error.message).toBe('connectionId: not a connection that is signed in to');
+});

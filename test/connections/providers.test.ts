@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pino } from 'pino';
+import { readConnection } from '#core/connections/index.ts';
+import { completeSignIn, createOAuthSource, startSignIn } from '#core/connections/oauth/index.ts';
+import { connectWithKey, loadProviders } from '#core/connections/providers/index.ts';
+import { readProvider } from '#core/connections/providers/catalogue.ts';
+import { select } from '#core/connections/providers/select.ts';
+import { loadConfig } from '#lib/config/index.ts';
+import { rows, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { signUp, type Person } from '../support/people.ts';
+import {
+  API_KEY,
+  CLIENT_SECRET,
+  signIn,
+  startSignInFixture,
+  UI_ORIGIN,
+  visit,
+  type SignInFixture,
+} from './sign-in-fixture.ts';
+
+let fixture: SignInFixture;
+let person: Person;
+
+beforeAll(async () => {
+  fixture = await startSignInFixture();
+  person = await signUp(fixture.service);
+});
+afterAll(() => fixture.close());
+
+const connect = (apiKey: string, session = person.session, provider = 'fixture-key') =>
+  session.post(`/v1/connections/api-key/${provider}`, { apiKey });
+
+test('the list names every provider and says which are configured', async () => {
+  const { status, data } = await person.session.get('/v1/connections/providers');
+  expect(status).toBe(200);
+  const byId = new Map<string, Record<string, unknown>>(
+    data.map((each: { id: string }) => [each.id, each]),
+  );
+  expect([...byId.keys()]).toEqual(
+    expect.arrayContaining([
+      'ahrefs',
+      'github',
+      'google-analytics',
+      'google-search-console',
+      'hubspot',
+      'linear',
+      'notion',
+      'posthog',
+      'slack',
+      'stripe',
+    ]),
+  );
+  expect(byId.get('github')).toEqual({
+    id: 'github',
+    name: 'GitHub',
+    category: 'development',
+    auth: 'oauth',
+    configured: false,
+    scopes: ['repo', 'read:org', 'read:user'],
+    redirectUri: `${UI_ORIGIN}/oauth/callback/github`,
+    toolServer: 'https://api.githubcopilot.com/mcp/',
+    listsAccounts: true,
+    keyPage: null,
+    documentation:
+      'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
+  });
+  expect(byId.get('fixture')).toMatchObject({ configured: true });
+  // Nothing has to be registered for a key, nor where clients register themselves.
+  expect(byId.get('stripe')).toMatchObject({
+    auth: 'api_key',
+    configured: true,
+    redirectUri: null,
+  });
+  expect(byId.get('notion')).toMatchObject({ auth: 'oauth', configured: true });
+});
+
+test('a key with any scope may read the list', async () => {
+  const key = await person.key(['models:read']);
+  expect((await key.get('/v1/connections/providers')).status).toBe(200);
+});
+
+test('an API key of the provider is tried, then kept sealed', async () => {
+  const { status, data } = await connect(API_KEY);
+  expect(status).toBe(201);
+  expect(data).toMatchObject({
+    kind: 'managed',
+    provider: 'fixture-key',
+    name: 'Fixture with keys',
+    auth: 'api_key',
+    state: 'ready',
+    accountLabel: 'https://shop.example/ and 1 more',
+  });
+  const { data: accounts } = await person.session.get(`/v1/connections/${data.id}/accounts`);
+  expect(accounts).toHaveLength(2);
+  const [stored] = await rows<{ text: string }>(
+    fixture.service.deps.database,
+    sql`select connections::text as text from connections where id = ${data.id}`,
+  );
+  expect(stored!.text).toContain('v1.');
+  expect(JSON.stringify([data, accounts, stored])).not.toContain(API_KEY);
+});
+
+test('a key that the provider does not take is not kept', async () => {
+  const before = (await person.session.get('/v1/connections')).data.length;
+  const refused = await connect('wrong-key-canary');
+  expect(refused.status).toBe(400);
+  expect(refused.body.error.message).toBe('apiKey: the provider does not accept this key');
+  expect((await connect('with space')).status).toBe(400);
+  expect((await person.session.get('/v1/connections')).data.length).toBe(before);
+});
+
+test('connecting with a key needs the scope to write connections, and a provider that takes keys', async () => {
+  const reader = await person.key(['connections:read']);
+  expect((await connect(API_KEY, reader)).body.error.code).toBe('insufficient_scope');
+  const writer = await person.key(['connections:write']);
+  expect((await connect(API_KEY, writer)).status).toBe(201);
+  expect((await connect(API_KEY, person.session, 'fixture')).body.error.code).toBe(
+    'invalid_request',
+  );
+  expect((await connect(API_KEY, person.session, 'nobody')).body.error.code).toBe(
+    'provider_not_found',
+  );
+});
+
+test('the same Idempotency-Key makes one connection', async () => {
+  const once = person.session.with({ 'Idempotency-Key': 'connect-once' });
+  const [first, second] = [await connect(API_KEY, once), await connect(API_KEY, once)];
+  expect(second.data).toEqual(first.data);
+  expect(second.headers.get('idempotent-replayed')).toBe('true');
+});
+
+test("another project's connection has no accounts to list", async () => {
+  const { data } = await connect(API_KEY);
+  const other = await signUp(fixture.service);
+  const refused = await other.session.get(`/v1/connections/${data.id}/accounts`);
+  expect(refused.body.error.code).toBe('connection_not_found');
+});
+
+test('no credential reaches a log line or an error, however a connection fails', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+  const deps = { ...fixture.service.deps, log, uiOrigin: UI_ORIGIN };
+  const { control } = fixture.authorizationServer;
+  const secrets = [API_KEY, CLIENT_SECRET, 'wrong-key-canary'];
+  const failures: unknown[] = [];
+  const failed = (work: Promise<unknown>) =>
+    work.then(
+      () => Promise.reject(new Error('expected to fail')),
+      (error: unknown) => failures.push(error),
+    );
+
+  await failed(
+    connectWithKey(deps, {
+      id: newId('connection'),
+      projectId: person.projectId,
+      provider: 'fixture-key',
+      name: undefined,
+      apiKey: 'wrong-key-canary',
+      createdBy: null,
+    }),
+  );
+  const { data } = await signIn(person.session, 'fixture');
+  const connection = await readConnection(deps.database, person.projectId, data.id);
+  const [stored] = await rows<{ sealed: string }>(
+    deps.database,
+    sql`select credentials as sealed from connections where id = ${data.id}`,
+  );
+  const opened = deps.connectionSecrets.open(data.id, stored!.sealed) as Record<string, string>;
+  secrets.push(opened['accessToken']!, opened['refreshToken']!);
+  const expired = () =>
+    rows(
+      deps.database,
+      sql`update connections set credentials_expire_at = now() - interval '1 hour' where id = ${data.id}`,
+    );
+  // A token endpoint that throws everything it was sent back at us.
+  const echo = JSON.stringify({ error: 'server_error', error_description: secrets.join(' ') });
+  for (const [status, body] of [
+    [500, secrets.join(' ')],
+    [400, echo],
+    [400, echo.replace('server_error', 'invalid_grant')],
+  ] as const) {
+    control.tokenFaults.push({ status, body });
+    await expired();
+    await failed(createOAuthSource(deps).headers(connection, new AbortController().signal));
+  }
+  const started = await startSignIn(deps, {
+    projectId: person.projectId,
+    userId: person.userId,
+    provider: 'fixture',
+    connectionId: undefined,
+    name: undefined,
+    url: undefined,
+    client: undefined,
+  });
+  const answer = new URLSearchParams(await visit(started.authorizationUrl));
+  secrets.push(answer.get('code')!, answer.get('state')!);
+  control.tokenFaults.push({ status: 400, body: echo });
+  await failed(
+    completeSignIn(deps, {
+      provider: 'fixture',
+      userId: person.userId,
+      state: answer.get('state')!,
+      code: answer.get('code')!,
+      error: undefined,
+      iss: answer.get('iss') ?? undefined,
+    }),
+  );
+
+  expect(lines.length).toBeGreaterThan(3);
+  const said = [
+    ...lines,
+    ...failures.map((error) => `${(error as Error).stack} ${JSON.stringify(error)}`),
+  ];
+  for (const secret of secrets) expect(said.join('\n')).not.toContain(secret);
+});
+
+test('every provider of ours leads somewhere over https and names the page it was taken from', async () => {
+  const { providers } = await loadProviders({});
+  expect(providers.length).toBeGreaterThanOrEqual(8);
+  for (const { id, documentation, toolServer, auth, accounts } of providers) {
+    const urls = [
+      documentation,
+      toolServer,
+      accounts?.request.url,
+      auth.kind === 'oauth' ? auth.authorizationEndpoint : undefined,
+      auth.kind === 'oauth' ? auth.tokenEndpoint : undefined,
+    ].filter((url) => typeof url === 'string');
+    for (const url of urls) expect(`${id} ${url}`).toMatch(/^\S+ https:/);
+  }
+});
+
+test.each([
+  ['x.yaml', 'name: X', /x\.yaml: category: .*documentation: /],
+  ['tool-server.yaml', '', /a free kebab-case name/],
+  ['Bad_Name.yaml', '', /kebab-case/],
+  [
+    'x.yaml',
+    'name: X\ncategory: seo\ndocumentation: https://x.example\nauth: {kind: discovery}\naccounts: null\ntoolServer: null',
+    /discovery needs a tool server/,
+  ],
+])('a provider file %s that is wrong is named with its faults', (file, text, message) => {
+  expect(() => readProvider(file, text)).toThrow(message);
+});
+
+test('a client for a provider that does not exist stops the start', async () => {
+  const clients = { NOBODY: { clientId: 'a', clientSecret: 'b' } };
+  await expect(loadProviders(clients)).rejects.toThrow('CONNECTION_NOBODY_CLIENT_ID');
+});
+
+test('a client id without its secret is a fault of the configuration that names the variable', () => {
+  const environment = {
+    CONNECTION_GITHUB_CLIENT_ID: 'canary-id',
+    CONNECTION_SLACK_CLIENT_SECRET: 'canary',
+  };
+  expect(() => loadConfig('api', environment)).toThrow(/CONNECTION_GITHUB_CLIENT_SECRET: required/);
+  expect(() => loadConfig('api', environment)).toThrow(/CONNECTION_SLACK_CLIENT_ID: required/);
+  expect(() => loadConfig('api', environment)).not.toThrow(/canary/);
+});
+
+test('a path selects through lists and leaves out what is not there', () => {
+  const value = { a: [{ b: [1, 2] }, { c: 0 }, { b: [3] }], d: { e: 'f' } };
+  expect(select(value, 'a.*.b.*')).toEqual([1, 2, 3]);
+  expect(select(value, 'd.e')).toEqual(['f']);
+  expect(select(value, '')).toEqual([value]);
+  expect(select(value, 'd.*')).toEqual([]);
+  expect(select(value, 'constructor.name')).toEqual([]);
+});

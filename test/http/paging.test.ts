@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { encodeCursor } from '#lib/paging.ts';
+import type { Answer, ApiClient } from '#test/support/client.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { proves } from '#test/support/proves.ts';
+import { createRoutine } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+
+let service: Service;
+let person: Person;
+let key: ApiClient;
+const ids: string[] = [];
+
+beforeAll(async () => {
+  service = await startService();
+  person = await signUp(service);
+  key = await person.key();
+  for (let index = 0; index < 7; index++)
+    ids.unshift(await createRoutine(key, { name: `${index}` }));
+});
+afterAll(() => service.close());
+
+test(
+  'a list is newest first, in pages that a Link leads through',
+  proves('GET /v1/routines'),
+  async () => {
+    const pages = await allPages(key, '/v1/routines?limit=3');
+    expect(pages.map((page) => idsIn(page))).toEqual([
+      ids.slice(0, 3),
+      ids.slice(3, 6),
+      ids.slice(6),
+    ]);
+    expect(pages[0]?.headers.get('link')).toBe(
+      `<${service.url}/v1/routines?limit=3&cursor=${encodeCursor(ids[2]!)}>; rel="next"`,
+    );
+    expect(pages.at(-1)?.headers.get('link')).toBeNull();
+  },
+);
+
+test('a page that ends exactly with the list has no next one', async () => {
+  const page = await key.get('/v1/routines?limit=7');
+  expect([page.data.length, page.headers.get('link')]).toEqual([7, null]);
+});
+
+test('the link keeps the filters', async () => {
+  const answer = await key.get('/v1/routines?limit=1&state=draft');
+  const link = new URL(/<(.*)>/.exec(answer.headers.get('link')!)![1]!);
+  expect(Object.fromEntries(link.searchParams)).toMatchObject({ limit: '1', state: 'draft' });
+  const since = '2026-01-01T01:00:00.000+01:00';
+  for (let index = 0; index < 2; index++) await key.post(`/v1/routines/${ids[6]}/run`);
+  const runs = await key.get(`/v1/runs?limit=1&trigger=manual&since=${encodeURIComponent(since)}`);
+  const next = new URL(/<(.*)>/.exec(runs.headers.get('link')!)![1]!);
+  expect(next.searchParams.get('since')).toBe('2026-01-01T00:00:00.000Z');
+  expect((await key.get(`${next.pathname}${next.search}`)).status).toBe(200);
+});
+
+test('what is inserted while someone pages neither repeats an item nor hides one', async () => {
+  const first = await key.get('/v1/routines?limit=3');
+  const added = await createRoutine(key, { name: 'in between' });
+  const rest = await allPages(key, nextOf(first)!);
+  expect([first, ...rest].flatMap((page) => idsIn(page))).toEqual(ids);
+  ids.unshift(added);
+});
+
+test.each([
+  ['no cursor at all', () => '!!!'],
+  ['text', () => Buffer.from('rtn_nonsense').toString('base64url')],
+  ['a cursor of another list', () => encodeCursor(person.projectId)],
+  ['a cursor with something behind it', () => `${encodeCursor(ids[1]!)}AAAA`],
+  ['a cursor in the other base64', () => `${encodeCursor(ids[1]!)}==`],
+  ['SQL', () => Buffer.from("rtn_' or 1=1 --").toString('base64url')],
+])('%s as the cursor is refused', async (_name, cursor) => {
+  const answer = await key.get(`/v1/routines?cursor=${encodeURIComponent(cursor())}`);
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
+  expect(answer.body.error.message).toContain('cursor');
+});
+
+test('a cursor of another project shows nothing of that project', async () => {
+  const service2 = await signUp(service);
+  const other = await service2.key();
+  const own = await createRoutine(other);
+  const answer = await other.get(`/v1/routines?cursor=${encodeCursor(ids[0]!)}`);
+  expect(idsIn(answer).filter((id) => id !== own)).toEqual([]);
+});
+
+test(
+  'runs are listed by routine and by project, and can be filtered',
+  proves('run.lists', 'GET /v1/runs', 'GET /v1/routines/:routineId/runs'),
+  async () => {
+    const [first, second] = [await createRoutine(key), await createRoutine(key)];
+    const run = async (id: string) => (await key.post(`/v1/routines/${id}/run`)).data.id as string;
+    const a = await run(first);
+    const b = await run(second);
+    expect(idsIn(await key.get(`/v1/routines/${first}/runs`))).toEqual([a]);
+    expect(idsIn(await key.get('/v1/runs?limit=2'))).toEqual([b, a]);
+    expect(idsIn(await key.get('/v1/runs?trigger=schedule'))).toEqual([]);
+    expect(idsIn(await key.get('/v1/runs?until=2020-01-01T00:00:00Z'))).toEqual([]);
+    expect(idsIn(await key.get(`/v1/routines/${first}/runs?state=succeeded`))).toEqual([]);
+    await key.post(`/v1/runs/${a}/cancel`);
+    expect(idsIn(await key.get(`/v1/routines/${first}/runs?state=cancelled`))).toEqual([a]);
+  },
+);
+
+test('the curated skills stand behind the last page of the custom ones', async () => {
+  const custom: string[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    custom.unshift((await key.post('/v1/skills', { name, instructions: 'x'.repeat(20) })).data.id);
+  }
+  const pages = await allPages(key, '/v1/skills?limit=2');
+  expect(pages).toHaveLength(2);
+  expect(idsIn(pages[0]!)).toEqual(custom.slice(0, 2));
+  expect(pages[1]!.data[0].id).toBe(custom[2]);
+  expect(pages[1]!.data.slice(1).every((skill: { slug: string }) => skill.slug !== null)).toBe(
+    true,
+  );
+});
+
+async function allPages(client: ApiClient, path: string): Promise<Answer[]> {
+  const pages: Answer[] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const page = await client.get(next);
+    expect(page.status).toBe(200);
+    pages.push(page);
+    next = nextOf(page);
+  }
+  return pages;
+}
+
+function nextOf(page: Answer): string | undefined {
+  const link = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+  if (link === undefined) return undefined;
+  const url = new URL(link);
+  return `${url.pathname}${url.search}`;
+}
+
+function idsIn(page: Answer): string[] {
+  return page.data.map((item: { id: string }) => item.id);
+}

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { routes } from '#api/routes.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { pathFor } from '#test/support/operations.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { createRoutine, routineBody } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+
+/** As many at once as would hold every connection of a pool of two many times over. */
+const AT_ONCE = 50;
+
+let service: Service;
+let person: Person;
+let key: ApiClient;
+let routineId: string;
+
+beforeAll(async () => {
+  service = await startService({ env: { DATABASE_POOL_SIZE: '2', TRUSTED_PROXY_HOPS: '1' } });
+  person = await signUp(service);
+  key = await person.key();
+  routineId = await createRoutine(key);
+});
+afterAll(() => service.close());
+
+const declared = routes.filter(({ spec }) => spec.id !== 'schedulerTick');
+
+test.each(declared.map(({ spec }) => [spec.id, spec] as const))(
+  'fifty calls of %s at once on two connections all get an answer',
+  async (_id, spec) => {
+    const client =
+      spec.auth === 'session' || spec.auth === 'project-session' ? person.session : key;
+    const path = pathFor(spec).replace(/rtn_\w+/, routineId);
+    const body = BODIES[spec.id];
+    const answers = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, index) => client.send(spec.method, path, body?.(index))),
+    );
+    const bad = answers
+      .filter(({ status }) => status >= 500)
+      .map(({ status, body }) => [status, body]);
+    expect(bad).toEqual([]);
+    if (body !== undefined) {
+      expect([spec.id, answers.map(({ status }) => status)]).toEqual([
+        spec.id,
+        Array.from({ length: AT_ONCE }, () => spec.success.status),
+      ]);
+    }
+  },
+);
+
+test('twelve people sign up at once on two connections, and each has a project', async () => {
+  const people = await Promise.all(Array.from({ length: 12 }, () => signUp(service)));
+  expect(new Set(people.map(({ projectId }) => projectId)).size).toBe(12);
+});
+
+/** Bodies that make the operation do its work, transaction and all; the others are refused or need none. */
+const BODIES: Readonly<Record<string, (index: number) => unknown>> = {
+  createSkill: (index) => ({ name: `skill ${index}`, instructions: 'x'.repeat(20) }),
+  createRoutine: (index) =>
+    routineBody({ name: `routine ${index}`, webhookUrl: 'http://127.0.0.1:4999/' }),
+  updateRoutine: (index) => ({ name: `name ${index}`, webhookUrl: 'http://127.0.0.1:4999/' }),
+  pauseRoutine: () => ({}),
+  rotateWebhookSecret: () => ({}),
+  runRoutine: () => ({}),
+  createApiKey: (index) => ({ name: `key ${index}` }),
+  createOrganization: (index) => ({ name: `organization ${index}` }),
+};

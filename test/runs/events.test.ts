@@ -1,0 +1,135 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { tick } from '#core/scheduling/index.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { openStream, type EventStream } from './event-source.ts';
+
+let service: Service;
+let person: Person;
+let key: ApiClient;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+  person = await signUp(service);
+  key = await person.key();
+});
+afterEach(() => service.gateway.control.reset());
+afterAll(() => service.close());
+
+const follow = (runId: string, lastEventId?: string, client = key): Promise<EventStream> =>
+  openStream(`${client.baseUrl}/v1/runs/${runId}/events`, {
+    ...client.headers,
+    ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
+  });
+
+/** A run that is under way until the gateway has waited this long. */
+async function startRun(latencyMs: number): Promise<string> {
+  service.gateway.control.script({ latencyMs });
+  const routineId = await createRoutine(key);
+  return (await key.post(`/v1/routines/${routineId}/run`)).data.id;
+}
+
+const names = (events: readonly { event: string; data: any }[]) =>
+  events.map(({ event, data }) => (event === 'state' ? data.state : `step ${data.index}`));
+
+test('a run is followed from its beginning to its end, and the stream ends with it', async () => {
+  const runId = await startRun(1_500);
+  const stream = await follow(runId);
+  expect(stream.headers.get('content-type')).toBe('text/event-stream');
+  expect(stream.headers.get('cache-control')).toContain('no-store');
+  const events = await stream.rest();
+  expect(names(events).filter((name) => name !== 'queued')).toEqual([
+    'running',
+    'step 0',
+    'succeeded',
+  ]);
+  const detail = (await key.get(`/v1/runs/${runId}`)).data;
+  expect(events.at(-2)!.data).toEqual(detail.steps[0]);
+  const { prompt: _prompt, steps: _steps, webhookDeliveries: _deliveries, ...run } = detail;
+  expect(events.at(-1)!.data).toEqual(run);
+});
+
+test('a run that has ended is told at once, and whoever has seen its end gets 204', async () => {
+  const run = await runOnce(key, await createRoutine(key));
+  const events = await (await follow(run.id)).rest();
+  expect(names(events)).toEqual(['step 0', 'succeeded']);
+  const done = await follow(run.id, events.at(-1)!.id);
+  expect(done.status).toBe(204);
+  expect(await done.rest()).toEqual([]);
+});
+
+test('a follower who was cut off goes on where it was, with nothing told twice and nothing left out', async () => {
+  const runId = await startRun(2_000);
+  const whole = follow(runId).then((stream) => stream.rest());
+  const first = await follow(runId);
+  const seen = [await first.next()];
+  while (seen.at(-1)!.data.state !== 'running') seen.push(await first.next());
+  first.close();
+  const rest = await (await follow(runId, seen.at(-1)!.id)).rest();
+  expect(names(rest)).toEqual(['step 0', 'succeeded']);
+  expect(rest.map(({ id }) => id)).toEqual((await whole).slice(-2).map(({ id }) => id));
+  const midway = await (await follow(runId, rest[0]!.id)).rest();
+  expect(names(midway)).toEqual(['succeeded']);
+  const nonsense = await (await follow(runId, 'what?')).rest();
+  expect(names(nonsense)).toEqual(['step 0', 'succeeded']);
+});
+
+test('a cancelled run, and an occurrence that was skipped, end their streams too', async () => {
+  const runId = await startRun(60_000);
+  const stream = await follow(runId);
+  await key.post(`/v1/runs/${runId}/cancel`);
+  const events = await stream.rest();
+  expect(events.at(-1)!.data).toMatchObject({ state: 'cancelled', reason: 'cancelled' });
+
+  const routineId = await createRoutine(key, { schedule: '@hourly', misfire: 'skip' });
+  await service.deps.database.query(
+    `update routines set state = 'active', next_run_at = date_trunc('hour', now()) - interval '3 hours',
+       schedule = '59 ' || extract(hour from now() - interval '2 hours') || ' * * *' where id = $1`,
+    [routineId],
+  );
+  await tick(service.deps);
+  const [skipped] = (await key.get(`/v1/routines/${routineId}/runs`)).data;
+  expect(names(await (await follow(skipped.id)).rest())).toEqual(['skipped']);
+});
+
+test('fifty followers of one run are all told, with a query for all of them together', async () => {
+  const runId = await startRun(1_500);
+  const streams = await Promise.all(Array.from({ length: 50 }, () => follow(runId)));
+  const told = await Promise.all(streams.map((stream) => stream.rest()));
+  for (const events of told) expect(names(events).slice(-2)).toEqual(['step 0', 'succeeded']);
+  expect((await runEnded(key, runId)).state).toBe('succeeded');
+});
+
+test('following needs what reading the run needs', async () => {
+  const run = await runOnce(key, await createRoutine(key));
+  const path = `/v1/runs/${run.id}/events`;
+  const accept = { Accept: 'text/event-stream' };
+  expect((await service.anonymous.with(accept).get(path)).status).toBe(401);
+  const scopeless = await person.key(['routines:read']);
+  expect((await scopeless.with(accept).get(path)).status).toBe(403);
+  const stranger = await (await signUp(service)).key();
+  const foreign = await stranger.with(accept).get(path);
+  expect(foreign).toMatchObject({ status: 404, body: { error: { code: 'run_not_found' } } });
+  expect((await key.with({ Accept: 'application/json' }).get(path)).status).toBe(406);
+  const session = await follow(run.id, undefined, person.session);
+  expect(names(await session.rest())).toEqual(['step 0', 'succeeded']);
+});
+
+test('a client that goes away is forgotten, and a server that stops ends its streams', async () => {
+  const other = await startService();
+  const client = await (await signUp(other)).key();
+  const routineId = await createRoutine(client);
+  const { data: run } = await client.post(`/v1/routines/${routineId}/run`);
+  const left = await follow(run.id, undefined, client);
+  expect((await left.next()).data.state).toBe('queued');
+  left.close();
+  const stayed = await follow(run.id, undefined, client);
+  expect((await stayed.next()).data.state).toBe('queued');
+  const stopping = performance.now();
+  const ended = stayed.rest();
+  await other.close();
+  expect(await ended).toEqual([]);
+  expect(performance.now() - stopping).toBeLessThan(10_000);
+});

@@ -1,0 +1,159 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { dispatchQueuedRuns, tick } from '#core/scheduling/index.ts';
+import { openServices } from '#core/services.ts';
+import { execute, sql } from '#lib/database/index.ts';
+import { createLog } from '#lib/log.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
+import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
+import { startService, startWorkers, type Service } from '#test/support/service.ts';
+
+let service: Service;
+let key: ApiClient;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+  key = await (await signUp(service)).key();
+});
+afterEach(() => service.gateway.control.reset());
+afterAll(() => service.close());
+
+const chatCalls = () =>
+  service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
+
+/** Asks for one more tool call each time: a model that never comes to an end. */
+const RESTLESS = {
+  times: null,
+  behaviour: { kind: 'tool-calls' as const, calls: [{ name: 'no_such_tool' }], text: 'One more.' },
+};
+
+test('a variable that the routine does not have is 400 invalid_variable, and no run is made', async () => {
+  const routineId = await createRoutine(key, { variables: { topic: 'tea' } });
+  const refused = await key.post(`/v1/routines/${routineId}/run`, { variables: { tpoic: 'x' } });
+  expect(refused.status).toBe(400);
+  expect(refused.body.error).toMatchObject({
+    code: 'invalid_variable',
+    message: expect.stringContaining('variables.tpoic'),
+  });
+  expect((await key.get(`/v1/routines/${routineId}/runs`)).data).toEqual([]);
+});
+
+test('a run ends at its timeout and says so', async () => {
+  service.gateway.control.script({ behaviour: { kind: 'hang' } });
+  const routineId = await createRoutine(key, { limits: { timeoutSeconds: 10 } });
+  const started = Date.now();
+  const run = await runOnce(key, routineId);
+  expect(run).toMatchObject({ state: 'failed', reason: 'timeout' });
+  expect(run.errorMessage).toBe('The run took longer than limits.timeoutSeconds.');
+  expect(Date.now() - started).toBeGreaterThanOrEqual(9_500);
+  await expect.poll(() => chatCalls()[0]?.aborted, { timeout: 15_000 }).toBe(true);
+});
+
+test('a run ends at maxSteps', async () => {
+  service.gateway.control.script(RESTLESS);
+  const routineId = await createRoutine(key, { limits: { maxSteps: 3 } });
+  const run = await runOnce(key, routineId);
+  expect(run).toMatchObject({ state: 'failed', reason: 'max_steps', stepCount: 3 });
+  expect(chatCalls()).toHaveLength(3);
+});
+
+test('a run ends between steps once it has used maxTotalTokens', async () => {
+  service.gateway.control.script(RESTLESS);
+  const routineId = await createRoutine(key, { limits: { maxTotalTokens: 1 } });
+  const run = await runOnce(key, routineId);
+  expect(run).toMatchObject({ state: 'failed', reason: 'max_total_tokens', stepCount: 1 });
+});
+
+test('a preflight that fails ends the run as blocked, with no model call', async () => {
+  const { database } = service.deps;
+  const blocked = async (change: string, fields: Record<string, unknown> = {}) => {
+    const routineId = await createRoutine(key, fields);
+    await database.query(`update routines set ${change} where id = $1`, [routineId]);
+    return runOnce(key, routineId);
+  };
+  expect(await blocked(`model_id = 'gone/model'`)).toMatchObject({
+    state: 'failed',
+    reason: 'blocked_model',
+    errorMessage: 'The model is no longer in the model directory.',
+    stepCount: 0,
+  });
+  expect(await blocked(`instructions = 'Use {{gone}}.'`)).toMatchObject({
+    reason: 'blocked_variable',
+  });
+
+  const spent = await createRoutine(key, { budget: { maxTokensPerDay: 1 } });
+  expect(await runOnce(key, spent)).toMatchObject({ state: 'succeeded' });
+  const calls = chatCalls().length;
+  expect(await runOnce(key, spent)).toMatchObject({ state: 'failed', reason: 'blocked_budget' });
+  expect(chatCalls()).toHaveLength(calls);
+});
+
+test('a run whose routine is archived before it begins ends as blocked_routine', async () => {
+  const other = await startService();
+  try {
+    const client = await (await signUp(other)).key();
+    const routineId = await createRoutine(client);
+    const { data: run } = await client.post(`/v1/routines/${routineId}/run`);
+    await client.delete(`/v1/routines/${routineId}`);
+    const workers = await startWorkers(other.config, other.deps);
+    try {
+      expect(await runEnded(client, run.id)).toMatchObject({
+        state: 'failed',
+        reason: 'blocked_routine',
+      });
+    } finally {
+      await workers.stop();
+    }
+  } finally {
+    await other.close();
+  }
+});
+
+test('a worker that has never seen a model list waits for one, and blocks the run when there is none', async () => {
+  const other = await startService();
+  try {
+    const client = await (await signUp(other)).key();
+    const routineId = await createRoutine(client);
+    const services = await openServices(other.config, createLog({ level: 'silent', name: 'test' }));
+    const workers = await startWorkers(other.config, services.deps);
+    try {
+      other.gateway.control.script({
+        target: 'models',
+        times: null,
+        behaviour: { kind: 'error', status: 503 },
+      });
+      const run = await runOnce(client, routineId);
+      expect(run).toMatchObject({ state: 'failed', reason: 'blocked_models_unavailable' });
+      const calls = other.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
+      expect(calls).toEqual([]);
+    } finally {
+      await workers.stop();
+      await services.close();
+    }
+  } finally {
+    await other.close();
+  }
+});
+
+test('after pauseAfterFailures failed scheduled runs in a row the routine is paused and says why', async () => {
+  const { database } = service.deps;
+  const id = await activeRoutine(key, { schedule: '@yearly', pauseAfterFailures: 2 });
+  service.gateway.control.script({ times: null, behaviour: { kind: 'text', text: '' } });
+  const scheduledRun = async () => {
+    await execute(database, sql`update routines set next_run_at = now() where id = ${id}`);
+    await tick(service.deps);
+    await dispatchQueuedRuns(service.deps, AbortSignal.timeout(10_000));
+    const [latest] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
+    return runEnded(key, latest.id);
+  };
+  expect(await scheduledRun()).toMatchObject({ state: 'failed', reason: 'model_empty' });
+  // A person's own failed attempt is not the schedule's.
+  expect(await runOnce(key, id)).toMatchObject({ state: 'failed' });
+  expect((await key.get(`/v1/routines/${id}`)).data).toMatchObject({ state: 'active' });
+  expect(await scheduledRun()).toMatchObject({ state: 'failed' });
+  expect((await key.get(`/v1/routines/${id}`)).data).toMatchObject({
+    state: 'paused',
+    stateReason: 'paused after 2 failed runs in a row',
+    nextRunAt: null,
+  });
+});

@@ -1,0 +1,146 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { ScriptInput } from '#dev/gateway/script.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+
+let service: Service;
+let key: ApiClient;
+
+beforeAll(async () => {
+  service = await startService({ worker: true, env: { MODEL_STEP_TIMEOUT_SECONDS: '3' } });
+  key = await (await signUp(service)).key();
+});
+afterEach(() => service.gateway.control.reset());
+afterAll(() => service.close());
+
+/** A run whose model calls meet this, and how many calls there were. */
+async function runAgainst(script: ScriptInput, fields: Record<string, unknown> = {}) {
+  const routineId = await createRoutine(key, fields);
+  service.gateway.control.script(script);
+  const run = await runOnce(key, routineId);
+  const calls = service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
+  return { run, calls };
+}
+
+test('429 with Retry-After is waited for as long as it asks, and then the run succeeds', async () => {
+  const { run, calls } = await runAgainst({
+    behaviour: { kind: 'error', status: 429, retryAfter: '2' },
+  });
+  expect(run).toMatchObject({ state: 'succeeded', stepCount: 1, steps: [{ attempt: 2 }] });
+  expect(calls).toHaveLength(2);
+  const waitedMs = Date.parse(calls[1]!.at) - Date.parse(calls[0]!.at);
+  expect(waitedMs).toBeGreaterThanOrEqual(1_950);
+});
+
+test('a provider that keeps answering 500 fails the run after five attempts, with a plain reason', async () => {
+  const { run, calls } = await runAgainst({
+    times: null,
+    behaviour: { kind: 'error', status: 500, message: 'SECRET-BODY', retryAfter: '1' },
+  });
+  expect(run).toMatchObject({ state: 'failed', reason: 'model_error', stepCount: 0, result: null });
+  expect(run.errorMessage).toBe('The model provider answered 500.');
+  expect(run.steps).toMatchObject([{ state: 'failed', attempt: 5 }]);
+  expect(calls).toHaveLength(5);
+  expect(JSON.stringify(run)).not.toContain('SECRET-BODY');
+});
+
+test('a provider that keeps limiting the rate fails the run as model_rate_limited', async () => {
+  const { run, calls } = await runAgainst({
+    times: null,
+    behaviour: { kind: 'error', status: 429, retryAfter: '1' },
+  });
+  expect(run).toMatchObject({ state: 'failed', reason: 'model_rate_limited' });
+  expect(run.errorMessage).toBe('The model provider answered 429.');
+  expect(calls).toHaveLength(5);
+});
+
+test('a request that the provider refuses is not sent again', async () => {
+  const { run, calls } = await runAgainst({ behaviour: { kind: 'error', status: 400 } });
+  expect(run).toMatchObject({ state: 'failed', reason: 'model_error' });
+  expect(calls).toHaveLength(1);
+});
+
+test('an answer that is not JSON, or breaks off, is asked for again', async () => {
+  for (const kind of ['malformed-json', 'broken-stream', 'reset'] as const) {
+    service.gateway.control.reset();
+    const { run, calls } = await runAgainst({ behaviour: { kind } });
+    expect(run, kind).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
+    expect(calls).toHaveLength(2);
+  }
+});
+
+test('a model that never answers is given up on and asked again', async () => {
+  const { run } = await runAgainst({ behaviour: { kind: 'hang' } });
+  expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
+});
+
+test('an answer without an end is cut off, and the run ends with a reason', async () => {
+  const { run } = await runAgainst(
+    { times: null, behaviour: { kind: 'endless' } },
+    { limits: { timeoutSeconds: 10 } },
+  );
+  expect(run).toMatchObject({ state: 'failed', result: null });
+  expect(['model_unreachable', 'timeout']).toContain(run.reason);
+});
+
+test('an answer of more than 16 MB is refused, and not asked for again', async () => {
+  const { run, calls } = await runAgainst({
+    behaviour: { kind: 'text', text: 'x'.repeat(17 * 1024 * 1024) },
+  });
+  expect(run).toMatchObject({
+    state: 'failed',
+    reason: 'model_malformed',
+    errorMessage: 'The answer of the model is too large.',
+    result: null,
+  });
+  expect(calls).toHaveLength(1);
+});
+
+test('usage that makes no sense is never negative and never fails a run that has its text', async () => {
+  const claims = [
+    null,
+    { prompt_tokens: -5, completion_tokens: 1e300, total_tokens: -1 },
+    { prompt_tokens: 1.5, completion_tokens: 2.4, total_tokens: 3.9 },
+    { prompt_tokens: 3, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 900 } },
+    {},
+  ];
+  for (const usage of claims) {
+    service.gateway.control.reset();
+    const { run } = await runAgainst({ times: null, behaviour: { kind: 'usage', usage } });
+    const label = JSON.stringify(usage);
+    expect(run.state, label).toBe('succeeded');
+    for (const name of ['inputTokens', 'cachedInputTokens', 'outputTokens', 'reasoningTokens']) {
+      expect(run.usage[name], `${name} of ${label}`).toBeGreaterThanOrEqual(0);
+    }
+    expect(Number(run.usage.costUsd)).toBeGreaterThanOrEqual(0);
+  }
+});
+
+test('an answer without text fails as model_empty, one cut at the limit as output_truncated', async () => {
+  const empty = await runAgainst({ behaviour: { kind: 'text', text: '' } });
+  expect(empty.run).toMatchObject({ state: 'failed', reason: 'model_empty', stepCount: 1 });
+  const cut = await runAgainst({
+    behaviour: { kind: 'text', text: 'Half a', finishReason: 'length' },
+  });
+  expect(cut.run).toMatchObject({ state: 'failed', reason: 'output_truncated', result: 'Half a' });
+  const withheld = await runAgainst({
+    behaviour: { kind: 'text', text: 'Something', finishReason: 'content_filter' },
+  });
+  expect(withheld.run).toMatchObject({ state: 'failed', reason: 'content_filtered' });
+});
+
+test('text with NUL, half a surrogate pair and escapes in it is kept, with what cannot be stored replaced', async () => {
+  const text = 'a\u0000b\ud800c \\u0000 \u{1F600}';
+  const { run } = await runAgainst({ behaviour: { kind: 'text', text } });
+  expect(run.state).toBe('succeeded');
+  expect(run.result).toBe('a\uFFFDb\uFFFDc \\u0000 \u{1F600}');
+});
+
+test('a text of megabytes is kept whole', async () => {
+  const text = 'All work and no play. '.repeat(150_000);
+  const { run } = await runAgainst({ behaviour: { kind: 'text', text } });
+  expect(run.state).toBe('succeeded');
+  expect(run.result).toHaveLength(text.length);
+});

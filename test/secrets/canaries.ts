@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+
+/** Values that occur nowhere else, by what they stand for. */
+export class Canaries {
+  readonly #values = new Map<string, string>();
+
+  /** A new value, in letters and digits. */
+  make(name: string, prefix = ''): string {
+    return this.add(name, `${prefix}Canary${randomBytes(18).toString('hex')}`);
+  }
+
+  add(name: string, value: string): string {
+    if (value.length < 20) throw new Error(`${name} is too short to be told apart`);
+    this.#values.set(name, value);
+    return value;
+  }
+
+  /** The names of those that the text holds, plainly or in an encoding that hides nothing. */
+  foundIn(text: string, names: Iterable<string> = this.#values.keys()): string[] {
+    return [...names].filter((name) => {
+      const value = this.#values.get(name);
+      if (value === undefined) throw new Error(`no canary ${name}`);
+      return spellings(value).some((spelling) => text.includes(spelling));
+    });
+  }
+
+  names(...without: string[]): string[] {
+    return [...this.#values.keys()].filter((name) => !without.includes(name));
+  }
+}
+
+function spellings(value: string): string[] {
+  const bytes = Buffer.from(value);
+  return [
+    value,
+    encodeURIComponent(value),
+    JSON.stringify(value).slice(1, -1),
+    bytes.toString('hex'),
+    // Without the last quantum, which depends on what follows.
+    bytes.toString('base64').replace(/.{0,4}=*$/, ''),
+    bytes.toString('base64url').slice(0, -4),
+  ];
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '#dev/ports.ts';
+import { alertExpressions, dashboardExpressions, metricsIn } from '#test/observability/expressions.ts';
+import { parseSamples, total } from '#test/observability/scrape.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { endScheduler, startNode, type NodeProcess } from '#test/support/node-process.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runEnded } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+
+let service: Service;
+let key: ApiClient;
+const workers: NodeProcess[] = [];
+
+beforeAll(async () => {
+  service = await startService();
+  key = await (await signUp(service)).key();
+});
+afterAll(async () => {
+  await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
+  await endScheduler(service.temporal, service.config.TEMPORAL_TASK_QUEUE);
+  await service.close();
+});
+
+/** A worker process of the service's task queue. */
+async function startWorker(overrides: Record<string, string> = {}): Promise<NodeProcess> {
+  const { config } = service;
+  const worker = startNode('workers/main.ts', {
+    NODE_ENV: 'test',
+    DATABASE_URL: service.databaseUrl,
+    TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
+    TEMPORAL_TASK_QUEUE: config.TEMPORAL_TASK_QUEUE,
+    ENCRYPTION_KEY: config.ENCRYPTION_KEY,
+    GATEWAY_BASE_URL: config.GATEWAY_BASE_URL,
+    GATEWAY_API_KEY: 'test-gateway-key',
+    ALLOW_PRIVATE_NETWORK: 'true',
+    ...overrides,
+  });
+  workers.push(worker);
+  await worker.until('worker started');
+  return worker;
+}
+
+async function endWorkers(): Promise<void> {
+  await Promise.all(workers.splice(0).map((worker) => worker.end('SIGTERM')));
+}
+
+const chats = () =>
+  service.gateway.control.requests().filter(({ path }) => path.endsWith('/chat/completions'));
+
+test('a worker that is told to stop lets the model call under way finish, takes nothing new, and ends well', async () => {
+  const worker = await startWorker();
+  service.gateway.control.reset();
+  service.gateway.control.script({ latencyMs: 4_000 });
+  const first = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
+  while (chats().length === 0) await sleep(25);
+  const ended = worker.end('SIGTERM');
+  await sleep(1_000);
+  const second = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
+
+  expect(await ended).toBe(0);
+  const run = await runEnded(key, first.data.id);
+  expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 1 }] });
+  expect(chats()).toHaveLength(1);
+  expect(chats()[0]?.aborted).toBe(false);
+
+  // What came meanwhile waits for the next worker and is lost to nobody.
+  expect((await key.get(`/v1/runs/${second.data.id}`)).data.state).toBe('queued');
+  await startWorker();
+  expect(await runEnded(key, second.data.id)).toMatchObject({ state: 'succeeded' });
+});
+
+test('a call that outlives the grace is cut off, and another worker makes the step again', async () => {
+  await endWorkers();
+  const worker = await startWorker({ WORKER_SHUTDOWN_GRACE_SECONDS: '1' });
+  service.gateway.control.reset();
+  service.gateway.control.script({ behaviour: { kind: 'hang' } });
+  const started = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
+  while (chats().length === 0) await sleep(25);
+  expect(await worker.end('SIGTERM')).toBe(0);
+  await startWorker();
+  const run = await runEnded(key, started.data.id, 40_000);
+  expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
+  expect(run.steps).toHaveLength(1);
+}, 90_000);
+
+test('a worker serves its own metrics and those of its Temporal slots, each on its private port', async () => {
+  await endWorkers();
+  const [own, slots] = [await freePort(), await freePort()];
+  const worker = await startWorker({
+    METRICS_PORT: String(own),
+    TEMPORAL_METRICS_PORT: String(slots),
+    WORKER_CONCURRENCY: '7',
+    WORKER_WORKFLOW_CONCURRENCY: '5',
+    WORKER_MAX_CACHED_WORKFLOWS: '50',
+  });
+  const run = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
+  await runEnded(key, run.data.id);
+  const scrape = async (port: number) =>
+    parseSamples(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
+  const mine = await scrape(own);
+  const temporal = await scrape(slots);
+  // The names that are not ours are checked against what the libraries say in earnest.
+  const served = new Set([...mine, ...temporal].map(({ name }) => name));
+  expect(served).toContain('ras_runs_ended_total');
+  const asked = [...(await dashboardExpressions()), ...(await alertExpressions())].flatMap(metricsIn);
+  const foreign = asked.filter((name) => !name.startsWith('ras_'));
+  expect(foreign.length).toBeGreaterThan(5);
+  expect(foreign.filter((name) => !served.has(name))).toEqual([]);
+  const queue = service.config.TEMPORAL_TASK_QUEUE;
+  const available = (type: string) =>
+    total(temporal, 'temporal_worker_task_slots_available', { task_queue: queue, worker_type: type });
+  expect(available('ActivityWorker')).toBe(7);
+  expect(available('WorkflowWorker')).toBe(5);
+  expect(await worker.end()).toBe(0);
+  await expect(fetch(`http://127.0.0.1:${own}/metrics`)).rejects.toThrow();
+});
