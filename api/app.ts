@@ -34,6 +34,11 @@ export function createApp(deps: Deps): Koa {
   app.use(docs(deps.config));
   app.use(router.routes());
   app.use(unmatched(router));
+  app.on('error', (err: Error) => {
+    // A client that goes away in the middle of a stream has done nothing wrong.
+    if ('code' in err && err.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    deps.log.warn({ err }, 'an answer broke off');
+  });
   return app;
 }
 

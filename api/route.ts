@@ -143,7 +143,7 @@ export function eventRoute<
         input: Input<A, z.output<P>, unknown, unknown> & StreamInput,
       ) => Promise<AsyncIterable<z.input<D>> | undefined>,
     ): Route {
-      // As in `route`.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in `route`
       return { spec, stream: stream as unknown as EventRoute['stream'] };
     },
   };

@@ -12,7 +12,7 @@ const memory: Benchmark = {
   async run({ stack, long }) {
     const [few, many] = long ? [1_000, 10_000] : [400, 1_600];
     const service = await startService(stack);
-    const watch = watchRuns(service.database, 10);
+    const watch = await watchRuns(service);
     const { api, worker } = service;
     if (worker === undefined) throw new Error('the service has no worker');
     try {
@@ -38,7 +38,7 @@ const memory: Benchmark = {
         growth(`worker after ${many} runs against ${few}`, afterMany.worker, afterFew.worker),
       ];
     } finally {
-      watch.stop();
+      await watch.stop();
       await service.stop();
     }
   },

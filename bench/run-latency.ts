@@ -14,7 +14,7 @@ const runLatency: Benchmark = {
     const bare = await stack.run('Bare worker', 'bench/bare/worker.ts', {
       TEMPORAL_ADDRESS: service.temporalAddress,
     });
-    const watch = watchRuns(service.database, 1);
+    const watch = await watchRuns(service);
     try {
       const routineId = await demoRoutine(service);
       const run = () => runToSuccess(service, watch, routineId);
@@ -31,7 +31,7 @@ const runLatency: Benchmark = {
       });
       return [compared('latency of a run', 'ms', rounds, { atMost: 1.5 })];
     } finally {
-      watch.stop();
+      await watch.stop();
       await bare.stop();
     }
   },

@@ -14,7 +14,7 @@ const runsThroughput: Benchmark = {
     const bare = await stack.run('Bare worker', 'bench/bare/worker.ts', {
       TEMPORAL_ADDRESS: service.temporalAddress,
     });
-    const watch = watchRuns(service.database, 10);
+    const watch = await watchRuns(service);
     try {
       const routineId = await demoRoutine(service);
       const seconds = long ? 20 : 6;
@@ -30,7 +30,7 @@ const runsThroughput: Benchmark = {
       note(`Each round: ${seconds} s of runs, ${seconds} s of bare workflows.`);
       return [compared('runs a second', '/s', rounds, { atLeast: 0.85 })];
     } finally {
-      watch.stop();
+      await watch.stop();
       await bare.stop();
     }
   },

@@ -1,4 +1,4 @@
-import { typeidUnboxed } from 'typeid-js';
+import { TypeID, typeidUnboxed } from 'typeid-js';
 
 /** Resource name → prefix of its ids. */
 export const ID_PREFIX = {
@@ -21,6 +21,13 @@ export type Resource = keyof typeof ID_PREFIX;
 /** A new id in TypeID form: prefix, underscore, UUIDv7 in base32. Ids made later sort later. */
 export function newId(resource: Resource): string {
   return typeidUnboxed(ID_PREFIX[resource]);
+}
+
+/** The smallest id that could be made at this time, to the millisecond: those made before sort before it. */
+export function firstIdAt(resource: Resource, at: Date): string {
+  const ms = Math.max(at.getTime(), 0).toString(16).padStart(12, '0');
+  const uuid = `${ms.slice(0, 8)}-${ms.slice(8)}-7000-8000-000000000000`;
+  return TypeID.fromUUID(ID_PREFIX[resource], uuid).toString();
 }
 
 /** Matches a well-formed id of the resource; anything else cannot exist, so it needs no query. */

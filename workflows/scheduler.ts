@@ -36,7 +36,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
   for (let ticks = 0; ticks < ticksPerRun || dispatching !== undefined; ticks += 1) {
     await attempt('tick', tick);
     if (ticks < ticksPerRun) {
-      dispatching ??= attempt('dispatch', dispatch).then(() => {
+      dispatching ??= attempt('dispatch', dispatch).finally(() => {
         dispatching = undefined;
       });
     }

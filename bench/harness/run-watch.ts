@@ -1,62 +1,70 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { rows, sql, type Database } from '#lib/database/index.ts';
+import pg from 'pg';
+import { request } from 'undici';
 import type { Service } from './service.ts';
 
 export interface RunWatch {
   /** Resolves once the run has succeeded on record. Rejects when it ended otherwise. */
-  succeeded(runId: string): Promise<void>;
-  stop(): void;
+  readonly succeeded: (runId: string) => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /**
- * Looks up all awaited runs with one small query every few milliseconds: the end of a run is the state that Postgres
- * has, and looking must not cost what is measured.
+ * Learns of the end of runs from Postgres itself, at the commit that ends them: a trigger of the benchmark's own
+ * tells it. Looking them up again and again would cost what is measured.
  */
-export function watchRuns(database: Database, everyMs: number): RunWatch {
-  const awaited = new Map<string, { resolve: () => void; reject: (error: Error) => void }>();
-  const stopping = new AbortController();
-  const look = async () => {
-    while (!stopping.signal.aborted) {
-      await sleep(everyMs);
-      if (awaited.size === 0) continue;
-      const ended = await rows<{ id: string; state: string }>(
-        database,
-        sql`
-          select id, state from runs
-          where id = any(${[...awaited.keys()]}) and state not in ('queued', 'running')
-        `,
-      );
-      for (const { id, state } of ended) {
-        const waiter = awaited.get(id);
-        awaited.delete(id);
-        if (state === 'succeeded') waiter?.resolve();
-        else waiter?.reject(new Error(`run ${id} ended ${state}`));
-      }
-    }
-  };
-  const looking = look().catch((error: unknown) => {
-    for (const { reject } of awaited.values())
-      reject(new Error('the watch broke', { cause: error }));
+export async function watchRuns({ databaseUrl }: Service): Promise<RunWatch> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(TRIGGER);
+  await client.query('listen bench_run_ended');
+  const waiters = new Map<string, (state: string) => void>();
+  const early = new Map<string, string>();
+  client.on('notification', ({ payload = '' }) => {
+    const [id = '', state = ''] = payload.split(' ');
+    const waiter = waiters.get(id);
+    if (waiter === undefined) early.set(id, state);
+    else waiter(state);
   });
   return {
-    succeeded: (runId) =>
-      new Promise((resolve, reject) => {
-        awaited.set(runId, { resolve, reject });
-      }),
-    stop() {
-      stopping.abort();
-      void looking;
+    async succeeded(runId) {
+      const state =
+        early.get(runId) ??
+        (await new Promise<string>((resolve) => {
+          waiters.set(runId, resolve);
+        }));
+      early.delete(runId);
+      waiters.delete(runId);
+      if (state !== 'succeeded') throw new Error(`run ${runId} ended ${state}`);
     },
+    stop: () => client.end(),
   };
 }
 
+const TRIGGER = `
+  create or replace function bench_run_ended() returns trigger language plpgsql as $$
+    begin
+      perform pg_notify('bench_run_ended', new.id || ' ' || new.state);
+      return null;
+    end
+  $$;
+  create or replace trigger bench_run_ended after update of state on runs for each row
+    when (old.state <> new.state and new.state in ('succeeded', 'failed', 'cancelled'))
+    execute function bench_run_ended();
+`;
+
 /** Starts a manual run over HTTP and waits until it has succeeded on record. */
 export async function runToSuccess(
-  service: Service,
+  { url, authorization }: Service,
   watch: RunWatch,
   routineId: string,
 ): Promise<void> {
-  const { status, data, body } = await service.client.post(`/v1/routines/${routineId}/run`);
-  if (status !== 202) throw new Error(`POST …/run answered ${status}: ${JSON.stringify(body)}`);
+  const { statusCode, body } = await request(`${url}/v1/routines/${routineId}/run`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  const text = await body.text();
+  if (statusCode !== 202) throw new Error(`POST …/run answered ${statusCode}: ${text}`);
+  const { data } = JSON.parse(text) as { data: { id: string } };
   await watch.succeeded(data.id);
 }

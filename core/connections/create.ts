@@ -1,5 +1,6 @@
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { OutboundError } from '#lib/outbound/index.ts';
 import type { Connection } from './connection.ts';
 import { headersOf, type CredentialSource, type StaticCredentials } from './credential-source.ts';
 import { checkToolServer } from './mcp/check.ts';
@@ -32,7 +33,7 @@ export async function createToolServer(
   input: NewToolServer,
 ): Promise<Connection> {
   const { id, credentials } = input;
-  const draft = draftOf(input);
+  const draft = draftOf({ ...input, url: allowedUrl(outbound, input.url) });
   let server;
   try {
     server = await checkToolServer({ outbound, credentials: givenCredentials(credentials) }, draft);
@@ -46,6 +47,19 @@ export async function createToolServer(
     sealedCredentials: credentials === null ? null : connectionSecrets.seal(id, credentials),
     credentialsExpireAt: null,
   });
+}
+
+/** The address in its usual form. @throws {AppError} `invalid_request`, naming what is wrong with it */
+function allowedUrl(outbound: CreateDeps['outbound'], text: string): string {
+  try {
+    outbound.checkUrl(text);
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    throw new AppError('invalid_request', `url: ${error.message}`);
+  }
+  const url = new URL(text);
+  url.hash = '';
+  return url.href;
 }
 
 function draftOf({ id, projectId, name, url, credentials, createdBy }: NewToolServer): Connection {

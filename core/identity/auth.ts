@@ -1,5 +1,5 @@
 import { betterAuth, type BetterAuthOptions } from 'better-auth';
-import type { Database } from '#lib/database/index.ts';
+import { row, sql, type Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import { ensureOrganization } from './organizations.ts';
 
@@ -34,12 +34,27 @@ export interface Auth {
 export function createAuth(settings: AuthSettings): Auth {
   const auth = betterAuth(authOptions(settings));
   return {
-    handler: (request) => auth.handler(request),
+    async handler(request) {
+      const response = await auth.handler(request);
+      if (response.status >= 500) await askDatabase(settings.database);
+      return response;
+    },
     async session(headers) {
-      const found = await auth.api.getSession({ headers });
+      const found = await auth.api.getSession({ headers }).catch(async (error: unknown) => {
+        await askDatabase(settings.database);
+        throw error;
+      });
       return found === null ? undefined : { id: found.session.id, userId: found.session.userId };
     },
   };
+}
+
+/**
+ * The library turns every fault into the same server error, and a database that cannot be reached is not one of ours:
+ * asked directly, it throws what the HTTP face knows as 503.
+ */
+async function askDatabase(database: Database): Promise<void> {
+  await row(database, sql`select 1`);
 }
 
 /** The options alone, which the drift test compares with our migrations. */

@@ -15,6 +15,8 @@ export interface RoutineChecks {
 
 /**
  * Checks what the shape of a request cannot say: schedule, time zone, placeholders, webhook URL, skills and model.
+ * Of a change only what it sets is checked: a skill deleted since, or a model gone, does not stand in the way of a new
+ * name.
  * @throws {AppError} `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`,
  * `invalid_skill`, `invalid_model`, `models_unavailable`
  */
@@ -23,22 +25,25 @@ export async function checkRoutine(
   { models, skills, outbound }: RoutineChecks,
   projectId: string,
   fields: RoutineFields,
+  set: readonly string[] = Object.keys(fields),
 ): Promise<void> {
-  if (!isTimeZone(fields.timezone)) {
+  const sets = (...names: (keyof RoutineFields)[]) => names.some((name) => set.includes(name));
+  if (sets('timezone') && !isTimeZone(fields.timezone)) {
     throw invalid(
       [{ path: 'timezone', message: 'not a known IANA time zone' }],
       'invalid_timezone',
     );
   }
-  checkSchedule(fields.schedule);
+  if (sets('schedule')) checkSchedule(fields.schedule);
   const unknown = unknownPlaceholders(fields.instructions, fields.variables);
-  if (unknown.length > 0) {
+  if (sets('instructions', 'variables') && unknown.length > 0) {
     const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;
     throw invalid([{ path: 'instructions', message }], 'invalid_variable');
   }
-  if (fields.webhookUrl !== null) checkWebhookUrl(outbound, fields.webhookUrl);
-  await assertSkillsExist(db, skills, projectId, fields.skills);
-  if ((await models.find(fields.model)) === undefined) {
+  if (sets('webhookUrl') && fields.webhookUrl !== null)
+    checkWebhookUrl(outbound, fields.webhookUrl);
+  if (sets('skills')) await assertSkillsExist(db, skills, projectId, fields.skills);
+  if (sets('model') && (await models.find(fields.model)) === undefined) {
     const message = 'no such provider, connectionId and modelId in the live model directory';
     throw invalid([{ path: 'model', message }], 'invalid_model');
   }

@@ -100,7 +100,8 @@ function messageOf(runId: string, ending: RunEnding): Sql {
 function closeSteps(ending: RunEnding): Sql {
   if (ending.state === 'succeeded') return empty;
   return sql`, closed as (
-        update steps set state = 'failed', finished_at = now(),
+        update steps set finished_at = now(),
+          state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
           error_message = coalesce(steps.error_message, ${ending.errorMessage ?? 'The run was cancelled.'})
         from ended where steps.run_id = ended.id and steps.state in ('pending', 'started')
       )`;

@@ -34,7 +34,7 @@ export function createRunFeed(db: Db, log: Log): RunFeed {
   const runs = new Map<string, Followed>();
   let followers = 0;
   let polling = false;
-  let closed = false;
+  const closed = new AbortController();
 
   async function poll(): Promise<void> {
     polling = true;
@@ -61,7 +61,7 @@ export function createRunFeed(db: Db, log: Log): RunFeed {
 
   return {
     watch(runId, signal) {
-      if (closed || followers >= MAX_FOLLOWERS) {
+      if (closed.signal.aborted || followers >= MAX_FOLLOWERS) {
         throw new AppError('service_unavailable', undefined, { 'Retry-After': '5' });
       }
       const run = runs.get(runId) ?? { version: undefined, followers: new Set() };
@@ -83,18 +83,19 @@ export function createRunFeed(db: Db, log: Log): RunFeed {
 
       return {
         async changed() {
-          while (!follower.news && !closed && run.followers.has(follower)) {
+          const over = () => closed.signal.aborted || !run.followers.has(follower);
+          if (!follower.news && !over()) {
             await new Promise<void>((resolve) => {
               follower.wake = resolve;
             });
           }
           follower.news = false;
-          return !closed && run.followers.has(follower);
+          return !over();
         },
       };
     },
     close() {
-      closed = true;
+      closed.abort();
       for (const run of runs.values()) for (const follower of run.followers) follower.wake();
       runs.clear();
     },

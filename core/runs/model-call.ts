@@ -1,6 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, type ModelMessage, type ToolSet } from 'ai';
-import { Agent, fetch as undiciFetch } from 'undici';
+import { Agent } from 'undici';
+import { boundedFetch } from './bounded-fetch.ts';
 import { storable, storableJson } from '#lib/database/index.ts';
 import { ModelFailure, toModelFailure } from './model-failure.ts';
 import { tokenCount, type Usage } from './usage.ts';
@@ -52,12 +53,19 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
     ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
     fetch: boundedFetch(agent),
   });
+  // Making one builds its schemas, which costs more than the rest of a call. There are as many as the directory lists.
+  const models = new Map<string, ReturnType<typeof gateway>>();
+  const modelOf = (id: string) => {
+    const model = models.get(id) ?? gateway(id);
+    models.set(id, model);
+    return model;
+  };
   return {
     async call(input) {
       const deadline = AbortSignal.timeout(settings.timeoutMs);
       try {
         const answer = await generateText({
-          model: gateway(input.modelId),
+          model: modelOf(input.modelId),
           instructions: input.instructions,
           messages: [...input.messages],
           tools: input.tools,
@@ -98,37 +106,7 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
 
 /** The same value as the tables keep it, so that what a step does and what is on record of it are one. */
 function clean<T>(value: T): T {
-  // Messages and arguments came out of JSON, so they go through it unchanged.
-  return value === undefined ? value : (JSON.parse(storableJson(value)) as T);
-}
-
-/** A completion is text that a person could read; an answer beyond this is a fault of the provider. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-
-function boundedFetch(agent: Agent): typeof fetch {
-  const bounded = async (...[input, init]: Parameters<typeof undiciFetch>) => {
-    const response = await undiciFetch(input, { ...init, dispatcher: agent, redirect: 'error' });
-    let seen = 0;
-    const counted = response.body?.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          seen += chunk.byteLength;
-          if (seen <= MAX_ANSWER_BYTES) controller.enqueue(chunk);
-          else controller.error(tooLarge());
-        },
-      }),
-    );
-    return new Response(counted ?? null, {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-    });
-  };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undici's fetch is the global one; only its copies of the types differ
-  return bounded as unknown as typeof fetch;
-}
-
-function tooLarge(): ModelFailure {
-  return new ModelFailure('model_malformed', 'The answer of the model is too large.', {
-    retryable: false,
-  });
+  if (value === undefined) return value;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- messages and arguments came out of JSON, so they go through it unchanged
+  return JSON.parse(storableJson(value)) as T;
 }

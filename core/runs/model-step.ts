@@ -9,7 +9,15 @@ import type { Metrics } from '#lib/metrics/index.ts';
 import type { ModelDirectory, ModelOption } from '#core/models/index.ts';
 import { resolveSkills, type SkillCatalogue } from '#core/skills/index.ts';
 import type { PendingDelivery } from '#core/webhooks/index.ts';
-import { row, rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import {
+  persistently,
+  row,
+  rows,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+} from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { beginStep, type RunContext } from './begin-step.ts';
 import { isOverBudget } from './budget.ts';
@@ -65,7 +73,7 @@ export async function performModelStep(
   signal: AbortSignal,
 ): Promise<PerformedStep> {
   const { runId, index } = input;
-  const step = await beginStep(deps.database, runId, index);
+  const step = await persistently(() => beginStep(deps.database, runId, index), signal);
   if (step.kind !== 'begun') return recorded(deps.database, runId, index);
   const { run } = step;
   if (run.cancelRequested) return end(deps, runId, cancellation);
@@ -82,7 +90,9 @@ export async function performModelStep(
     tools: toolSet(ready.tools),
     signal,
   });
-  return record(deps, run, { index, answer, ready });
+  const finished = finish(deps, run, { index, answer, ready });
+  // An answer that could not be recorded would be paid for a second time.
+  return persistently(() => transaction(deps.database, finished), signal);
 }
 
 /** Tells the model where it is; the routine's own text follows as the user's message. */
@@ -136,17 +146,18 @@ async function findModel(
   }
 }
 
-async function record(
+/** What an answer comes to, as the work of one transaction: the step, its tool calls, the end of the run. */
+function finish(
   deps: ModelStepDeps,
   run: RunContext,
   made: { index: number; answer: ModelAnswer; ready: Ready },
-): Promise<PerformedStep> {
+): (tx: Db) => Promise<PerformedStep> {
   const { index, answer } = made;
   const { prompt, option, tools } = made.ready;
   const { messages, steps, names } = planToolCalls(answer, tools);
   const costUsd = costOf(answer.usage, option.prices);
   deps.metrics.modelCost(option.modelId, costUsd);
-  return transaction(deps.database, async (tx) => {
+  return async (tx) => {
     const totals = await recordModelStep(tx, {
       runId: run.id,
       index,
@@ -169,7 +180,7 @@ async function record(
       delivery,
       ...(ended ? { ended: ending } : {}),
     };
-  });
+  };
 }
 
 /** What a step that is on record already came to. */

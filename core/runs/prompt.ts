@@ -36,18 +36,27 @@ export interface PromptInput {
  * verbatim under its heading, in the routine's order. Values are put in as they are and not looked into again.
  */
 export function renderPrompt(input: PromptInput): string {
-  const values: Record<string, string> = {
-    ...input.variables,
-    now: input.startedAt.toISOString(),
-    date: localDate(input.startedAt, input.timezone),
-    'routine.name': input.routineName,
-    'run.id': input.runId,
-  };
-  const instructions = input.instructions.replaceAll(PLACEHOLDER, (whole, name: string) =>
-    Object.hasOwn(values, name) ? (values[name] ?? whole) : whole,
+  const instructions = input.instructions.replaceAll(
+    PLACEHOLDER,
+    (whole, name: string) => valueOf(name, input) ?? whole,
   );
   const sections = input.skills.map((skill) => `## Skill: ${skill.name}\n\n${skill.instructions}`);
   return [instructions, ...sections].join('\n\n');
+}
+
+function valueOf(name: string, input: PromptInput): string | undefined {
+  switch (name as (typeof BUILT_IN_VARIABLES)[number]) {
+    case 'now':
+      return input.startedAt.toISOString();
+    case 'date':
+      return localDate(input.startedAt, input.timezone);
+    case 'routine.name':
+      return input.routineName;
+    case 'run.id':
+      return input.runId;
+    default:
+      return Object.hasOwn(input.variables, name) ? input.variables[name] : undefined;
+  }
 }
 
 function localDate(instant: Date, timezone: string): string {

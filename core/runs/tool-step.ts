@@ -10,6 +10,7 @@ import {
   type ToolCallOutcome,
   type ToolPolicy,
 } from '#core/connections/index.ts';
+import { persistently } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { redact } from './redact.ts';
 import { cut, SHOWN_LENGTH, type PendingTool } from './tool-record.ts';
@@ -43,7 +44,7 @@ export async function performToolStep(
   const { state, tool } = step;
   if (state !== 'pending' && state !== 'started') return state;
   const record = async (end: ToolStepEnd): Promise<ToolStepOutcome> => {
-    await recordToolStep(deps.database, input, end);
+    await persistently(() => recordToolStep(deps.database, input, end), signal);
     return end.state;
   };
 

@@ -55,16 +55,83 @@ const honest: Behaviour = async (exchange) => {
   });
 };
 
+/** With a session, as servers of 2025 may; a test makes the server forget them all with `forgetSessions`. */
+const stateful: Behaviour = (exchange) => {
+  const { method, request, response, control } = exchange;
+  const session = String(request.headers['mcp-session-id'] ?? '');
+  if (method === 'initialize') {
+    const id = `session-${control.seen.length}`;
+    sessions.add(id);
+    response.setHeader('mcp-session-id', id);
+  } else if (session !== '' && !sessions.has(session)) {
+    return void response.writeHead(404).end();
+  }
+  return honest(exchange);
+};
+
+export function forgetSessions(): void {
+  sessions.clear();
+}
+
 /** Honest but for one method. */
 const except =
   (method: string, behaviour: Behaviour): Behaviour =>
   (exchange) =>
     exchange.method === method ? behaviour(exchange) : honest(exchange);
 
+/** The protocol of 2026-07-28: no session, no handshake, and results that say that they are complete. */
+const modern: Behaviour = (exchange) => {
+  const { method, control } = exchange;
+  const about = {
+    _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'modern', version: '1' } },
+  };
+  if (method === 'server/discover') {
+    const supportedVersions = ['2026-07-28'];
+    const capabilities = { tools: {} };
+    return result(exchange, {
+      ...about,
+      ...CACHE,
+      resultType: 'complete',
+      supportedVersions,
+      capabilities,
+    });
+  }
+  if (method === 'tools/list') {
+    return result(exchange, { ...CACHE, resultType: 'complete', tools: control.tools });
+  }
+  if (method === 'tools/call') {
+    const content = [{ type: 'text', text: 'from 2026' }];
+    return result(exchange, { resultType: 'complete', content });
+  }
+  return honest(exchange);
+};
+
+const CACHE = { ttlMs: 0, cacheScope: 'private' };
+
+/** Answers a call in an event stream, with something else before it. */
+const streaming: Behaviour = ({ id, response }) => {
+  eventStream(response);
+  event(response, {
+    jsonrpc: '2.0',
+    method: 'notifications/message',
+    params: { level: 'info', data: 'working' },
+  });
+  event(response, {
+    jsonrpc: '2.0',
+    id,
+    result: { content: [{ type: 'text', text: 'streamed' }] },
+  });
+  response.end();
+};
+
 let lists = 0;
+const sessions = new Set<string>();
 
 export const SCENARIOS = {
   honest,
+  modern,
+  stateful,
+  streaming: except('tools/call', streaming),
   /** Another definition each time it is asked. */
   changing: except('tools/list', (exchange) => {
     lists += 1;
@@ -181,6 +248,10 @@ function json(response: ServerResponse, status: number, value: object): void {
 
 function eventStream(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
+}
+
+function event(response: ServerResponse, message: object): void {
+  response.write(`data: ${JSON.stringify(message)}\n\n`);
 }
 
 function redirect(response: ServerResponse): void {

@@ -71,6 +71,7 @@ export const variables = {
   TEMPORAL_TASK_QUEUE: nonEmpty.default('routines'),
   TEMPORAL_API_KEY: nonEmpty.optional(),
   TEMPORAL_TLS: flag(false),
+  TEMPORAL_TLS_CA_FILE: nonEmpty.optional(),
   TEMPORAL_TLS_CERT_FILE: nonEmpty.optional(),
   TEMPORAL_TLS_KEY_FILE: nonEmpty.optional(),
   WORKER_CONCURRENCY: integer(50, 1, 1000),

@@ -19,6 +19,8 @@ export function openDatabase(options: {
   poolSize: number;
   applicationName: string;
   onError?: (error: Error) => void;
+  /** How long an answer may take. Default 35 seconds. */
+  queryTimeoutMs?: number;
 }): Database {
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -27,6 +29,8 @@ export function openDatabase(options: {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     statement_timeout: 30_000,
+    // That one is kept by the server: of one that has gone silent it tells nothing.
+    query_timeout: options.queryTimeoutMs ?? 35_000,
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
   });
@@ -70,9 +74,13 @@ export async function transaction<T>(database: Database, work: (tx: Db) => Promi
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch((fault: unknown) => {
-      broken = fault instanceof Error ? fault : new Error('rollback failed');
-    });
+    // A connection that is gone or silent needs no rollback: closing it is one.
+    if (error instanceof Error && isUnavailable(error)) broken = error;
+    else {
+      await client.query('rollback').catch((fault: unknown) => {
+        broken = fault instanceof Error ? fault : new Error('rollback failed');
+      });
+    }
     throw error;
   } finally {
     client.release(broken);
@@ -86,7 +94,7 @@ export function isUnavailable(error: unknown): boolean {
   return (
     UNAVAILABLE_CODES.has(code) ||
     code.startsWith('08') ||
-    /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/.test(
+    /timeout exceeded when trying to connect|Query read timeout|Connection terminated|is not queryable/.test(
       error.message,
     )
   );

@@ -10,4 +10,5 @@ export {
   type Database,
   type Db,
 } from './database.ts';
+export { persistently } from './persistently.ts';
 export { storable, storableJson } from './storable.ts';

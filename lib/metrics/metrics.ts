@@ -50,9 +50,11 @@ export function createMetrics(): { metrics: Metrics; registry: Registry } {
       on.webhookAttempts.inc({ outcome });
       on.webhookDuration.observe(seconds);
     },
-    modelCall: ({ model, outcome, seconds }) => on.modelDuration.observe({ model, outcome }, seconds),
+    modelCall: ({ model, outcome, seconds }) =>
+      on.modelDuration.observe({ model, outcome }, seconds),
     modelTokens(model, tokens) {
-      for (const [kind, count] of Object.entries(tokens)) on.modelTokens.inc({ model, kind }, count);
+      for (const [kind, count] of Object.entries(tokens))
+        on.modelTokens.inc({ model, kind }, count);
     },
     modelCost(model, costUsd) {
       // A float will do here: what is billed stands in the usage ledger.

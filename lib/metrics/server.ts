@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
 
 export interface MetricsServer {
@@ -31,9 +30,9 @@ export async function serveMetrics(
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
+  const address = server.address();
   return {
-    // Listening on TCP, so the address is never a pipe's name.
-    port: (server.address() as AddressInfo).port,
+    port: typeof address === 'object' && address !== null ? address.port : port,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

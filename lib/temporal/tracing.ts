@@ -10,12 +10,18 @@ export function traceStarts(tracing: Tracing): WorkflowClientInterceptor {
       const { workflowId } = input.options;
       const options = {
         kind: 'producer',
-        attributes: { 'temporal.workflow.type': input.workflowType, 'temporal.workflow.id': workflowId },
+        attributes: {
+          'temporal.workflow.type': input.workflowType,
+          'temporal.workflow.id': workflowId,
+        },
       } as const;
       return tracing.span(`start workflow ${input.workflowType}`, options, ({ traceparent }) =>
         next({
           ...input,
-          headers: { ...input.headers, [TRACE_HEADER]: defaultPayloadConverter.toPayload(traceparent) },
+          headers: {
+            ...input.headers,
+            [TRACE_HEADER]: defaultPayloadConverter.toPayload(traceparent),
+          },
         }),
       );
     },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Scenario } from '#dev/hostile-tools/scenarios.ts';
+import { forgetSessions, type Scenario } from '#dev/hostile-tools/scenarios.ts';
 import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
@@ -70,6 +70,49 @@ test.each<[Scenario, RegExp]>([
   expect(step).toMatchObject({ state: 'failed', errorMessage: expect.stringMatching(why) });
   expect(told).toMatch(why);
   expect(hostile.control.calls).toHaveLength(1);
+});
+
+test('a server of the 2026-07-28 protocol is connected, discovered and called', async () => {
+  const mark = marker();
+  const { routineId, connectionId } = await routineWith(key, ['lookup'], {
+    connection: { url: hostile.url('modern') },
+    routine: { instructions: mark },
+  });
+  const { data: connections } = await key.get('/v1/connections');
+  const connection = connections.find(({ id }: Json) => id === connectionId);
+  expect(connection.server).toMatchObject({ name: 'modern', protocolVersion: '2026-07-28' });
+  scriptCalls(service, mark, LOOKUP);
+  const run = await runOnce(key, routineId);
+  expect(toolSteps(run)[0].tool.result).toBe('from 2026');
+  expect(hostile.control.seen).not.toContain('initialize');
+});
+
+test('an answer in an event stream is read', async () => {
+  const { step } = await runAgainst('streaming', LOOKUP);
+  expect(step).toMatchObject({ state: 'succeeded', tool: { result: 'streamed' } });
+});
+
+test('the calls of a run share one session, and one that the server forgets is replaced', async () => {
+  const mark = marker();
+  const { routineId } = await routineWith(key, ['lookup'], {
+    connection: { url: hostile.url('stateful') },
+    routine: { instructions: mark },
+  });
+  scriptCalls(service, mark, LOOKUP, LOOKUP, LOOKUP);
+  hostile.control.seen.length = 0;
+  await runOnce(key, routineId);
+  const count = (method: string) => hostile.control.seen.filter((seen) => seen === method).length;
+  expect([count('initialize'), count('tools/call')]).toEqual([1, 3]);
+
+  hostile.control.answer = () => {
+    forgetSessions();
+    return 'ok';
+  };
+  const again = marker();
+  await key.patch(`/v1/routines/${routineId}`, { instructions: again });
+  scriptCalls(service, again, LOOKUP, LOOKUP);
+  const run = await runOnce(key, routineId);
+  expect(toolSteps(run).map(({ state }) => state)).toEqual(['succeeded', 'succeeded']);
 });
 
 test('a call that may have taken effect is told as such and not made again', async () => {
@@ -207,7 +250,7 @@ test('100 results that try to lead the model astray lead to no call outside of t
     routine: {
       instructions: `${mark}\nCALL lookup {"query":"{{topic}}"}`,
       variables: { topic: '0' },
-      overlap: 'allow',
+      limits: { maxSteps: 6 },
     },
     limits: { maxCallsPerRun: 2, argumentSchema: { properties: { query: { pattern: '^\\d+$' } } } },
   });
@@ -245,7 +288,8 @@ test('100 results that try to lead the model astray lead to no call outside of t
     const calls = toolSteps(run).filter(({ state }) => state === 'succeeded');
     expect(calls.length).toBeLessThanOrEqual(2);
   }
-  expect(runs.every(({ state }) => state === 'succeeded')).toBe(true);
+  // Some attacks keep the model busy until the limit of steps; none does more than that.
+  expect(new Set(runs.map(({ reason }) => reason))).toEqual(new Set([null, 'max_steps']));
   expect(await policiesAndRoutine(routineId)).toEqual(before);
 }, 180_000);
 

@@ -35,6 +35,8 @@ interface HostileAnswers {
   readonly challenge?: string;
   readonly resource?: object;
   readonly metadata?: object;
+  /** Says nothing of its resource, as servers of the 2025-03-26 specification. */
+  readonly old?: boolean;
   /** Paths that redirect. */
   readonly redirects?: Readonly<Record<string, string>>;
 }
@@ -48,7 +50,7 @@ async function hostileServer(answers: HostileAnswers): Promise<Receiver> {
     const json = (body: object, status = 200) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     const { origin } = receiver;
-    if (path === '/.well-known/oauth-protected-resource/mcp') {
+    if (path === '/.well-known/oauth-protected-resource/mcp' && answers.old !== true) {
       return void json({
         resource: `${origin}/mcp`,
         authorization_servers: [origin],
@@ -111,6 +113,13 @@ const BLOCKED = { code: 'invalid_request', fault: 'blocked' };
 test('the server of these tests is one that can be signed in to', async () => {
   const started = await start(await hostileServer({}));
   expect(new URL(started.authorizationUrl).searchParams.get('client_id')).toBe('registered');
+});
+
+test('an older server that is its own authorization server can be signed in to, without a resource', async () => {
+  const home = await hostileServer({ old: true });
+  const query = new URL((await start(home)).authorizationUrl).searchParams;
+  expect(query.get('client_id')).toBe('registered');
+  expect(query.has('resource')).toBe(false);
 });
 
 test.each(PRIVATE)('%s is refused as the address of resource metadata', async (address) => {

@@ -140,6 +140,26 @@ test('a provider that is away when the token is over is an error that passes', a
   expect((await accounts()).status).toBe(200);
 });
 
+test.each(['temporarily_unavailable', 'slow_down', 'constructor', '__proto__'])(
+  'the error %s of a token endpoint is no refusal of the grant',
+  async (error) => {
+    await expireIn(-5);
+    control().tokenFaults.push({ status: 400, body: JSON.stringify({ error }) });
+    expect((await accounts()).status).toBe(502);
+    expect((await connection()).state).toBe('ready');
+  },
+);
+
+test.each([
+  ['invalid_client', 'authorization_expired'],
+  ['unauthorized_client', 'authorization_expired'],
+])('the error %s of a token endpoint wants a new sign-in', async (error, code) => {
+  await expireIn(-5);
+  control().tokenFaults.push({ status: 401, body: JSON.stringify({ error }) });
+  expect((await accounts()).status).toBe(409);
+  expect((await connection()).publicError).toBe(code);
+});
+
 test('an access token that the provider stops taking early is renewed on the spot', async () => {
   await control().revokeAccessTokens();
   expect((await accounts()).status).toBe(200);

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pino } from 'pino';
 import { readConnection } from '#core/connections/index.ts';
@@ -130,6 +131,29 @@ test('the same Idempotency-Key makes one connection', async () => {
   expect(second.headers.get('idempotent-replayed')).toBe('true');
 });
 
+test('a new key takes the place of one that the provider does not take any more', async () => {
+  const { id } = (await connect(API_KEY)).data;
+  const { deps } = fixture.service;
+  const sealed = deps.connectionSecrets.seal(id, {
+    kind: 'headers',
+    headers: { authorization: 'Bearer revoked-at-the-provider' },
+  });
+  await rows(deps.database, sql`update connections set credentials = ${sealed} where id = ${id}`);
+  const refused = await person.session.get(`/v1/connections/${id}/accounts`);
+  expect(refused.body.error.code).toBe('connection_not_ready');
+  const listed = await person.session.get('/v1/connections');
+  expect(listed.data.find((each: { id: string }) => each.id === id)).toMatchObject({
+    state: 'needs_reauthorization',
+    error: { code: 'credentials_rejected' },
+  });
+  const replaced = await person.session.post('/v1/connections/api-key/fixture-key', {
+    apiKey: API_KEY,
+    connectionId: id,
+  });
+  expect(replaced.data).toMatchObject({ id, state: 'ready', error: null });
+  expect((await person.session.get(`/v1/connections/${id}/accounts`)).data).toHaveLength(2);
+});
+
 test("another project's connection has no accounts to list", async () => {
   const { data } = await connect(API_KEY);
   const other = await signUp(fixture.service);
@@ -153,6 +177,7 @@ test('no credential reaches a log line or an error, however a connection fails',
   await failed(
     connectWithKey(deps, {
       id: newId('connection'),
+      connectionId: undefined,
       projectId: person.projectId,
       provider: 'fixture-key',
       name: undefined,
@@ -241,6 +266,19 @@ test.each([
   ],
 ])('a provider file %s that is wrong is named with its faults', (file, text, message) => {
   expect(() => readProvider(file, text)).toThrow(message);
+});
+
+test('the example in the documentation is a provider file that can be read', async () => {
+  const text = await readFile(
+    new URL('../../docs/connections-providers.md', import.meta.url),
+    'utf8',
+  );
+  const [, example] = /```yaml\n([\s\S]*?)```/.exec(text)!;
+  expect(readProvider('example.yaml', example!)).toMatchObject({
+    id: 'example',
+    auth: { kind: 'oauth', client: 'EXAMPLE', scopes: ['read'] },
+    accounts: { list: 'data.sites.*' },
+  });
 });
 
 test('a client for a provider that does not exist stops the start', async () => {

@@ -12,13 +12,11 @@ const AT_ONCE = 50;
 let service: Service;
 let person: Person;
 let key: ApiClient;
-let routineId: string;
 
 beforeAll(async () => {
   service = await startService({ env: { DATABASE_POOL_SIZE: '2', TRUSTED_PROXY_HOPS: '1' } });
   person = await signUp(service);
   key = await person.key();
-  routineId = await createRoutine(key);
 });
 afterAll(() => service.close());
 
@@ -27,8 +25,9 @@ const declared = routes.filter(({ spec }) => spec.id !== 'schedulerTick');
 test.each(declared.map(({ spec }) => [spec.id, spec] as const))(
   'fifty calls of %s at once on two connections all get an answer',
   async (_id, spec) => {
-    const client =
-      spec.auth === 'session' || spec.auth === 'project-session' ? person.session : key;
+    const session = person.session.with({ 'X-Project-Id': person.projectId });
+    const client = spec.auth === 'key-or-session' ? key : session;
+    const routineId = await createRoutine(key, { webhookUrl: 'http://127.0.0.1:4999/' });
     const path = pathFor(spec).replace(/rtn_\w+/, routineId);
     const body = BODIES[spec.id];
     const answers = await Promise.all(
@@ -39,10 +38,8 @@ test.each(declared.map(({ spec }) => [spec.id, spec] as const))(
       .map(({ status, body }) => [status, body]);
     expect(bad).toEqual([]);
     if (body !== undefined) {
-      expect([spec.id, answers.map(({ status }) => status)]).toEqual([
-        spec.id,
-        Array.from({ length: AT_ONCE }, () => spec.success.status),
-      ]);
+      const statuses = [...new Set(answers.map(({ status }) => status))];
+      expect([spec.id, statuses]).toEqual([spec.id, [spec.success.status]]);
     }
   },
 );

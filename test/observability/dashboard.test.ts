@@ -6,15 +6,29 @@ import { openDatabase } from '#lib/database/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { alertExpressions, dashboardExpressions, metricsIn } from './expressions.ts';
 
+interface Rule {
+  readonly alert: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
+}
+
 /** The families on the registry of a process: name → the labels it may carry. */
 async function families(): Promise<Map<string, { type: string; labels: string[] }>> {
   const { registry } = createMetrics();
-  const database = openDatabase({ url: 'postgres://127.0.0.1:9/x', poolSize: 1, applicationName: '' });
+  const database = openDatabase({
+    url: 'postgres://127.0.0.1:9/x',
+    poolSize: 1,
+    applicationName: '',
+  });
   watchPool(registry, database);
   watchBacklog(registry, database);
   return new Map(
     registry.getMetricsAsArray().map((metric) => {
-      const { name, type, labelNames = [] } = metric as unknown as {
+      const {
+        name,
+        type,
+        labelNames = [],
+      } = metric as unknown as {
         name: string;
         type: string;
         labelNames?: string[];
@@ -29,12 +43,16 @@ const familyOf = (name: string) => name.replace(/_(bucket|sum|count)$/, '');
 
 test('every metric that the dashboard and the alerts ask for exists, with the suffixes of its type', async () => {
   const known = await families();
-  const asked = [...(await dashboardExpressions()), ...(await alertExpressions())].flatMap(metricsIn);
+  const asked = [...(await dashboardExpressions()), ...(await alertExpressions())].flatMap(
+    metricsIn,
+  );
   const ours = [...new Set(asked)].filter((name) => name.startsWith('ras_'));
   expect(ours.length).toBeGreaterThan(15);
   const missing = ours.filter((name) => {
     const type = known.get(familyOf(name))?.type;
-    return familyOf(name) === name ? type === undefined || type === 'histogram' : type !== 'histogram';
+    return familyOf(name) === name
+      ? type === undefined || type === 'histogram'
+      : type !== 'histogram';
   });
   expect(missing).toEqual([]);
 });
@@ -68,8 +86,12 @@ test('expressions group and select by labels that the metrics have', async () =>
       ...everywhere,
       ...metrics.flatMap((name) => known.get(familyOf(name))?.labels ?? []),
     ]);
-    const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list]) => list!.split(/, */));
-    const selected = [...expression.matchAll(/[{,]\s*(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(([, name]) => name!);
+    const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list]) =>
+      list!.split(/, */),
+    );
+    const selected = [...expression.matchAll(/[{,]\s*(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(
+      ([, name]) => name!,
+    );
     expect([...grouped, ...selected].filter((label) => !labels.has(label))).toEqual([]);
   }
 });
@@ -78,11 +100,14 @@ test('every alert says what is wrong, how bad it is, and leads to a section of t
   const handbook = await readFile('docs/operations.md', 'utf8');
   const anchors = new Set(
     [...handbook.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
-      title!.toLowerCase().replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-'),
+      title!
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
     ),
   );
   const { groups } = parse(await readFile('docs/prometheus-alerts.yml', 'utf8')) as {
-    groups: { rules: Record<string, any>[] }[];
+    groups: { rules: Rule[] }[];
   };
   const rules = groups.flatMap(({ rules }) => rules);
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
@@ -93,7 +118,7 @@ test('every alert says what is wrong, how bad it is, and leads to a section of t
       summary: expect.stringMatching(/\.$/),
     });
     const [file, anchor] = annotations.runbook_url.split('#');
-    expect({ alert, file, known: anchors.has(anchor) }).toEqual({
+    expect({ alert, file, known: anchors.has(anchor ?? '') }).toEqual({
       alert,
       file: 'operations.md',
       known: true,

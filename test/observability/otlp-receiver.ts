@@ -31,11 +31,13 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const bodies: string[] = [];
   const server = createServer((request, response) => {
-    void json(request).then((body) => {
+    const receive = async () => {
+      const body = await json(request);
       bodies.push(JSON.stringify(body));
       if (request.url === '/v1/traces') spans.push(...readSpans(body as ExportRequest));
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
+    };
+    void receive();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

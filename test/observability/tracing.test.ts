@@ -37,7 +37,9 @@ test('one trace leads from the request through the workflow and its activity to 
   const run = await runEnded(key, started.data.id);
   expect(run.state).toBe('succeeded');
   await receiver.until(() => named('workflow run', CALLER.traceId) !== undefined);
-  await receiver.until(() => named('POST /v1/routines/:routineId/run', CALLER.traceId) !== undefined);
+  await receiver.until(
+    () => named('POST /v1/routines/:routineId/run', CALLER.traceId) !== undefined,
+  );
 
   const find = (name: string): ReceivedSpan => {
     const span = named(name, CALLER.traceId);

@@ -36,7 +36,11 @@ export async function openStream(
       if (done === true) throw new Error('the stream has ended');
       return value;
     },
-    rest: () => Array.fromAsync(events),
+    async rest() {
+      const rest: StreamedEvent[] = [];
+      for await (const event of events) rest.push(event);
+      return rest;
+    },
     close: () => gone.abort(),
   };
 }

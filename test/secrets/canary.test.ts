@@ -9,7 +9,10 @@ import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { freePort } from '#dev/ports.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
-import { startEverythingServer, type EverythingServer } from '#test/connections/everything-server.ts';
+import {
+  startEverythingServer,
+  type EverythingServer,
+} from '#test/connections/everything-server.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '#test/observability/otlp-receiver.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { endScheduler, startNode, type NodeProcess } from '#test/support/node-process.ts';
@@ -34,6 +37,8 @@ const VARIABLE = canaries.make('variable');
 const SKILL = canaries.make('skill text');
 const ANSWER = canaries.make('model answer');
 const PROVIDER_MESSAGE = canaries.make('provider error message');
+const TOOL_ARGUMENT = canaries.make('tool argument');
+const INVENTED_TOOL = canaries.make('invented tool name');
 const RECEIVER_ANSWER = canaries.make('webhook receiver answer');
 const WRITTEN = [
   'instructions',
@@ -41,6 +46,8 @@ const WRITTEN = [
   'skill text',
   'model answer',
   'provider error message',
+  'tool argument',
+  'invented tool name',
   'webhook receiver answer',
 ];
 /** Kept by the API only for whoever is shown them once. */
@@ -70,10 +77,11 @@ beforeAll(async () => {
     startOtlpReceiver(),
   ]);
   hooks = createServer((request, response) => {
-    void text(request).then((body) => {
-      webhookBodies.push(body);
+    const receive = async () => {
+      webhookBodies.push(await text(request));
       response.writeHead(500).end(RECEIVER_ANSWER);
-    });
+    };
+    void receive();
   });
   await new Promise<void>((resolve) => hooks.listen(0, '127.0.0.1', resolve));
   hooksUrl = `http://127.0.0.1:${(hooks.address() as AddressInfo).port}/`;
@@ -123,9 +131,7 @@ async function call(path: string, { method = 'POST', headers = {}, body }: Call 
   const response = await fetch(`${url}${path}`, {
     method,
     headers: { 'Content-Type': 'application/json', ...headers },
-    ...(body === undefined
-      ? {}
-      : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const answer = await response.text();
   answers.push({ path, text: `${JSON.stringify([...response.headers])}\n${answer}` });
@@ -165,7 +171,9 @@ test('a life of the service leaves no secret in logs, answers, traces, tables or
   expect(histories).toContain('webhookDelivery');
   expect(canaries.foundIn(histories)).toEqual([]);
 
-  const revealing = answers.filter(({ text: answer }) => canaries.foundIn(answer, REVEALED).length > 0);
+  const revealing = answers.filter(
+    ({ text: answer }) => canaries.foundIn(answer, REVEALED).length > 0,
+  );
   expect(revealing.map(({ path }) => path)).toEqual([
     '/auth/sign-up/email',
     '/v1/api-keys',
@@ -199,8 +207,7 @@ test('what is logged for a request or an activity names its ids', () => {
     activity: 'attemptDelivery',
   });
   const modelFault = lines(worker.output()).find(
-    ({ msg, temporal }) =>
-      msg === 'Activity failed' && typeof temporal === 'object',
+    ({ msg, temporal }) => msg === 'Activity failed' && typeof temporal === 'object',
   );
   expect(modelFault).toMatchObject({
     level: 'warn',
@@ -260,6 +267,7 @@ async function live() {
   const failed = await ended(key, again.data.id);
   expect(failed.state).toBe('failed');
 
+  const policies: Policy[] = [];
   for (const credentials of [{ bearerToken: BEARER }, { headers: { 'X-Tool-Key': HEADER } }]) {
     const connection = await call('/v1/connections', {
       headers: key,
@@ -271,12 +279,41 @@ async function live() {
       { headers: key },
     );
     expect(discovered.status).toBeLessThan(300);
+    policies.push(...discovered.data.tools);
   }
+  await runWithTools(key, routine.data.id, policies);
   await provokeErrors(key, session);
-  for (const end = Date.now() + 20_000; webhookBodies.length < 2; await sleep(50)) {
+  for (const end = Date.now() + 20_000; webhookBodies.length < 3; await sleep(50)) {
     if (Date.now() > end) throw new Error('the webhooks were not sent');
   }
   return { succeeded: succeeded.id as string, failed: failed.id as string };
+}
+
+interface Policy {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A run that calls a tool with credentials, and one that does not exist. */
+async function runWithTools(
+  key: Record<string, string>,
+  routineId: string,
+  policies: readonly Policy[],
+) {
+  const echo = policies.find(({ name }) => name === 'echo');
+  const confirmed = await call(`/v1/routines/${routineId}/tools/${echo?.id}`, {
+    method: 'PATCH',
+    headers: key,
+    body: { confirmAutomaticExecution: true },
+  });
+  expect(confirmed.status).toBe(200);
+  const calls = [{ name: 'echo', arguments: { message: TOOL_ARGUMENT } }, { name: INVENTED_TOOL }];
+  gateway.control.script({ marker: INSTRUCTIONS, behaviour: { kind: 'tool-calls', calls } });
+  gateway.control.script({ marker: INSTRUCTIONS, behaviour: { kind: 'text', text: ANSWER } });
+  const started = await call(`/v1/routines/${routineId}/run`, { headers: key });
+  const run = await ended(key, started.data.id);
+  expect(run.state).toBe('succeeded');
+  expect(run.steps.filter(({ kind }: { kind: string }) => kind === 'tool')).toHaveLength(2);
 }
 
 async function provokeErrors(key: Record<string, string>, session: Record<string, string>) {
@@ -285,7 +322,10 @@ async function provokeErrors(key: Record<string, string>, session: Record<string
       headers: { Origin: url },
       body: { email: 'canary@example.com', password: WRONG_PASSWORD },
     }),
-    await call('/v1/routines', { method: 'GET', headers: { Authorization: `Bearer ${WRONG_API_KEY}` } }),
+    await call('/v1/routines', {
+      method: 'GET',
+      headers: { Authorization: `Bearer ${WRONG_API_KEY}` },
+    }),
     await call(`/v1/nothing?api_key=${GATEWAY_KEY}&password=${PASSWORD}`, { method: 'GET' }),
     await call('/v1/routines', { headers: key, body: `{"instructions": "${BEARER}` }),
     await call('/v1/connections', {
@@ -325,7 +365,12 @@ async function dump(): Promise<string> {
     );
     all += rows.map(({ row }) => `${name} ${row}\n`).join('');
   }
-  return all + [...all.matchAll(/\\\\x((?:[0-9a-f]{2})+)/g)].map(([, hex]) => Buffer.from(hex!, 'hex').toString('latin1')).join('\n');
+  return (
+    all +
+    [...all.matchAll(/\\\\x((?:[0-9a-f]{2})+)/g)]
+      .map(([, hex]) => Buffer.from(hex!, 'hex').toString('latin1'))
+      .join('\n')
+  );
 }
 
 /** Every event of every workflow of this test, with payloads decoded. */
@@ -342,8 +387,8 @@ async function fetchHistories(): Promise<string> {
       all += JSON.stringify(history, (_key, value: unknown) => readable(value));
       count += 1;
     }
-    // Two runs and their deliveries; the scheduler may belong to another test of the same server.
-    if (count >= 4) return all;
+    // Three runs and their deliveries; the scheduler may belong to another test of the same server.
+    if (count >= 6) return all;
   }
   throw new Error(`not all workflows are there: ${all}`);
 }

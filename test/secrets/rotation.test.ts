@@ -7,7 +7,12 @@ import { insertConnection, readSealedCredentials } from '#core/connections/index
 import { createConnectionSecrets } from '#core/connections/secrets.ts';
 import { createSealedWebhookSecrets } from '#core/webhooks/index.ts';
 import { newId } from '#lib/ids.ts';
-import { createSecretBox, rotateSecrets, SEALED_COLUMNS, type SecretBox } from '#lib/secrets/index.ts';
+import {
+  createSecretBox,
+  rotateSecrets,
+  SEALED_COLUMNS,
+  type SecretBox,
+} from '#lib/secrets/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine, routineBody } from '#test/support/routines.ts';
@@ -50,7 +55,9 @@ test('the list names every place that the code seals to, and every place is a co
       places.push(`${table}.${column}`);
     }
   }
-  const listed = SEALED_COLUMNS.map(({ table, column, sealedAs }) => `${table}.${sealedAs ?? column}`);
+  const listed = SEALED_COLUMNS.map(
+    ({ table, column, sealedAs }) => `${table}.${sealedAs ?? column}`,
+  );
   expect(new Set(places)).toEqual(new Set(listed));
 });
 
@@ -100,9 +107,10 @@ test('no column outside the list holds a sealed text, and after a rotation the o
   const box = createSecretBox({ current: second });
   const webhooks = createSealedWebhookSecrets(box);
   const [row] = (
-    await database.query(`select webhook_secret, webhook_secret_previous from routines where id = $1`, [
-      routineId,
-    ])
+    await database.query(
+      `select webhook_secret, webhook_secret_previous from routines where id = $1`,
+      [routineId],
+    )
   ).rows;
   expect(webhooks.open(routineId, row.webhook_secret)).toBe(secondSecret);
   expect(webhooks.open(routineId, row.webhook_secret_previous)).toBe(firstSecret);
@@ -110,7 +118,9 @@ test('no column outside the list holds a sealed text, and after a rotation the o
     id: connectionId,
     projectId: person.projectId,
   });
-  expect(createConnectionSecrets(box).open(connectionId, credentials!)).toEqual({ token: 'opaque' });
+  expect(createConnectionSecrets(box).open(connectionId, credentials!)).toEqual({
+    token: 'opaque',
+  });
   expect(await takeFlowWith(box)).toMatchObject({ verifier: 'the-verifier' });
 
   const replica = await service.replica({ ENCRYPTION_KEY: second });
@@ -160,9 +170,10 @@ test('a rotation goes on in batches from wherever one was broken off, beside wri
     SEALED_COLUMNS.map(() => 0),
   );
   const opened = createSealedWebhookSecrets(createSecretBox({ current: third }));
-  const { rows } = await database.query('select id, webhook_secret from routines where id = any($1)', [
-    ids,
-  ]);
+  const { rows } = await database.query(
+    'select id, webhook_secret from routines where id = any($1)',
+    [ids],
+  );
   expect(rows.map(({ id, webhook_secret: sealed }) => opened.open(id, sealed)).toSorted()).toEqual(
     ids.map((_, index) => `secret ${index}`).toSorted(),
   );
@@ -224,4 +235,8 @@ const FLOW_SECRETS = {
 };
 
 const takeFlowWith = (box: SecretBox) =>
-  takeFlow(service.deps.database, box, { state: 'a-state', userId: person.userId, provider: 'example' });
+  takeFlow(service.deps.database, box, {
+    state: 'a-state',
+    userId: person.userId,
+    provider: 'example',
+  });

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#dev/ports.ts';
-import { alertExpressions, dashboardExpressions, metricsIn } from '#test/observability/expressions.ts';
+import {
+  alertExpressions,
+  dashboardExpressions,
+  metricsIn,
+} from '#test/observability/expressions.ts';
 import { parseSamples, total } from '#test/observability/scrape.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { endScheduler, startNode, type NodeProcess } from '#test/support/node-process.ts';
@@ -104,13 +108,18 @@ test('a worker serves its own metrics and those of its Temporal slots, each on i
   // The names that are not ours are checked against what the libraries say in earnest.
   const served = new Set([...mine, ...temporal].map(({ name }) => name));
   expect(served).toContain('ras_runs_ended_total');
-  const asked = [...(await dashboardExpressions()), ...(await alertExpressions())].flatMap(metricsIn);
+  const asked = [...(await dashboardExpressions()), ...(await alertExpressions())].flatMap(
+    metricsIn,
+  );
   const foreign = asked.filter((name) => !name.startsWith('ras_'));
   expect(foreign.length).toBeGreaterThan(5);
   expect(foreign.filter((name) => !served.has(name))).toEqual([]);
   const queue = service.config.TEMPORAL_TASK_QUEUE;
   const available = (type: string) =>
-    total(temporal, 'temporal_worker_task_slots_available', { task_queue: queue, worker_type: type });
+    total(temporal, 'temporal_worker_task_slots_available', {
+      task_queue: queue,
+      worker_type: type,
+    });
   expect(available('ActivityWorker')).toBe(7);
   expect(available('WorkflowWorker')).toBe(5);
   expect(await worker.end()).toBe(0);

@@ -130,7 +130,10 @@ export const postApiKeyConnection = route({
   params: providerParams,
   notFound: 'provider_not_found',
   body: z.strictObject({
-    name: nameOf(100).optional(),
+    name: nameOf(100).optional().meta({ description: 'Of a new connection.' }),
+    connectionId: idOf('connection', EXAMPLE.connection)
+      .optional()
+      .meta({ description: 'Of the connection whose key this one replaces.' }),
     apiKey: z
       .string()
       .min(8)
@@ -139,11 +142,12 @@ export const postApiKeyConnection = route({
   }),
   idempotent: true,
   success: { status: 201, data: connection, description: 'The connection, ready.' },
-  errors: ['insufficient_scope', 'provider_not_found', 'provider_error'],
+  errors: ['insufficient_scope', 'provider_not_found', 'connection_not_found', 'provider_error'],
 }).to(async ({ access, params, body, deps, newId }) => {
   assertMayConnect(access);
   const created = await connectWithKey(deps, {
     id: newId('connection'),
+    connectionId: body.connectionId,
     projectId: access.projectId,
     provider: params.provider,
     name: body.name,

@@ -40,11 +40,9 @@ export const toolPolicy = z
     description: z.string().nullable(),
     inputSchema: jsonObject,
     outputSchema: jsonObject.nullable(),
-    annotations: jsonObject
-      .nullable()
-      .meta({
-        description: 'Claims of the server, such as `readOnlyHint`; nobody has verified them.',
-      }),
+    annotations: jsonObject.nullable().meta({
+      description: 'Claims of the server, such as `readOnlyHint`; nobody has verified them.',
+    }),
     state: z.enum(POLICY_STATES),
     definitionHash,
     confirmedHash: z

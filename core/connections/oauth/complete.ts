@@ -12,7 +12,7 @@ import { toolServerDraft } from './draft.ts';
 import { SignInFault } from './fault.ts';
 import { takeFlow, type Flow } from './flows.ts';
 import { grantHeaders, type Grant } from './grant.ts';
-import { storeGrant } from './grants-store.ts';
+import { storeCredentials } from './grants-store.ts';
 import { clientOfProvider, serverOfProvider } from './managed.ts';
 import { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
 import { redeemCode, TokenFault, type Tokens } from './token-endpoint.ts';
@@ -98,7 +98,7 @@ async function keep(deps: SignInDeps, flow: Flow, tokens: Tokens): Promise<Conne
       credentialsExpireAt: null,
     });
   }
-  await storeGrant(database, connection, {
+  await storeCredentials(database, connection, {
     sealed: connectionSecrets.seal(connection.id, grant),
     expiresInSeconds: tokens.expiresInSeconds,
     scopes: (tokens.scope ?? flow.scope ?? '').split(/[ ,]+/).filter((scope) => scope !== ''),

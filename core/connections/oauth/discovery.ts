@@ -41,12 +41,10 @@ export async function discoverServer(
       fetch,
     ),
   );
-  if (described !== undefined) assertOwnResource(url, described);
-  // Servers of the first authorization specification are their own authorization server.
-  const issuer = described?.authorization_servers?.[0] ?? new URL('/', url).href;
-  const metadata = await orUndefined(() =>
-    discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch }),
-  );
+  const metadata =
+    described === undefined
+      ? await ownMetadata(fetch, url)
+      : await metadataFor(fetch, url, described);
   if (metadata === undefined) throw new SignInFault('no_metadata');
   if (metadata.code_challenge_methods_supported?.includes('S256') !== true) {
     throw new SignInFault('no_pkce');
@@ -71,6 +69,37 @@ function readChallenge(
   if (challenge === undefined) return {};
   const headers = { 'www-authenticate': challenge };
   return extractWWWAuthenticateParams(new Response(null, { status: 401, headers }));
+}
+
+/** Of the first authorization server that the tool server names. */
+function metadataFor(
+  fetch: typeof globalThis.fetch,
+  url: string,
+  described: OAuthProtectedResourceMetadata,
+): Promise<AuthorizationServerMetadata | undefined> {
+  assertOwnResource(url, described);
+  const issuer = described.authorization_servers?.[0] ?? new URL('/', url).href;
+  return orUndefined(() => discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch }));
+}
+
+/**
+ * Tool servers of the 2025-03-26 specification are their own authorization servers, with the metadata at the root of
+ * the host. Some name an issuer below it, which on the same origin is no other's name.
+ */
+async function ownMetadata(
+  fetch: typeof globalThis.fetch,
+  url: string,
+): Promise<AuthorizationServerMetadata | undefined> {
+  const metadata = await orUndefined(() =>
+    discoverAuthorizationServerMetadata(new URL('/', url), {
+      fetchFn: fetch,
+      skipIssuerValidation: true,
+    }),
+  );
+  if (metadata !== undefined && URL.parse(metadata.issuer)?.origin !== new URL(url).origin) {
+    throw new SignInFault('wrong_issuer');
+  }
+  return metadata;
 }
 
 /** A server that names another's resource would get tokens that are good there (RFC 9728, section 3.3). */

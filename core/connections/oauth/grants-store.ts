@@ -90,8 +90,8 @@ export async function replaceGrant(
   return touched === 1;
 }
 
-/** Stores the tokens of a new sign-in, whatever there was. @throws {AppError} `connection_not_found` */
-export async function storeGrant(
+/** Stores what a person has signed in for or typed in anew, whatever there was. @throws {AppError} `connection_not_found` */
+export async function storeCredentials(
   db: Db,
   connection: ConnectionRef,
   grant: NewGrant & { readonly accountLabel: string | null },

@@ -1,6 +1,6 @@
-import { AppError } from '#lib/errors.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import type { Connection } from '../connection.ts';
+import { refusal } from '../create.ts';
 import { ToolServerFault } from '../mcp/fault.ts';
 import { checkToolServer } from '../mcp/check.ts';
 import type { Provider } from '../providers/index.ts';
@@ -86,8 +86,7 @@ async function challengeOf(
   } catch (error) {
     if (!(error instanceof ToolServerFault)) throw error;
     if (error.kind === 'sign_in') return error.challenge;
-    if (error.kind === 'blocked') throw new SignInFault('blocked');
-    throw new AppError('provider_error', `url: ${error.message}`);
+    throw refusal(error);
   }
   // A server that lets anyone in may still want a sign-in for its tools; its metadata will say.
   return undefined;

@@ -121,22 +121,22 @@ function toTokenFault(error: unknown): TokenFault {
   if (error instanceof OutboundError) return new TokenFault('unavailable', error.code);
   if (IssuerMismatchError.isInstance(error)) return new TokenFault('unavailable', 'wrong issuer');
   if (!OAuthError.isInstance(error)) return new TokenFault('unavailable', 'no token response');
-  const kind = REFUSALS[error.code];
+  const kind = REFUSALS.get(error.code);
   return kind === undefined
     ? new TokenFault('unavailable', 'an error response')
     : new TokenFault(kind, error.code);
 }
 
 /** RFC 6749, section 5.2, and the words that GitHub and Slack have for the same. */
-const REFUSALS: Partial<Record<string, TokenFault['kind']>> = {
-  invalid_grant: 'grant_refused',
-  bad_verification_code: 'grant_refused',
-  bad_refresh_token: 'grant_refused',
-  invalid_code: 'grant_refused',
-  invalid_refresh_token: 'grant_refused',
-  invalid_client: 'client_refused',
-  unauthorized_client: 'client_refused',
-  incorrect_client_credentials: 'client_refused',
-  invalid_client_id: 'client_refused',
-  bad_client_secret: 'client_refused',
-};
+const REFUSALS: ReadonlyMap<string, TokenFault['kind']> = new Map([
+  ['invalid_grant', 'grant_refused'],
+  ['bad_verification_code', 'grant_refused'],
+  ['bad_refresh_token', 'grant_refused'],
+  ['invalid_code', 'grant_refused'],
+  ['invalid_refresh_token', 'grant_refused'],
+  ['invalid_client', 'client_refused'],
+  ['unauthorized_client', 'client_refused'],
+  ['incorrect_client_credentials', 'client_refused'],
+  ['invalid_client_id', 'client_refused'],
+  ['bad_client_secret', 'client_refused'],
+]);

@@ -2,7 +2,8 @@ import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { Connection } from '../connection.ts';
-import { insertConnection } from '../queries.ts';
+import { insertConnection, readConnection } from '../queries.ts';
+import { storeCredentials } from '../oauth/grants-store.ts';
 import type { ConnectionSecrets } from '../secrets.ts';
 import type { ProviderCatalogue } from './catalogue.ts';
 import { managedDraft } from './draft.ts';
@@ -16,13 +17,15 @@ export interface ConnectWithKeyDeps {
 }
 
 /**
- * Tries an API key at its provider and keeps it, sealed, when it works.
- * @throws {AppError} `provider_not_found`, `invalid_request` when the provider does not take the key, `provider_error`
+ * Tries an API key at its provider and keeps it, sealed, when it works: in a new connection, or in place of the key of
+ * the one named.
+ * @throws {AppError} `provider_not_found`, `connection_not_found`, `invalid_request` when the provider does not take the key, `provider_error`
  */
 export async function connectWithKey(
   { database, connectionSecrets, outbound, providers }: ConnectWithKeyDeps,
   input: {
     id: string;
+    connectionId: string | undefined;
     projectId: string;
     provider: string;
     name: string | undefined;
@@ -36,7 +39,14 @@ export async function connectWithKey(
     throw new AppError('invalid_request', 'provider: connects by signing in, not with an API key');
   }
   const headers = { authorization: `${auth.scheme} ${input.apiKey}` };
-  const draft = managedDraft(provider, { ...input, auth: 'api_key' });
+  const existing =
+    input.connectionId === undefined
+      ? undefined
+      : await readConnection(database, input.projectId, input.connectionId);
+  if (existing !== undefined && existing.provider !== provider.id) {
+    throw new AppError('invalid_request', 'connectionId: a connection of another provider');
+  }
+  const draft = existing ?? managedDraft(provider, { ...input, auth: 'api_key' });
   const verified = await verifyCredential(outbound, provider, draft, headers);
   if (verified.kind === 'rejected') {
     throw new AppError('invalid_request', 'apiKey: the provider does not accept this key');
@@ -47,12 +57,22 @@ export async function connectWithKey(
       'The key could not be verified at the provider; try again.',
     );
   }
-  return insertConnection(database, {
-    ...draft,
+  const sealed = connectionSecrets.seal(draft.id, { kind: 'headers', headers });
+  if (existing === undefined) {
+    return insertConnection(database, {
+      ...draft,
+      accountLabel: verified.accountLabel,
+      server: verified.server,
+      checkedAt: new Date(),
+      sealedCredentials: sealed,
+      credentialsExpireAt: null,
+    });
+  }
+  await storeCredentials(database, existing, {
+    sealed,
+    expiresInSeconds: undefined,
+    scopes: undefined,
     accountLabel: verified.accountLabel,
-    server: verified.server,
-    checkedAt: new Date(),
-    sealedCredentials: connectionSecrets.seal(input.id, { kind: 'headers', headers }),
-    credentialsExpireAt: null,
   });
+  return readConnection(database, input.projectId, existing.id);
 }

@@ -27,7 +27,7 @@ export async function offeredTools(
         p.tool_name as "toolName", p.description, p.input_schema as "inputSchema",
         exists (
           select 1 from tool_policies o
-          where o.routine_id = p.routine_id and o.id <> p.id
+          where o.routine_id = p.routine_id and o.id <> p.id and o.state = 'automatic'
             and left(regexp_replace(o.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
               = left(regexp_replace(p.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
         ) as clashes
@@ -40,10 +40,7 @@ export async function offeredTools(
   return found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes) }));
 }
 
-/**
- * The server's own name where the routine has no other like it. Judged against all its policies, whatever their state:
- * a name must not change while a run goes on, because its transcript holds it.
- */
+/** The server's own name, as far as providers allow it, where the run has no other tool of that name. */
 function nameFor(tool: Omit<OfferedTool, 'name'>, clashes: boolean): string {
   const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
   // The whole id and not a part of it: another server could have chosen a name that ends like this.

@@ -1,0 +1,88 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import {
+  isUnavailable,
+  openDatabase,
+  row,
+  sql,
+  transaction,
+  type Database,
+} from '#lib/database/index.ts';
+
+let line: Awaited<ReturnType<typeof startLine>>;
+let database: Database;
+
+beforeAll(async () => {
+  line = await startLine(new URL(inject('postgresAdminUrl')));
+  database = openDatabase({
+    url: line.url,
+    poolSize: 1,
+    applicationName: 'test',
+    queryTimeoutMs: 500,
+  });
+});
+afterAll(async () => {
+  line.speak();
+  await database.end();
+  await line.close();
+});
+
+test('a Postgres that falls silent is unavailable, not waited for, and is used again when it answers', async () => {
+  expect(await one()).toEqual({ one: 1 });
+  line.fallSilent();
+  await expect(one()).rejects.toSatisfy(isUnavailable);
+  line.speak();
+  expect(await one()).toEqual({ one: 1 });
+});
+
+test('a transaction whose connection falls silent gives it up and ends', async () => {
+  const work = transaction(database, async (tx) => {
+    await row(tx, sql`select 1`);
+    line.fallSilent();
+    return row(tx, sql`select 1`);
+  });
+  await expect(work).rejects.toSatisfy(isUnavailable);
+  line.speak();
+  expect(await one()).toEqual({ one: 1 });
+});
+
+function one(): Promise<object | undefined> {
+  return row(database, sql`select 1 as one`);
+}
+
+/** A way to Postgres that can be cut without anybody being told, as by a firewall that drops packets. */
+async function startLine(target: URL) {
+  let silent = false;
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (data) => {
+        if (!silent) to.write(data);
+      });
+      from.on('close', () => to.destroy());
+      from.on('error', () => to.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(target);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: url.href,
+    fallSilent: () => {
+      silent = true;
+    },
+    speak: () => {
+      silent = false;
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}

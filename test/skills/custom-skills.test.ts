@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '#lib/ids.ts';
+import type { Answer, ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
+import { proves } from '#test/support/proves.ts';
+import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+
+let service: Service;
+let key: ApiClient;
+let other: ApiClient;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+  key = await (await signUp(service)).key();
+  other = await (await signUp(service)).key();
+});
+afterAll(() => service.close());
+
+test(
+  'a custom skill is created, read, changed and deleted',
+  proves('POST /v1/skills', 'skill.id', 'skill.name', 'skill.description'),
+  async () => {
+    const created = await key.post('/v1/skills', {
+      name: ' House style ',
+      instructions: '  Keep {{it}} short, please.  ',
+    });
+    expect(created.status).toBe(201);
+    expect(created.data).toEqual({
+      id: expect.stringMatching(/^skl_/),
+      slug: null,
+      name: 'House style',
+      description: null,
+      category: null,
+      version: null,
+      length: 30,
+      instructions: '  Keep {{it}} short, please.  ',
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    });
+    const path = `/v1/skills/${created.data.id}`;
+    expect((await key.get(path)).data).toEqual(created.data);
+    const changed = await key.patch(path, { description: 'How we write.' });
+    expect(changed.data).toMatchObject({ name: 'House style', description: 'How we write.' });
+    expect((await key.patch(path, { description: null })).data.description).toBeNull();
+    expect((await key.delete(path)).data.id).toBe(created.data.id);
+    for (const answer of [
+      await key.get(path),
+      await key.patch(path, { name: 'x' }),
+      await key.delete(path),
+    ]) {
+      expect(codeOf(answer)).toEqual([404, 'skill_not_found']);
+    }
+  },
+);
+
+test(
+  'instructions are 20 to 24,000 characters, on create and on update',
+  proves('skill.instructions', 'limit.skill'),
+  async () => {
+    const save = (length: number) =>
+      key.post('/v1/skills', { name: 'x', instructions: 'x'.repeat(length) });
+    const { data } = await save(20);
+    expect((await save(24_000)).status).toBe(201);
+    for (const length of [0, 19, 24_001]) {
+      expect(codeOf(await save(length))).toEqual([400, 'invalid_request']);
+      const patch = { instructions: 'x'.repeat(length) };
+      expect(codeOf(await key.patch(`/v1/skills/${data.id}`, patch))).toEqual([
+        400,
+        'invalid_request',
+      ]);
+    }
+    const named = await key.post('/v1/skills', { name: ' ', instructions: 'x'.repeat(20) });
+    expect(named.body.error.message).toContain('name: must not be empty');
+  },
+);
+
+test(
+  'a curated skill is there for every project by its slug, and cannot be changed',
+  proves('skill.slug', 'skills.curated'),
+  async () => {
+    for (const client of [key, other]) {
+      const read = await client.get('/v1/skills/core-web-vitals');
+      expect(read.data).toMatchObject({ id: null, slug: 'core-web-vitals', createdAt: null });
+      expect(read.data.instructions.length).toBe(read.data.length);
+      expect(
+        (
+          await client.post(
+            '/v1/routines',
+            routineBody({ skills: ['seo-audit', 'content-strategy'] }),
+          )
+        ).status,
+      ).toBe(201);
+    }
+    const path = '/v1/skills/seo-audit';
+    expect(codeOf(await key.patch(path, { name: 'x' }))).toEqual([404, 'skill_not_found']);
+    expect(codeOf(await key.delete(path))).toEqual([404, 'skill_not_found']);
+  },
+);
+
+test(
+  'the catalogue is 49 marketing skills and one of web performance',
+  proves('limit.curated'),
+  async () => {
+    const { data } = await other.get('/v1/skills?limit=200');
+    const curated = data.filter((skill: { slug: string | null }) => skill.slug !== null);
+    expect(curated).toHaveLength(50);
+    const performance = curated.filter((skill: { category: string }) =>
+      /performance/.test(skill.category),
+    );
+    expect(performance.map((skill: { slug: string }) => skill.slug)).toEqual(['core-web-vitals']);
+  },
+);
+
+test("another project's skill does not exist", proves('skills.project-scoped'), async () => {
+  const { data } = await key.post('/v1/skills', { name: 'mine', instructions: 'x'.repeat(20) });
+  const path = `/v1/skills/${data.id}`;
+  for (const answer of [
+    await other.get(path),
+    await other.patch(path, {}),
+    await other.delete(path),
+  ]) {
+    expect(codeOf(answer)).toEqual([404, 'skill_not_found']);
+  }
+  const used = await other.post('/v1/routines', routineBody({ skills: [data.id] }));
+  expect(codeOf(used)).toEqual([400, 'invalid_skill']);
+  expect((await key.post('/v1/routines', routineBody({ skills: [data.id] }))).status).toBe(201);
+});
+
+test(
+  'every unknown reference is named with its place, on create and on update, and nothing is written',
+  proves('400 invalid_skill', 'skills.resolved-on-save'),
+  async () => {
+    const skills = ['seo-audit', 'no-such-skill', newId('skill')];
+    const created = await key.post('/v1/routines', routineBody({ name: 'unknown skills', skills }));
+    expect(codeOf(created)).toEqual([400, 'invalid_skill']);
+    expect(created.body.error.message).toContain('skills[1]: ');
+    expect(created.body.error.message).toContain('skills[2]: ');
+    expect(created.body.error.message).not.toContain('skills[0]: ');
+    const id = await createRoutine(key, { skills: ['seo-audit'] });
+    const patched = await key.patch(`/v1/routines/${id}`, { skills: ['no-such-skill'] });
+    expect(codeOf(patched)).toEqual([400, 'invalid_skill']);
+    expect((await key.get(`/v1/routines/${id}`)).data.skills).toEqual(['seo-audit']);
+    expect(JSON.stringify((await key.get('/v1/routines')).body)).not.toContain('unknown skills');
+  },
+);
+
+test('the same skill twice and an empty reference are refused', async () => {
+  for (const skills of [['seo-audit', 'seo-audit'], ['']]) {
+    const answer = await key.post('/v1/routines', routineBody({ skills }));
+    expect(codeOf(answer)).toEqual([400, 'invalid_request']);
+  }
+});
+
+test(
+  'a run appends the skills in the order of the routine, verbatim, each under its heading, without the deleted one',
+  proves(
+    'routine.skills',
+    'skills.appended',
+    'skills.verbatim',
+    'skills.deleted',
+    'routine.instructions',
+  ),
+  async () => {
+    const make = async (name: string, instructions: string) =>
+      (await key.post('/v1/skills', { name, instructions })).data.id as string;
+    const verbatim = await make('Verbatim', 'Never fill {{topic}} in here.\n\n## Not a skill: x ');
+    const gone = await make('Gone', 'This one is deleted before the run.');
+    const last = await make('Last', 'This one comes behind the others.');
+    const id = await createRoutine(key, {
+      instructions: 'Write about {{topic}} on {{ date }}.',
+      variables: { topic: '{{date}} $& tea' },
+      skills: [last, gone, verbatim],
+    });
+    await key.delete(`/v1/skills/${gone}`);
+    const run = await runOnce(key, id);
+    expect(run.state).toBe('succeeded');
+    const date = run.startedAt.slice(0, 10);
+    expect(run.prompt).toBe(
+      [
+        `Write about {{date}} $& tea on ${date}.`,
+        '## Skill: Last\n\nThis one comes behind the others.',
+        '## Skill: Verbatim\n\nNever fill {{topic}} in here.\n\n## Not a skill: x ',
+      ].join('\n\n'),
+    );
+  },
+);
+
+test('a routine whose skill was deleted can be changed only when its list is', async () => {
+  const { data } = await key.post('/v1/skills', { name: 'gone', instructions: 'x'.repeat(20) });
+  const id = await createRoutine(key, { skills: [data.id, 'seo-audit'] });
+  await key.delete(`/v1/skills/${data.id}`);
+  const renamed = await key.patch(`/v1/routines/${id}`, { name: 'still usable' });
+  expect([renamed.status, renamed.data?.name]).toEqual([200, 'still usable']);
+  const again = await key.patch(`/v1/routines/${id}`, { skills: ['seo-audit', data.id] });
+  expect(codeOf(again)).toEqual([400, 'invalid_skill']);
+});
+
+function codeOf(answer: Answer): [number, string] {
+  return [answer.status, answer.body.error?.code];
+}

@@ -1,0 +1,51 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { historyToJSON, type History } from '@temporalio/common/lib/proto-utils.js';
+import { Worker } from '@temporalio/worker';
+import { workflowBundle } from '#workers/workflow-bundle.ts';
+
+export const HISTORIES = path.resolve(import.meta.dirname, '..', 'histories');
+
+export interface Recorded {
+  readonly name: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- a recorded history, as any tool of Temporal's reads it
+  readonly history: any;
+}
+
+export async function readCorpus(): Promise<Recorded[]> {
+  const files = (await readdir(HISTORIES)).filter((file) => file.endsWith('.json'));
+  return Promise.all(
+    files.toSorted().map(async (file) => ({
+      name: path.basename(file, '.json'),
+      history: JSON.parse(await readFile(path.join(HISTORIES, file), 'utf8')),
+    })),
+  );
+}
+
+/** A history as it is kept: without the names of the machine and the stack traces of whoever recorded it. */
+export function keepable(history: History): Recorded['history'] {
+  return JSON.parse(historyToJSON(history), (key, value) => {
+    if (key === 'identity') return 'worker';
+    if (key === 'stackTrace') return '';
+    // Sticky task queues are named after the process and its machine.
+    if (key === 'name' && typeof value === 'string' && /^\d+@/.test(value)) return 'sticky';
+    return value;
+  });
+}
+
+export async function record(name: string, history: Recorded['history']): Promise<void> {
+  await writeFile(path.join(HISTORIES, `${name}.json`), `${JSON.stringify(history, null, 1)}\n`);
+}
+
+/** Replays against the workflow code as it is now: the name of each, with what went wrong. */
+export async function replay(
+  recorded: readonly Recorded[],
+): Promise<Record<string, string | undefined>> {
+  const results = Worker.runReplayHistories(
+    { workflowBundle: await workflowBundle() },
+    recorded.map(({ name, history }) => ({ workflowId: name, history })),
+  );
+  const found: Record<string, string | undefined> = {};
+  for await (const { workflowId, error } of results) found[workflowId] = error?.name;
+  return found;
+}

@@ -1,0 +1,28 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { keepable, record, replay } from './histories.ts';
+import { closedHistory, SCENARIOS } from './scenarios.ts';
+
+/** `npm run histories:record` keeps what is recorded here; without it the histories of today are only replayed. */
+const KEEP = process.env['RECORD_HISTORIES'] === 'true';
+
+let service: Service;
+let key: ApiClient;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+  key = await (await signUp(service)).key();
+});
+afterEach(() => service.gateway.control.reset());
+afterAll(() => service.close());
+
+test.each(Object.entries(SCENARIOS))(
+  'a workflow that goes the way of %s can be replayed',
+  async (name, run) => {
+    const history = keepable(await closedHistory(service, await run(service, key)));
+    expect(await replay([{ name, history }])).toEqual({ [name]: undefined });
+    if (KEEP) await record(name, history);
+  },
+);

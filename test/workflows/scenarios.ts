@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { expect } from 'vitest';
+import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { row, sql } from '#lib/database/index.ts';
+import { WORKFLOW } from '#lib/temporal/index.ts';
+import { marker, routineWith, scriptCalls } from '#test/connections/support.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
+import type { Service } from '#test/support/service.ts';
+
+/** Each makes a workflow go one of its ways, on real parts, and gives the workflow's id. */
+export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Promise<string>> = {
+  async 'run-succeeded'(_service, key) {
+    const run = await runOnce(key, await createRoutine(key));
+    expect(run.state).toBe('succeeded');
+    return run.id;
+  },
+
+  async 'run-with-tools'(service, key) {
+    const tools = await startHostileTools();
+    try {
+      const mark = marker();
+      const { routineId } = await routineWith(key, ['lookup'], {
+        connection: { url: tools.url('honest') },
+        routine: { instructions: mark },
+      });
+      const lookup = { name: 'lookup', arguments: { query: 'x' } };
+      scriptCalls(service, mark, lookup, lookup);
+      scriptCalls(service, mark, lookup);
+      const run = await runOnce(key, routineId);
+      expect(run.state).toBe('succeeded');
+      expect(run.steps.filter(({ kind }: { kind: string }) => kind === 'tool')).toHaveLength(3);
+      return run.id;
+    } finally {
+      await tools.stop();
+    }
+  },
+
+  async 'run-failed'(service, key) {
+    service.gateway.control.script({ behaviour: { kind: 'error', status: 400 } });
+    const run = await runOnce(key, await createRoutine(key));
+    expect(run).toMatchObject({ state: 'failed', reason: 'model_error' });
+    return run.id;
+  },
+
+  async 'run-blocked'(service, key) {
+    const routineId = await createRoutine(key);
+    const change = 'update routines set model_id = $2 where id = $1';
+    await service.deps.database.query(change, [routineId, 'gone/model']);
+    const run = await runOnce(key, routineId);
+    expect(run).toMatchObject({ state: 'failed', reason: 'blocked_model' });
+    return run.id;
+  },
+
+  async 'run-cancelled'(service, key) {
+    service.gateway.control.script({ behaviour: { kind: 'hang' } });
+    const routineId = await createRoutine(key);
+    const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+    await expect.poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
+    await key.post(`/v1/runs/${run.id}/cancel`);
+    expect((await runEnded(key, run.id)).state).toBe('cancelled');
+    return run.id;
+  },
+
+  async 'run-timed-out'(service, key) {
+    service.gateway.control.script({ behaviour: { kind: 'hang' } });
+    const routineId = await createRoutine(key);
+    const change = 'update routines set timeout_seconds = 1 where id = $1';
+    await service.deps.database.query(change, [routineId]);
+    const run = await runOnce(key, routineId);
+    expect(run).toMatchObject({ state: 'failed', reason: 'timeout' });
+    return run.id;
+  },
+
+  async 'scheduler-continued'(service) {
+    const workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
+    const { temporal, config } = service;
+    const first = await temporal.workflow.start(WORKFLOW.scheduler, {
+      taskQueue: config.TEMPORAL_TASK_QUEUE,
+      workflowId,
+      args: [{ intervalMs: 500, ticksPerRun: 2 }],
+    });
+    const latest = temporal.workflow.getHandle(workflowId);
+    await expect
+      .poll(async () => (await latest.describe()).runId, { timeout: 15_000 })
+      .not.toBe(first.firstExecutionRunId);
+    await latest.terminate('recorded');
+    return `${workflowId}/${first.firstExecutionRunId}`;
+  },
+
+  async 'webhook-delivered'(service, key) {
+    const receiver = createServer((_request, response) => response.end('thanks'));
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    try {
+      const address = receiver.address();
+      const port = typeof address === 'object' ? address?.port : undefined;
+      const webhookUrl = `http://127.0.0.1:${port}/hook`;
+      const run = await runOnce(key, await createRoutine(key, { webhookUrl }));
+      const delivered = async () =>
+        row<{ id: string }>(
+          service.deps.database,
+          sql`select id from webhook_deliveries where run_id = ${run.id} and state = 'delivered'`,
+        );
+      await expect.poll(delivered, { timeout: 10_000 }).toBeDefined();
+      return `${(await delivered())!.id}-1`;
+    } finally {
+      receiver.close();
+    }
+  },
+};
+
+/** The history of a workflow once it has closed; of one of its executions when named as `id/execution`. */
+export async function closedHistory(service: Service, name: string): Promise<History> {
+  const [workflowId = '', runId] = name.split('/');
+  const handle = service.temporal.workflow.getHandle(workflowId, runId);
+  await expect
+    .poll(async () => (await handle.describe()).status.name, { timeout: 10_000 })
+    .not.toBe('RUNNING');
+  return handle.fetchHistory();
+}
