@@ -31,12 +31,16 @@ export async function sendEvents(
   ctx.body = Readable.from(framed(events));
 }
 
-async function* framed(events: AsyncIterable<SentEvent>): AsyncGenerator<string> {
+/** The lines of a stream: the events, and a comment whenever none has come for `heartbeatMs`. */
+export async function* framed(
+  events: AsyncIterable<SentEvent>,
+  heartbeatMs = HEARTBEAT_MS,
+): AsyncGenerator<string> {
   yield 'retry: 2000\n\n';
   const iterator = events[Symbol.asyncIterator]();
   let next = iterator.next();
   for (;;) {
-    const result = await nextWithin(next, HEARTBEAT_MS);
+    const result = await nextWithin(next, heartbeatMs);
     if (result === 'idle') {
       yield ': still here\n\n';
       continue;

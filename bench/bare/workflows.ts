@@ -7,5 +7,17 @@ export async function oneActivity(): Promise<void> {
   await nothing();
 }
 
+const { ask, callTool } = proxyActivities<{
+  ask(): Promise<void>;
+  callTool(name: string): Promise<void>;
+}>({ startToCloseTimeout: '30s', heartbeatTimeout: '10s' });
+
+/** A model call, tool calls one after the other, and a model call. */
+export async function toolCalls(names: readonly string[]): Promise<void> {
+  await ask();
+  for (const name of names) await callTool(name);
+  await ask();
+}
+
 /** Nothing at all; started, and perhaps never worked on. */
 export async function empty(): Promise<void> {}

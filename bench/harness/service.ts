@@ -37,7 +37,10 @@ export const TASK_QUEUE = 'routines';
 
 export async function startService(
   stack: Stack,
-  { worker: withWorker = true }: { worker?: boolean } = {},
+  {
+    worker: withWorker = true,
+    env: over = {},
+  }: { worker?: boolean; env?: Readonly<Record<string, string>> } = {},
 ): Promise<Service> {
   const [databaseUrl, temporalServer, port] = await Promise.all([
     stack.createDatabase(),
@@ -61,6 +64,7 @@ export async function startService(
     GATEWAY_API_KEY: 'fixture',
     // A benchmark is one caller who asks more often than any plan would let it.
     RATE_LIMIT_PER_MINUTE: '1000000',
+    ...over,
   };
   const api = await stack.run('API', 'api/server.ts', env);
   const worker = withWorker ? await stack.run('Worker', 'workers/main.ts', env) : undefined;

@@ -52,8 +52,9 @@ function createStaticSource({ database, connectionSecrets }: CredentialDeps): Cr
   return {
     async headers(connection) {
       if (connection.auth === 'none') return {};
-      const { credentials, state } = await readSealedCredentials(database, connection);
-      if (credentials === null || state !== 'ready') throw new AppError('connection_not_ready');
+      // Whatever the state: a server that refused them once may take them again.
+      const { credentials } = await readSealedCredentials(database, connection);
+      if (credentials === null) throw new AppError('connection_not_ready');
       return headersOf(staticCredentials.parse(connectionSecrets.open(connection.id, credentials)));
     },
     async refused(connection) {

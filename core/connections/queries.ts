@@ -105,6 +105,20 @@ export async function writeSealedCredentials(
   );
 }
 
+/** Notes that the server takes the credentials, which it may have refused before. */
+export async function markReady(
+  db: Db,
+  connection: Pick<Connection, 'id' | 'projectId'>,
+): Promise<void> {
+  await row(
+    db,
+    sql`
+      update connections set state = 'ready', public_error = null, checked_at = now(), updated_at = now()
+      where id = ${connection.id} and project_id = ${connection.projectId}
+    `,
+  );
+}
+
 /** Notes why a connection cannot be used for now. Its credentials stay until it is deleted or connected again. */
 export async function markNotReady(
   db: Db,

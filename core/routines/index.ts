@@ -13,6 +13,7 @@ export {
   type RoutineFields,
   type RoutineState,
 } from './routine.ts';
+export { ROUTINE_TRANSITIONS } from './states.ts';
 export {
   createRoutine,
   patchRoutine,

@@ -45,7 +45,7 @@ export function renderPrompt(input: PromptInput): string {
 }
 
 function valueOf(name: string, input: PromptInput): string | undefined {
-  switch (name as (typeof BUILT_IN_VARIABLES)[number]) {
+  switch (name) {
     case 'now':
       return input.startedAt.toISOString();
     case 'date':

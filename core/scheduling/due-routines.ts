@@ -25,22 +25,30 @@ export function lockDueRoutines(tx: Db, batchSize: number): Promise<DueRoutine[]
   return rows<DueRoutine>(
     tx,
     sql`
-      select r.id, r.project_id as "projectId", p.organization_id as "organizationId",
-        o.paid_plan as "paidPlan", r.schedule, r.timezone, r.model_provider as provider, r.overlap, r.misfire,
-        r.max_tokens_per_day as "maxTokensPerDay", r.max_cost_usd_per_month::text as "maxCostUsdPerMonth",
-        r.next_run_at as "dueAt", last.until as "accountedUntil", now() as now
-      from routines r
-      join projects p on p.id = r.project_id
+      with due as (
+        -- Limited and locked before anything is joined: what is looked up then is looked up for one batch only.
+        select id, project_id, schedule, timezone, model_provider, overlap, misfire, max_tokens_per_day,
+          max_cost_usd_per_month, next_run_at
+        from routines
+        where state = 'active' and next_run_at <= now()
+        order by next_run_at
+        limit ${batchSize}
+        for update skip locked
+      )
+      select due.id, due.project_id as "projectId", p.organization_id as "organizationId",
+        o.paid_plan as "paidPlan", due.schedule, due.timezone, due.model_provider as provider, due.overlap,
+        due.misfire, due.max_tokens_per_day as "maxTokensPerDay",
+        due.max_cost_usd_per_month::text as "maxCostUsdPerMonth", due.next_run_at as "dueAt",
+        last.until as "accountedUntil", now() as now
+      from due
+      join projects p on p.id = due.project_id
       join organizations o on o.id = p.organization_id
       left join lateral (
         select coalesce(skipped_until, scheduled_for) as until from runs
-        where routine_id = r.id and scheduled_for is not null
+        where routine_id = due.id and scheduled_for is not null
         order by scheduled_for desc limit 1
       ) last on true
-      where r.state = 'active' and r.next_run_at <= now()
-      order by r.next_run_at
-      limit ${batchSize}
-      for update of r skip locked
+      order by due.next_run_at
     `,
   );
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
 
 import { consent } from './consent.ts';
+import { answerDevice } from './device.ts';
 import { TOOLS_SCOPE } from './scope.ts';
 
 export interface AuthorizationServerOptions {
@@ -32,6 +33,8 @@ export interface AuthorizationServer {
     readonly tokenRequests: string[];
     /** How long the token endpoint thinks. */
     tokenDelayMs: number;
+    /** What the person does with a user code of the device flow. */
+    answerDevice(userCode: string, answer: 'approve' | 'deny'): Promise<void>;
     /** Makes every access token worthless. */
     revokeAccessTokens(): Promise<void>;
     /** Makes every token worthless. */
@@ -60,6 +63,8 @@ export const startAuthorizationServer = async (
     tokenFaults: [],
     tokenRequests: [],
     tokenDelayMs: 0,
+    answerDevice: (userCode, answer) =>
+      answerDevice(provider, userCode, answer, (id) => grantIds.add(id)),
     async revokeAccessTokens() {
       for (const token of accessTokens) await token.destroy();
       accessTokens.clear();
@@ -137,7 +142,9 @@ const configuration = (
   ttl: {
     AccessToken: () => control.accessTokenSeconds,
     AuthorizationCode: 60,
+    DeviceCode: 600,
     Grant: 86_400,
+    IdToken: 3600,
     Interaction: 600,
     RefreshToken: 86_400,
     Session: 86_400,

@@ -16,7 +16,11 @@ const wholeNumber = (min: number, max: number) => {
 const integer = (fallback: number, min: number, max: number) =>
   wholeNumber(min, max).default(fallback);
 
-const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
+const httpUrl = z.url({
+  protocol: /^https?$/,
+  abort: true,
+  error: 'expected an http or https URL',
+});
 const origin = httpUrl.refine(
   (value) => URL.canParse(value) && new URL(value).origin === value,
   'expected an origin: scheme, host and port, without a path or trailing slash',

@@ -215,3 +215,24 @@ test('a new sign-in during a renewal wins over it', async () => {
   expect((await late).status).toBe(200);
   expect(await grant()).toEqual(signedIn);
 });
+
+test('fifty callers with two database connections wait for one renewal and not for each other', async () => {
+  const small = await startSignInFixture({ env: { DATABASE_POOL_SIZE: '2' } });
+  try {
+    const caller = await signUp(small.service);
+    const { data } = await signIn(caller.session, 'fixture');
+    await rows(
+      small.service.deps.database,
+      sql`update connections set credentials_expire_at = now() where id = ${data.id}`,
+    );
+    small.authorizationServer.control.tokenRequests.length = 0;
+    small.authorizationServer.control.tokenDelayMs = 300;
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => caller.session.get(`/v1/connections/${data.id}/accounts`)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(small.authorizationServer.control.tokenRequests).toEqual(['refresh_token']);
+  } finally {
+    await small.close();
+  }
+});

@@ -9,6 +9,7 @@ import {
   visit,
   type SignInFixture,
 } from './sign-in-fixture.ts';
+import { proves } from '#test/support/proves.ts';
 
 let fixture: SignInFixture;
 let person: Person;
@@ -27,25 +28,29 @@ const start = (session = person.session, provider = 'fixture', body = {}) =>
 const comeBack = (query: string, session = person.session, provider = 'fixture') =>
   session.get(`/oauth/callback/${provider}${query}`);
 
-test('signing in makes a ready connection that is named after the account', async () => {
-  const { status, data } = await signIn(person.session, 'fixture');
-  expect(status).toBe(200);
-  expect(data).toMatchObject({
-    kind: 'managed',
-    provider: 'fixture',
-    name: 'Fixture',
-    auth: 'oauth',
-    state: 'ready',
-    error: null,
-    accountLabel: 'https://shop.example/ and 1 more',
-  });
-  expect(data.scopes.toSorted()).toEqual(['offline_access', 'tools']);
-  const accounts = await person.session.get(`/v1/connections/${data.id}/accounts`);
-  expect(accounts.data).toEqual([
-    { id: 'site-1', name: 'https://shop.example/' },
-    { id: 'site-2', name: 'https://blog.example/' },
-  ]);
-});
+test(
+  'signing in makes a ready connection that is named after the account',
+  proves('POST /v1/connections/oauth/:provider/start', 'GET /oauth/callback/:provider'),
+  async () => {
+    const { status, data } = await signIn(person.session, 'fixture');
+    expect(status).toBe(200);
+    expect(data).toMatchObject({
+      kind: 'managed',
+      provider: 'fixture',
+      name: 'Fixture',
+      auth: 'oauth',
+      state: 'ready',
+      error: null,
+      accountLabel: 'https://shop.example/ and 1 more',
+    });
+    expect(data.scopes.toSorted()).toEqual(['offline_access', 'tools']);
+    const accounts = await person.session.get(`/v1/connections/${data.id}/accounts`);
+    expect(accounts.data).toEqual([
+      { id: 'site-1', name: 'https://shop.example/' },
+      { id: 'site-2', name: 'https://blog.example/' },
+    ]);
+  },
+);
 
 test('the authorization request has PKCE, a long state, our return address, and nothing of the caller', async () => {
   const { data } = await start(person.session, 'fixture', { name: 'Mine' });

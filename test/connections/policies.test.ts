@@ -3,6 +3,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
+import { proves } from '#test/support/proves.ts';
 import { startEverythingServer, type EverythingServer } from './everything-server.ts';
 import { discovered, policyPath, type Json } from './support.ts';
 
@@ -23,46 +24,58 @@ afterAll(async () => {
 
 const discover = () => discovered(key, { name: 'Everything', url: everything.url });
 
-test('a tool server is connected and says what it is called; its token is never returned', async () => {
-  const created = await key.post('/v1/connections', {
-    name: 'Everything',
-    url: `${everything.url}?api_key=query-canary`,
-    bearerToken: 'canary-token-1f9c',
-  });
-  expect(created.status).toBe(201);
-  expect(created.data).toMatchObject({
-    kind: 'tool_server',
-    provider: null,
-    name: 'Everything',
-    auth: 'bearer',
-    state: 'ready',
-    error: null,
-    server: { name: 'mcp-servers/everything', protocolVersion: expect.stringMatching(/^\d{4}-/) },
-  });
-  const list = await key.get('/v1/connections');
-  expect(list.data.map(({ id }: { id: string }) => id)).toContain(created.data.id);
-  expect(JSON.stringify([created.body, list.body])).not.toMatch(/canary/);
-  const stored = await service.deps.database.query('select * from connections');
-  expect(JSON.stringify(stored.rows)).not.toContain('canary-token');
-});
+test(
+  'a tool server is connected and says what it is called; its token is never returned',
+  proves('POST /v1/connections', 'GET /v1/connections'),
+  async () => {
+    const created = await key.post('/v1/connections', {
+      name: 'Everything',
+      url: `${everything.url}?api_key=query-canary`,
+      bearerToken: 'canary-token-1f9c',
+    });
+    expect(created.status).toBe(201);
+    expect(created.data).toMatchObject({
+      kind: 'tool_server',
+      provider: null,
+      name: 'Everything',
+      auth: 'bearer',
+      state: 'ready',
+      error: null,
+      server: { name: 'mcp-servers/everything', protocolVersion: expect.stringMatching(/^\d{4}-/) },
+    });
+    const list = await key.get('/v1/connections');
+    expect(list.data.map(({ id }: { id: string }) => id)).toContain(created.data.id);
+    expect(JSON.stringify([created.body, list.body])).not.toMatch(/canary/);
+    const stored = await service.deps.database.query('select * from connections');
+    expect(JSON.stringify(stored.rows)).not.toContain('canary-token');
+  },
+);
 
-test('discovery gives each tool a disabled policy with what the server says of it', async () => {
-  const { routineId, connectionId, tools } = await discover();
-  expect(tools.length).toBeGreaterThan(5);
-  expect(new Set(tools.map(({ state }) => state))).toEqual(new Set(['disabled']));
-  const echo = tools.find(({ name }) => name === 'echo');
-  expect(echo).toMatchObject({
-    connectionId,
-    routineId,
-    inputSchema: { type: 'object', required: ['message'] },
-    confirmedHash: null,
-    confirmedBy: null,
-    definitionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
-  });
-  const listed = await key.get(`/v1/routines/${routineId}/tools?limit=2`);
-  expect(listed.data).toHaveLength(2);
-  expect(listed.headers.get('link')).toContain('rel="next"');
-});
+test(
+  'discovery gives each tool a disabled policy with what the server says of it',
+  proves(
+    'policy.discovered',
+    'POST /v1/routines/:routineId/connections/:connectionId/discover',
+    'GET /v1/routines/:routineId/tools',
+  ),
+  async () => {
+    const { routineId, connectionId, tools } = await discover();
+    expect(tools.length).toBeGreaterThan(5);
+    expect(new Set(tools.map(({ state }) => state))).toEqual(new Set(['disabled']));
+    const echo = tools.find(({ name }) => name === 'echo');
+    expect(echo).toMatchObject({
+      connectionId,
+      routineId,
+      inputSchema: { type: 'object', required: ['message'] },
+      confirmedHash: null,
+      confirmedBy: null,
+      definitionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    const listed = await key.get(`/v1/routines/${routineId}/tools?limit=2`);
+    expect(listed.data).toHaveLength(2);
+    expect(listed.headers.get('link')).toContain('rel="next"');
+  },
+);
 
 test('discovering again changes nothing when the server has not changed', async () => {
   const { routineId, connectionId, tools } = await discover();
@@ -85,44 +98,55 @@ test.each([
   expect(new Set(data.map(({ state }: Json) => state))).toEqual(new Set(['disabled']));
 });
 
-test('a confirmation pins the definition, names who confirmed, and is a material change', async () => {
-  const { routineId, tools } = await discover();
-  const before = (await key.get(`/v1/routines/${routineId}`)).data;
-  const confirmed = await person.session.patch(policyPath(routineId, tools[0]), {
-    confirmAutomaticExecution: true,
-    definitionHash: tools[0].definitionHash,
-    maxCallsPerRun: 3,
-  });
-  expect(confirmed.status).toBe(200);
-  expect(confirmed.data).toMatchObject({
-    state: 'automatic',
-    confirmedHash: tools[0].definitionHash,
-    confirmedBy: person.userId,
-    maxCallsPerRun: 3,
-  });
-  const after = (await key.get(`/v1/routines/${routineId}`)).data;
-  expect(after).toMatchObject({ state: 'draft', revision: before.revision + 1, nextRunAt: null });
-});
+test(
+  'a confirmation pins the definition, names who confirmed, and is a material change',
+  proves('policy.automatic', 'PATCH /v1/routines/:routineId/tools/:policyId'),
+  async () => {
+    const { routineId, tools } = await discover();
+    const before = (await key.get(`/v1/routines/${routineId}`)).data;
+    const confirmed = await person.session.patch(policyPath(routineId, tools[0]), {
+      confirmAutomaticExecution: true,
+      definitionHash: tools[0].definitionHash,
+      maxCallsPerRun: 3,
+    });
+    expect(confirmed.status).toBe(200);
+    expect(confirmed.data).toMatchObject({
+      state: 'automatic',
+      confirmedHash: tools[0].definitionHash,
+      confirmedBy: person.userId,
+      maxCallsPerRun: 3,
+    });
+    const after = (await key.get(`/v1/routines/${routineId}`)).data;
+    expect(after).toMatchObject({ state: 'draft', revision: before.revision + 1, nextRunAt: null });
+  },
+);
 
-test('without a confirmation an automatic tool can only be made stricter', async () => {
-  const { routineId, tools } = await discover();
-  const path = policyPath(routineId, tools[0]);
-  await key.patch(path, { confirmAutomaticExecution: true, maxCallsPerRun: 5 });
-  const schema = { properties: { message: { const: 'hello' } } };
-  for (const [body, status] of [
-    [{ maxCallsPerRun: 10 }, 400],
-    [{ maxCallsPerRun: null }, 400],
-    [{ maxCallsPerRun: 2 }, 200],
-    [{ argumentSchema: schema }, 200],
-    [{ argumentSchema: null }, 400],
-    [{ argumentSchema: {} }, 400],
-    [{ state: 'disabled' }, 200],
-  ] as const) {
-    expect([body, (await key.patch(path, body)).status]).toEqual([body, status]);
-  }
-  const { data } = await key.patch(path, { confirmAutomaticExecution: true, argumentSchema: null });
-  expect(data).toMatchObject({ state: 'automatic', maxCallsPerRun: 2, argumentSchema: null });
-});
+test(
+  'without a confirmation an automatic tool can only be made stricter',
+  proves('PATCH /v1/routines/:routineId/tools/:policyId'),
+  async () => {
+    const { routineId, tools } = await discover();
+    const path = policyPath(routineId, tools[0]);
+    await key.patch(path, { confirmAutomaticExecution: true, maxCallsPerRun: 5 });
+    const schema = { properties: { message: { const: 'hello' } } };
+    for (const [body, status] of [
+      [{ maxCallsPerRun: 10 }, 400],
+      [{ maxCallsPerRun: null }, 400],
+      [{ maxCallsPerRun: 2 }, 200],
+      [{ argumentSchema: schema }, 200],
+      [{ argumentSchema: null }, 400],
+      [{ argumentSchema: {} }, 400],
+      [{ state: 'disabled' }, 200],
+    ] as const) {
+      expect([body, (await key.patch(path, body)).status]).toEqual([body, status]);
+    }
+    const { data } = await key.patch(path, {
+      confirmAutomaticExecution: true,
+      argumentSchema: null,
+    });
+    expect(data).toMatchObject({ state: 'automatic', maxCallsPerRun: 2, argumentSchema: null });
+  },
+);
 
 test('a confirmation of another definition than the present one is refused', async () => {
   const { routineId, tools } = await discover();
@@ -144,26 +168,30 @@ test('an argument schema that cannot be used is refused with the reason', async 
   }
 });
 
-test('deleting a connection deletes its policies and takes the routines that used it to draft', async () => {
-  const { routineId, connectionId, tools } = await discover();
-  await key.patch(policyPath(routineId, tools[0]), { confirmAutomaticExecution: true });
-  await service.deps.database.query(`update routines set state = 'active' where id = $1`, [
-    routineId,
-  ]);
-  const bystander = await discover();
-  const removed = await key.delete(`/v1/connections/${connectionId}`);
-  expect(removed.status).toBe(200);
-  expect(removed.data.draftedRoutineIds).toEqual([routineId]);
-  const routine = (await key.get(`/v1/routines/${routineId}`)).data;
-  expect(routine).toMatchObject({
-    state: 'draft',
-    stateReason: expect.stringContaining('"Everything"'),
-  });
-  expect((await key.get(`/v1/routines/${routineId}/tools`)).data).toEqual([]);
-  expect((await key.delete(`/v1/connections/${connectionId}`)).status).toBe(404);
-  const other = (await key.get(`/v1/routines/${bystander.routineId}/tools`)).data;
-  expect(other).toHaveLength(bystander.tools.length);
-});
+test(
+  'deleting a connection deletes its policies and takes the routines that used it to draft',
+  proves('DELETE /v1/connections/:connectionId'),
+  async () => {
+    const { routineId, connectionId, tools } = await discover();
+    await key.patch(policyPath(routineId, tools[0]), { confirmAutomaticExecution: true });
+    await service.deps.database.query(`update routines set state = 'active' where id = $1`, [
+      routineId,
+    ]);
+    const bystander = await discover();
+    const removed = await key.delete(`/v1/connections/${connectionId}`);
+    expect(removed.status).toBe(200);
+    expect(removed.data.draftedRoutineIds).toEqual([routineId]);
+    const routine = (await key.get(`/v1/routines/${routineId}`)).data;
+    expect(routine).toMatchObject({
+      state: 'draft',
+      stateReason: expect.stringContaining('"Everything"'),
+    });
+    expect((await key.get(`/v1/routines/${routineId}/tools`)).data).toEqual([]);
+    expect((await key.delete(`/v1/connections/${connectionId}`)).status).toBe(404);
+    const other = (await key.get(`/v1/routines/${bystander.routineId}/tools`)).data;
+    expect(other).toHaveLength(bystander.tools.length);
+  },
+);
 
 test('nothing of a project can be seen or changed from another one', async () => {
   const { routineId, connectionId, tools } = await discover();

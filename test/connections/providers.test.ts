@@ -19,6 +19,7 @@ import {
   visit,
   type SignInFixture,
 } from './sign-in-fixture.ts';
+import { proves } from '#test/support/proves.ts';
 
 let fixture: SignInFixture;
 let person: Person;
@@ -32,75 +33,83 @@ afterAll(() => fixture.close());
 const connect = (apiKey: string, session = person.session, provider = 'fixture-key') =>
   session.post(`/v1/connections/api-key/${provider}`, { apiKey });
 
-test('the list names every provider and says which are configured', async () => {
-  const { status, data } = await person.session.get('/v1/connections/providers');
-  expect(status).toBe(200);
-  const byId = new Map<string, Record<string, unknown>>(
-    data.map((each: { id: string }) => [each.id, each]),
-  );
-  expect([...byId.keys()]).toEqual(
-    expect.arrayContaining([
-      'ahrefs',
-      'github',
-      'google-analytics',
-      'google-search-console',
-      'hubspot',
-      'linear',
-      'notion',
-      'posthog',
-      'slack',
-      'stripe',
-    ]),
-  );
-  expect(byId.get('github')).toEqual({
-    id: 'github',
-    name: 'GitHub',
-    category: 'development',
-    auth: 'oauth',
-    configured: false,
-    scopes: ['repo', 'read:org', 'read:user'],
-    redirectUri: `${UI_ORIGIN}/oauth/callback/github`,
-    toolServer: 'https://api.githubcopilot.com/mcp/',
-    listsAccounts: true,
-    keyPage: null,
-    documentation:
-      'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
-  });
-  expect(byId.get('fixture')).toMatchObject({ configured: true });
-  // Nothing has to be registered for a key, nor where clients register themselves.
-  expect(byId.get('stripe')).toMatchObject({
-    auth: 'api_key',
-    configured: true,
-    redirectUri: null,
-  });
-  expect(byId.get('notion')).toMatchObject({ auth: 'oauth', configured: true });
-});
+test(
+  'the list names every provider and says which are configured',
+  proves('GET /v1/connections/providers'),
+  async () => {
+    const { status, data } = await person.session.get('/v1/connections/providers');
+    expect(status).toBe(200);
+    const byId = new Map<string, Record<string, unknown>>(
+      data.map((each: { id: string }) => [each.id, each]),
+    );
+    expect([...byId.keys()]).toEqual(
+      expect.arrayContaining([
+        'ahrefs',
+        'github',
+        'google-analytics',
+        'google-search-console',
+        'hubspot',
+        'linear',
+        'notion',
+        'posthog',
+        'slack',
+        'stripe',
+      ]),
+    );
+    expect(byId.get('github')).toEqual({
+      id: 'github',
+      name: 'GitHub',
+      category: 'development',
+      auth: 'oauth',
+      configured: false,
+      scopes: ['repo', 'read:org', 'read:user'],
+      redirectUri: `${UI_ORIGIN}/oauth/callback/github`,
+      toolServer: 'https://api.githubcopilot.com/mcp/',
+      listsAccounts: true,
+      keyPage: null,
+      documentation:
+        'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
+    });
+    expect(byId.get('fixture')).toMatchObject({ configured: true });
+    // Nothing has to be registered for a key, nor where clients register themselves.
+    expect(byId.get('stripe')).toMatchObject({
+      auth: 'api_key',
+      configured: true,
+      redirectUri: null,
+    });
+    expect(byId.get('notion')).toMatchObject({ auth: 'oauth', configured: true });
+  },
+);
 
 test('a key with any scope may read the list', async () => {
   const key = await person.key(['models:read']);
   expect((await key.get('/v1/connections/providers')).status).toBe(200);
 });
 
-test('an API key of the provider is tried, then kept sealed', async () => {
-  const { status, data } = await connect(API_KEY);
-  expect(status).toBe(201);
-  expect(data).toMatchObject({
-    kind: 'managed',
-    provider: 'fixture-key',
-    name: 'Fixture with keys',
-    auth: 'api_key',
-    state: 'ready',
-    accountLabel: 'https://shop.example/ and 1 more',
-  });
-  const { data: accounts } = await person.session.get(`/v1/connections/${data.id}/accounts`);
-  expect(accounts).toHaveLength(2);
-  const [stored] = await rows<{ text: string }>(
-    fixture.service.deps.database,
-    sql`select connections::text as text from connections where id = ${data.id}`,
-  );
-  expect(stored!.text).toContain('v1.');
-  expect(JSON.stringify([data, accounts, stored])).not.toContain(API_KEY);
-});
+test(
+  'an API key of the provider is tried, then kept sealed',
+  proves('POST /v1/connections/api-key/:provider', 'GET /v1/connections/:connectionId/accounts'),
+  async () => {
+    const { status, data } = await connect(API_KEY);
+    expect(status).toBe(201);
+    expect(data).toMatchObject({
+      kind: 'managed',
+      provider: 'fixture-key',
+      name: 'Fixture with keys',
+      auth: 'api_key',
+      state: 'ready',
+      accountLabel: 'https://shop.example/ and 1 more',
+    });
+    const { data: accounts } = await person.session.get(`/v1/connections/${data.id}/accounts`);
+    expect(accounts).toHaveLength(2);
+    const [stored] = await rows<{ text: string }>(
+      fixture.service.deps.database,
+      sql`select connections::text as text from connections where id = ${data.id}`,
+    );
+    expect(stored!.text).toContain('v1.');
+    expect(JSON.stringify([data, accounts, stored])).not.toContain(API_KEY);
+  },
+);
 
 test('a key that the provider does not take is not kept', async () => {
   const before = (await person.session.get('/v1/connections')).data.length;

@@ -8,7 +8,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { connect, discovered, type Json } from './support.ts';
+import { connect, discovered, policyPath, type Json } from './support.ts';
 
 let service: Service;
 let hostile: HostileTools;
@@ -125,6 +125,20 @@ test('of 10,000 tools the first 1,000 get a policy, in one statement, and the re
   expect(hostile.control.seen.filter((method) => method === 'tools/list')).toHaveLength(22);
 });
 
+test('a routine takes 128 automatic tools and not one more', async () => {
+  const { routineId, tools } = await discovered(key, { url: hostile.url('many') });
+  const patch = (tool: Json) =>
+    key.patch(policyPath(routineId, tool), { confirmAutomaticExecution: true });
+  await service.deps.database.query(
+    `update tool_policies set state = 'automatic', confirmed_hash = definition_hash, confirmed_at = now()
+     where routine_id = $1 and id = any($2)`,
+    [routineId, tools.slice(0, 127).map(({ id }) => id)],
+  );
+  expect((await patch(tools[200])).status).toBe(200);
+  expect((await patch(tools[201])).body.error.message).toContain('128 automatic tools');
+  expect((await patch(tools[200])).status).toBe(200);
+});
+
 test('a list without an end is given up after 50 pages', async () => {
   await discovered(key, { url: hostile.url('endless-pages') });
   expect(hostile.control.seen.filter((method) => method === 'tools/list')).toHaveLength(50);
@@ -188,7 +202,7 @@ test('a tool whose input schema would stop the process is not confirmed', async 
   expect(refusal.body.error.message).toMatch(/^inputSchema: not a usable JSON Schema/);
 });
 
-test('a static credential that is refused later is told on the connection and by discovery', async () => {
+test('a static credential that is refused later is told on the connection, until a discovery succeeds', async () => {
   const routineId = await createRoutine(key);
   const connectionId = await connect(key, {
     url: hostile.url('honest'),
@@ -204,5 +218,16 @@ test('a static credential that is refused later is told on the connection and by
   expect(data.find(({ id }: Json) => id === connectionId)).toMatchObject({
     state: 'needs_reauthorization',
     error: { code: 'credentials_rejected' },
+  });
+
+  await service.deps.database.query('update connections set url = $1 where id = $2', [
+    hostile.url('honest'),
+    connectionId,
+  ]);
+  expect((await key.post(path)).status).toBe(200);
+  const after = (await key.get('/v1/connections')).data;
+  expect(after.find(({ id }: Json) => id === connectionId)).toMatchObject({
+    state: 'ready',
+    error: null,
   });
 });

@@ -143,7 +143,15 @@ test(
 
 test(
   'every operation with a scope refuses a key that has all the others, and takes one that has it',
-  proves('models:read', 'routines:read', 'routines:write', 'runs:read', 'runs:write'),
+  proves(
+    'models:read',
+    'routines:read',
+    'routines:write',
+    'runs:read',
+    'runs:write',
+    'connections:read',
+    'connections:write',
+  ),
   async () => {
     const scoped = routes.filter(({ spec }) => spec.scope !== undefined);
     const without = new Map(

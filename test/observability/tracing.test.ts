@@ -5,6 +5,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
+import { replay } from '#test/workflows/histories.ts';
 import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from './otlp-receiver.ts';
 
 const CALLER = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
@@ -72,6 +73,11 @@ test('one trace leads from the request through the workflow and its activity to 
     'gen_ai.usage.input_tokens': run.usage.inputTokens,
     'gen_ai.usage.output_tokens': run.usage.outputTokens,
   });
+  // The headers stand in the history, and take no part in its replay.
+  const history = await service.temporal.workflow.getHandle(run.id).fetchHistory();
+  expect(JSON.stringify(history)).toContain('traceparent');
+  expect(await replay([{ name: run.id, history }])).toEqual({ [run.id]: undefined });
+
   const everything = receiver.bodies.join('\n');
   expect(everything).not.toContain('canary of traces');
   expect(everything).not.toContain(run.result);

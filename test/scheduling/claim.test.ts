@@ -3,6 +3,7 @@ import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
 import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { proves } from '#test/support/proves.ts';
 import { installClock, type DatabaseClock } from './clock.ts';
 import {
   accountingFaults,
@@ -36,39 +37,43 @@ afterAll(() => testDatabase.drop());
 
 const claim = (over: Partial<ClaimDeps> = {}) => claimDueRoutines({ ...deps, ...over }, 500);
 
-test('twenty claimers at once over 1,500 due routines claim each exactly once', async () => {
-  const [first] = await plantRoutines(database, 900, { nextRunAt: NOON });
-  await plantRoutines(database, 600, { nextRunAt: NOON });
-  const claimer = async () => {
-    const claimed = [];
-    for (let more = true; more;) {
-      const batch = await claimDueRoutines(deps, 50);
-      claimed.push(batch.runs);
-      more = batch.more;
-    }
-    return claimed.reduce((sum, runs) => sum + runs, 0);
-  };
-  const claimed = await Promise.all(Array.from({ length: 20 }, claimer));
-  expect(claimed.reduce((sum, runs) => sum + runs, 0)).toBe(1_500);
-  const counted = await row(
-    database,
-    sql`
+test(
+  'twenty claimers at once over 1,500 due routines claim each exactly once',
+  proves('routine.nextRunAt'),
+  async () => {
+    const [first] = await plantRoutines(database, 900, { nextRunAt: NOON });
+    await plantRoutines(database, 600, { nextRunAt: NOON });
+    const claimer = async () => {
+      const claimed = [];
+      for (let more = true; more;) {
+        const batch = await claimDueRoutines(deps, 50);
+        claimed.push(batch.runs);
+        more = batch.more;
+      }
+      return claimed.reduce((sum, runs) => sum + runs, 0);
+    };
+    const claimed = await Promise.all(Array.from({ length: 20 }, claimer));
+    expect(claimed.reduce((sum, runs) => sum + runs, 0)).toBe(1_500);
+    const counted = await row(
+      database,
+      sql`
       select count(*) as runs, count(distinct routine_id) as routines, count(*) filter (where state = 'queued') as queued
       from runs where scheduled_for = ${NOON}
     `,
-  );
-  expect(counted).toEqual({ runs: 1_500, routines: 1_500, queued: 1_500 });
-  const left = await row(
-    database,
-    sql`select count(*) as due from routines where state = 'active' and next_run_at <= now()`,
-  );
-  expect(left).toEqual({ due: 0 });
-  const allowance = await row(
-    database,
-    sql`select runs from monthly_runs where organization_id = ${first!.organizationId}`,
-  );
-  expect(allowance).toEqual({ runs: 900 });
-});
+    );
+    expect(counted).toEqual({ runs: 1_500, routines: 1_500, queued: 1_500 });
+    const left = await row(
+      database,
+      sql`select count(*) as due from routines where state = 'active' and next_run_at <= now()`,
+    );
+    expect(left).toEqual({ due: 0 });
+    const allowance = await row(
+      database,
+      sql`select runs from monthly_runs where organization_id = ${first!.organizationId}`,
+    );
+    expect(allowance).toEqual({ runs: 900 });
+  },
+);
 
 test('a batch takes the longest due first and says whether there is more', async () => {
   const late = await plantRoutine(database, { nextRunAt: before(HOUR), schedule: '0 * * * *' });
@@ -76,7 +81,7 @@ test('a batch takes the longest due first and says whether there is more', async
   expect(await claimDueRoutines(deps, 1)).toMatchObject({ more: true });
   expect(await occurrencesOf(database, late.id)).toHaveLength(2);
   expect(await occurrencesOf(database, due.id)).toHaveLength(0);
-  expect(await claimDueRoutines(deps, 2)).toEqual({ more: false, runs: 1, skipped: 0 });
+  expect(await claimDueRoutines(deps, 2)).toMatchObject({ more: false, runs: 1, skipped: 0 });
 });
 
 test('after an outage of three days run_once makes one run, and one row says what was missed', async () => {
@@ -84,7 +89,7 @@ test('after an outage of three days run_once makes one run, and one row says wha
     schedule: '0 * * * *',
     nextRunAt: before(72 * HOUR),
   });
-  expect(await claim()).toEqual({ more: false, runs: 1, skipped: 1 });
+  expect(await claim()).toMatchObject({ more: false, runs: 1, skipped: 1 });
   expect(await occurrencesOf(database, id)).toMatchObject([
     {
       state: 'skipped',
@@ -202,7 +207,7 @@ test('a stored schedule or zone that cannot be computed pauses that routine and 
   const beside = { nextRunAt: NOON, beside: broken };
   const nowhere = await plantRoutine(database, { ...beside, timezone: 'Mars/Olympus' });
   const well = await plantRoutine(database, beside);
-  expect(await claim()).toEqual({ more: false, runs: 1, skipped: 2 });
+  expect(await claim()).toMatchObject({ more: false, runs: 1, skipped: 2 });
   for (const { id } of [broken, nowhere]) {
     expect(await routineOf(database, id)).toMatchObject({
       state: 'paused',
@@ -247,7 +252,7 @@ test('a schedule planned anew while the clock is an hour behind does not run an 
   const replanned = before(HOUR - 300_000);
   await execute(database, sql`update routines set next_run_at = ${replanned} where id = ${id}`);
   await clock.shift(HOUR / 2);
-  expect(await claim()).toEqual({ more: false, runs: 0, skipped: 0 });
+  expect(await claim()).toMatchObject({ more: false, runs: 0, skipped: 0 });
   expect((await routineOf(database, id)).nextRunAt).toEqual(before(-300_000));
   await clock.shift(HOUR);
   await claim();

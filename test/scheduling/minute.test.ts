@@ -5,6 +5,7 @@ import { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, startWorkers, type Service } from '#test/support/service.ts';
+import { proves } from '#test/support/proves.ts';
 
 let service: Service;
 let replica: { url: string; close(): Promise<void> };
@@ -28,36 +29,40 @@ afterAll(async () => {
   await service.close();
 });
 
-test('a routine due each minute runs by itself, at the minute, exactly once', async () => {
-  const key = await (await signUp(service)).key();
-  const marker = `Say ${randomBytes(6).toString('hex')}.`;
-  const id = await activeRoutine(key, { schedule: '* * * * *', instructions: marker });
-  const { nextRunAt } = (await key.get(`/v1/routines/${id}`)).data;
-  const scheduled = async () =>
-    (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data as { id: string }[];
-  const cron = service.anonymous.with({ 'X-Scheduler-Secret': service.config.SCHEDULER_SECRET! });
-  const tickEverywhere = () =>
-    Promise.all(
-      [service.url, replica.url].map((url) =>
-        new ApiClient(url, cron.headers).post('/internal/scheduler/tick'),
-      ),
-    );
+test(
+  'a routine due each minute runs by itself, at the minute, exactly once',
+  { timeout: 120_000, ...proves('limit.scheduler', 'routine.nextRunAt') },
+  async () => {
+    const key = await (await signUp(service)).key();
+    const marker = `Say ${randomBytes(6).toString('hex')}.`;
+    const id = await activeRoutine(key, { schedule: '* * * * *', instructions: marker });
+    const { nextRunAt } = (await key.get(`/v1/routines/${id}`)).data;
+    const scheduled = async () =>
+      (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data as { id: string }[];
+    const cron = service.anonymous.with({ 'X-Scheduler-Secret': service.config.SCHEDULER_SECRET! });
+    const tickEverywhere = () =>
+      Promise.all(
+        [service.url, replica.url].map((url) =>
+          new ApiClient(url, cron.headers).post('/internal/scheduler/tick'),
+        ),
+      );
 
-  // The scheduler alone is enough for this; the crons beside it must not double it.
-  await expect.poll(scheduled, { timeout: 65_000, interval: 100 }).toHaveLength(1);
-  await tickEverywhere();
-  await tickEverywhere();
+    // The scheduler alone is enough for this; the crons beside it must not double it.
+    await expect.poll(scheduled, { timeout: 65_000, interval: 100 }).toHaveLength(1);
+    await tickEverywhere();
+    await tickEverywhere();
 
-  const [first] = await scheduled();
-  const run = await runEnded(key, first!.id);
-  expect(run).toMatchObject({ state: 'succeeded', trigger: 'schedule', stepCount: 1 });
-  expect(run.scheduledFor).toBe(nextRunAt);
-  const lateMs = Date.parse(run.createdAt) - Date.parse(run.scheduledFor);
-  expect(lateMs).toBeGreaterThanOrEqual(0);
-  expect(lateMs).toBeLessThan(10_000);
-  expect((await scheduled()).filter((other) => other.id !== run.id)).toEqual([]);
-  const calls = service.gateway.control
-    .requests()
-    .filter(({ body }) => JSON.stringify(body ?? '').includes(marker));
-  expect(calls).toHaveLength(2); // The proof run's and this one's.
-}, 120_000);
+    const [first] = await scheduled();
+    const run = await runEnded(key, first!.id);
+    expect(run).toMatchObject({ state: 'succeeded', trigger: 'schedule', stepCount: 1 });
+    expect(run.scheduledFor).toBe(nextRunAt);
+    const lateMs = Date.parse(run.createdAt) - Date.parse(run.scheduledFor);
+    expect(lateMs).toBeGreaterThanOrEqual(0);
+    expect(lateMs).toBeLessThan(10_000);
+    expect((await scheduled()).filter((other) => other.id !== run.id)).toEqual([]);
+    const calls = service.gateway.control
+      .requests()
+      .filter(({ body }) => JSON.stringify(body ?? '').includes(marker));
+    expect(calls).toHaveLength(2); // The proof run's and this one's.
+  },
+);

@@ -30,14 +30,18 @@ export class Canaries {
 }
 
 function spellings(value: string): string[] {
-  const bytes = Buffer.from(value);
-  return [
-    value,
-    encodeURIComponent(value),
-    JSON.stringify(value).slice(1, -1),
-    bytes.toString('hex'),
-    // Without the last quantum, which depends on what follows.
-    bytes.toString('base64').replace(/.{0,4}=*$/, ''),
-    bytes.toString('base64url').slice(0, -4),
-  ];
+  const plain = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
+  return [...plain, Buffer.from(value).toString('hex'), ...inBase64(value)];
+}
+
+/** Within a longer text the value may stand at any of three offsets; the characters it shares with others are left out. */
+function inBase64(value: string): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)]);
+    const from = [0, 2, 3][offset];
+    return [
+      bytes.toString('base64').replace(/=*$/, '').slice(from, -2),
+      bytes.toString('base64url').slice(from, -2),
+    ];
+  });
 }

@@ -34,7 +34,7 @@ const ID = '(run|rtn|prj|whd)_[0-9a-z]{26}';
 
 /** What the payloads may hold, and nothing else: ids, words of closed lists, names of tools, and summaries of these. */
 const ALLOWED = [
-  `${ID}`,
+  ID,
   '[a-z_]{2,30}',
   `(manual|schedule) run of ${ID}`,
   `webhook delivery ${ID}, attempt \\d+`,

@@ -134,6 +134,8 @@ const REFUSALS: ReadonlyMap<string, TokenFault['kind']> = new Map([
   ['bad_refresh_token', 'grant_refused'],
   ['invalid_code', 'grant_refused'],
   ['invalid_refresh_token', 'grant_refused'],
+  ['token_expired', 'grant_refused'],
+  ['token_revoked', 'grant_refused'],
   ['invalid_client', 'client_refused'],
   ['unauthorized_client', 'client_refused'],
   ['incorrect_client_credentials', 'client_refused'],

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { transaction, type Database } from '#lib/database/index.ts';
+import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { holdRoutine, returnToDraft } from '../routines.ts';
 import { assertUsableSchema, SchemaError } from './json-schema.ts';
 import type { PolicyState, ToolPolicy } from './policy.ts';
-import { readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
+import { countAutomatic, readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
 
 export interface PolicyPatch {
   /** The person has seen the definition and lets the tool run unasked. */
@@ -44,6 +44,9 @@ export function changePolicy(
     }
     const change = decide(before, patch, input.actor);
     if (isSame(before, change)) return before;
+    if (change.state === 'automatic' && before.state !== 'automatic') {
+      await assertRoomForTool(tx, routineId);
+    }
     const after = await updatePolicy(tx, before, change);
     await returnToDraft(tx, { projectId, routineIds: [routineId], reason: null });
     return after;
@@ -85,6 +88,17 @@ function isStricter(before: Limits, after: Limits): boolean {
     calls <= (before.maxCallsPerRun ?? Number.POSITIVE_INFINITY) &&
     (before.argumentSchema === null ||
       isDeepStrictEqual(before.argumentSchema, after.argumentSchema))
+  );
+}
+
+/** What model providers take in one request. */
+const MAX_AUTOMATIC_TOOLS = 128;
+
+async function assertRoomForTool(tx: Db, routineId: string): Promise<void> {
+  if ((await countAutomatic(tx, routineId)) < MAX_AUTOMATIC_TOOLS) return;
+  throw new AppError(
+    'invalid_request',
+    `A routine may have ${MAX_AUTOMATIC_TOOLS} automatic tools; disable another one first.`,
   );
 }
 

@@ -2,7 +2,7 @@ import { transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { ToolServerFault } from '../mcp/fault.ts';
 import { openToolSession, type ToolServerDeps } from '../mcp/session.ts';
-import { lockConnection, readConnection } from '../queries.ts';
+import { lockConnection, markReady, readConnection } from '../queries.ts';
 import { holdRoutine, returnToDraft } from '../routines.ts';
 import { listAllTools, type ListedTools } from './list-tools.ts';
 import type { ToolPolicy } from './policy.ts';
@@ -56,14 +56,17 @@ async function askServer(
   { projectId, connectionId }: { projectId: string; connectionId: string },
 ): Promise<ListedTools> {
   const connection = await readConnection(deps.database, projectId, connectionId);
-  if (connection.state !== 'ready' || connection.url === null) {
-    throw new AppError('connection_not_ready');
-  }
+  // A person who typed the credentials in cannot sign in again; that the server takes them now is proof enough.
+  const typedIn = connection.auth === 'bearer' || connection.auth === 'headers';
+  const ready = connection.state === 'ready';
+  if (connection.url === null || !(ready || typedIn)) throw new AppError('connection_not_ready');
   const limits = { signal: new AbortController().signal, timeoutMs: TIMEOUT_MS };
   try {
     const session = await openToolSession(deps, connection, limits);
     try {
-      return await listAllTools(session, limits);
+      const listed = await listAllTools(session, limits);
+      if (!ready) await markReady(deps.database, connection);
+      return listed;
     } finally {
       await session.close();
     }

@@ -59,6 +59,16 @@ export async function readPolicy(
   return found;
 }
 
+export async function countAutomatic(db: Db, routineId: string): Promise<number> {
+  const found = await row<{ count: number }>(
+    db,
+    sql`
+      select count(*) as count from tool_policies where routine_id = ${routineId} and state = 'automatic'
+    `,
+  );
+  return found?.count ?? 0;
+}
+
 /** What a person may set of a policy. */
 export interface PolicyChange {
   readonly state: PolicyState;

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { loadConfig, variables } from '#lib/config/index.ts';
+
+interface Documented {
+  readonly name: string;
+  readonly value: string;
+  /** Set in the file, not only shown in a comment. */
+  readonly set: boolean;
+  readonly comment: string;
+}
+
+const documented = readExample();
+
+test('the example documents every variable, in the order of the schema, and no other', () => {
+  expect(documented.map(({ name }) => name)).toEqual(Object.keys(variables));
+});
+
+test('every variable has a comment of its own', () => {
+  for (const { name, comment } of documented) {
+    expect([name, comment.length > 10 && comment.endsWith('.')]).toEqual([name, true]);
+  }
+});
+
+test('what is set is what is required, and what is shown with a default has that default', () => {
+  for (const { name, value, set } of documented) {
+    const parsed = variables[name as keyof typeof variables].safeParse(undefined);
+    expect([name, set]).toEqual([name, !parsed.success]);
+    if (parsed.data !== undefined) expect([name, value]).toEqual([name, String(parsed.data)]);
+  }
+});
+
+test('the file with its secrets filled in is a configuration', () => {
+  const secret = randomBytes(32).toString('base64');
+  const filled = Object.fromEntries(
+    documented
+      .filter(({ set }) => set)
+      .map(({ name, value }) => [name, value === '' ? secret : value]),
+  );
+  expect(loadConfig('api', { ...filled, GATEWAY_API_KEY: 'key' })).toMatchObject({ PORT: 3000 });
+});
+
+function readExample(): Documented[] {
+  const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
+  // A blank line ends a variable; a comment without one (a heading, the preface) is none.
+  return text.split(/\n{2,}/).flatMap((block) => {
+    const lines = block.trim().split('\n');
+    const last = /^(# )?([A-Z][A-Z0-9_]*)=(.*)$/.exec(lines.at(-1) ?? '');
+    if (last === null) return [];
+    const [, commented, name = '', value = ''] = last;
+    const comment = lines
+      .slice(0, -1)
+      .map((line) => line.replace(/^# ?/, ''))
+      .join(' ');
+    return [{ name, value, set: commented === undefined, comment }];
+  });
+}

@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { BILLING_VARIABLES, ConfigError, loadConfig, type Role } from '#lib/config/index.ts';
+import { proves } from '#test/support/proves.ts';
+
+const KEY = randomBytes(32).toString('base64');
+const good = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgres://localhost/ras',
+  TEMPORAL_ADDRESS: 'localhost:7233',
+  ENCRYPTION_KEY: KEY,
+  BETTER_AUTH_SECRET: 's'.repeat(32),
+  SCHEDULER_SECRET: 't'.repeat(32),
+  GATEWAY_API_KEY: 'gateway-key',
+};
+
+function faultsOf(environment: Record<string, string>, role: Role = 'api'): readonly string[] {
+  try {
+    loadConfig(role, environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+test('a good environment is read with its defaults', proves('startup.switches'), () => {
+  expect(loadConfig('api', good)).toMatchObject({
+    PORT: 3000,
+    RATE_LIMIT_PER_MINUTE: 600,
+    PRODUCT_TAG: 'ras',
+    BILLING_DEFAULT_PLAN: 'scale',
+    COMMERCIAL_ACQUISITION_ENABLED: false,
+    CHECKOUT_ENABLED: false,
+    AUTOMATIC_TAX_ENABLED: false,
+    MODEL_PROVIDER_A_ENABLED: false,
+    MODEL_PROVIDER_B_ENABLED: false,
+    MODEL_PROVIDER_C_ENABLED: false,
+    FIXTURE_MODE: false,
+  });
+});
+
+test('everything that is missing is named at once', () => {
+  expect(faultsOf({ NODE_ENV: 'development' }).map((fault) => fault.split(':')[0])).toEqual([
+    'DATABASE_URL',
+    'TEMPORAL_ADDRESS',
+    'ENCRYPTION_KEY',
+    'BETTER_AUTH_SECRET',
+  ]);
+});
+
+test('every fault is reported at once with its variable and what is expected, and never its value', () => {
+  const wrong = {
+    NODE_ENV: 'staging-5531',
+    PORT: 'secret-port-5532',
+    PUBLIC_URL: 'https://secret-5533.example/with/path',
+    UI_ORIGIN: 'secret-5534',
+    PRODUCT_TAG: 'Secret-5535',
+    LOG_LEVEL: 'secret-5536',
+    RATE_LIMIT_PER_MINUTE: '5.537',
+    DATABASE_URL: 'mysql://root:secret-5538@localhost/x',
+    TEMPORAL_ADDRESS: 'https://secret-5539/',
+    TEMPORAL_TLS: 'secret-5540',
+    ENCRYPTION_KEY: 'secret-5541',
+    BETTER_AUTH_SECRET: 'secret-5542',
+    SCHEDULER_SECRET: 'secret-5543',
+    GATEWAY_BASE_URL: 'secret-5544',
+    BILLING_DEFAULT_PLAN: 'secret-5545',
+    CHECKOUT_ENABLED: 'secret-5546',
+    STRIPE_SECRET_KEY: 'secret-5547',
+  };
+  const faults = faultsOf(wrong);
+  const named = Object.keys(wrong).filter((name) =>
+    faults.some((fault) => fault.startsWith(`${name}: `)),
+  );
+  expect(named).toEqual(Object.keys(wrong).filter((name) => name !== 'STRIPE_SECRET_KEY'));
+  expect(faults.some((fault) => fault.includes('STRIPE_SECRET_KEY present'))).toBe(true);
+  expect(faults.join('\n')).not.toMatch(/secret-|staging|5\.537/i);
+  expect(faults).toHaveLength(named.length + 1);
+  for (const fault of faults) expect(fault).toMatch(/expected|required|configured/);
+});
+
+test.each([
+  ['of 31 bytes', randomBytes(31).toString('base64')],
+  ['of 33 bytes', randomBytes(33).toString('base64')],
+  ['in hex', randomBytes(32).toString('hex')],
+  ['in base64url', Buffer.alloc(32, 0xfb).toString('base64url')],
+  ['with a newline', `${KEY}\n`],
+  ['whose last character has bits too many', `${'A'.repeat(42)}B=`],
+])(
+  'an encryption key %s is refused',
+  proves('startup.encryption-key', 'limit.secrets'),
+  (_name, key) => {
+    expect(faultsOf({ ...good, ENCRYPTION_KEY: key })).toEqual([
+      'ENCRYPTION_KEY: expected base64 of exactly 32 bytes',
+    ]);
+  },
+);
+
+test('secrets of 31 characters are refused', proves('startup.secrets', 'limit.secrets'), () => {
+  const short = { BETTER_AUTH_SECRET: 'x'.repeat(31), SCHEDULER_SECRET: 'x'.repeat(31) };
+  expect(faultsOf({ ...good, ...short })).toEqual([
+    'BETTER_AUTH_SECRET: expected at least 32 characters',
+    'SCHEDULER_SECRET: expected at least 32 characters',
+  ]);
+});
+
+test(
+  'production refuses fixture mode, a private network and a missing gateway key, all at once',
+  proves('startup.production'),
+  () => {
+    const { GATEWAY_API_KEY: _key, ...without } = good;
+    const local = { ...without, FIXTURE_MODE: 'true', ALLOW_PRIVATE_NETWORK: 'true' };
+    for (const role of ['api', 'worker'] as const) {
+      expect(faultsOf(local, role).map((fault) => fault.split(':')[0])).toEqual([
+        'FIXTURE_MODE',
+        'ALLOW_PRIVATE_NETWORK',
+        'GATEWAY_API_KEY',
+      ]);
+    }
+    expect(faultsOf({ ...local, NODE_ENV: 'development' })).toEqual([]);
+    const { NODE_ENV: _env, ...unnamed } = local;
+    expect(faultsOf(unnamed)).toHaveLength(3);
+  },
+);
+
+test(
+  'payment billing that is partly configured is refused with what is there and what is missing',
+  proves('startup.production'),
+  () => {
+    const all = Object.fromEntries(BILLING_VARIABLES.map((name) => [name, `value-of-${name}`]));
+    expect(faultsOf({ ...good, ...all })).toEqual([]);
+    for (const missing of BILLING_VARIABLES) {
+      const { [missing]: _missing, ...rest } = all;
+      const [fault, ...more] = faultsOf({ ...good, ...rest });
+      expect(more).toEqual([]);
+      expect(fault).toBe(
+        `payment billing is only partly configured: ${Object.keys(rest).join(', ')} present; ${missing} missing`,
+      );
+    }
+  },
+);
+
+test('an empty variable counts as absent', () => {
+  expect(loadConfig('api', { ...good, SCHEDULER_SECRET: '', PORT: '' })).toMatchObject({
+    PORT: 3000,
+  });
+  expect(loadConfig('api', { ...good, SCHEDULER_SECRET: '' }).SCHEDULER_SECRET).toBeUndefined();
+});
+
+test.each(['TRUE', '1', 'yes', 'on', ' true'])(
+  'a switch is never half-read: %j is a fault',
+  (value) => {
+    expect(faultsOf({ ...good, CHECKOUT_ENABLED: value })).toEqual([
+      'CHECKOUT_ENABLED: expected true or false',
+    ]);
+  },
+);
+
+test('each process is asked only for what it uses', () => {
+  const { BETTER_AUTH_SECRET: _a, SCHEDULER_SECRET: _s, ...worker } = good;
+  expect(faultsOf(worker, 'worker')).toEqual([]);
+  expect(faultsOf({ DATABASE_URL: good.DATABASE_URL }, 'migrate')).toEqual([]);
+  expect(faultsOf(worker, 'api')).toEqual(['BETTER_AUTH_SECRET: required: at least 32 characters']);
+  expect(loadConfig('worker', good)).not.toHaveProperty('BETTER_AUTH_SECRET');
+});

@@ -1,0 +1,83 @@
+import { startCluster, type Cluster } from './cluster.ts';
+import { figures } from './figures.ts';
+import { violations } from './invariants.ts';
+import { killAtRandom } from './kills.ts';
+import { startLoad, type Load } from './load.ts';
+import { seededRandom } from './random.ts';
+import { settled } from './settled.ts';
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly kills: number;
+  readonly pauseMs: readonly [number, number];
+  readonly downMs: number;
+  readonly clients: number;
+  /** By when everything has to have ended after the last kill. */
+  readonly settleMs: number;
+  /** Kills stop after this long, however many they were. */
+  readonly maxKillingMs?: number;
+  readonly log: (line: string) => void;
+  /** Called at the end, with everything still up. */
+  readonly inspect?: (load: Load) => Promise<void>;
+}
+
+export interface ChaosReport {
+  readonly kills: number;
+  readonly violations: readonly string[];
+  readonly figures: readonly string[];
+}
+
+/** Kills processes at random while work is going on, lets everything settle, and says what holds. */
+export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
+  const { seed, log } = options;
+  const random = seededRandom(seed);
+  const begun = Date.now();
+  const seconds = (from: number) => `${((Date.now() - from) / 1_000).toFixed(1)} s`;
+  const cluster = await startCluster({ apis: 2, workers: 2 });
+  try {
+    const load = await startLoad(cluster, {
+      random,
+      clients: options.clients,
+      routinesOfEachKind: 2,
+    });
+    try {
+      log(`seed ${seed}; up after ${seconds(begun)}`);
+      const killing = Date.now();
+      const byRole = await killAtRandom(cluster, {
+        ...options,
+        // Its own numbers, so that the order of kills does not hang on how quickly requests were answered.
+        random: seededRandom(seed + 1),
+        deadline: killing + (options.maxKillingMs ?? Infinity),
+      });
+      const kills = [...byRole.values()].reduce((sum, count) => sum + count, 0);
+      const per = [...byRole].map(([role, count]) => `${role} ${count}`);
+      log(`${kills} kills in ${seconds(killing)}: ${per.join(', ')}`);
+      const settling = Date.now();
+      await load.finish();
+      log(`every client had its answer after ${seconds(settling)}`);
+      await settled(cluster, load.database, options.settleMs);
+      log(`everything had ended after ${seconds(settling)}`);
+      load.modelCalls.read();
+      const report = {
+        kills,
+        violations: [...(await violations(load)), ...crashes(cluster)],
+        figures: await figures(cluster, load),
+      };
+      await options.inspect?.(load);
+      return report;
+    } finally {
+      await load.close();
+    }
+  } finally {
+    await cluster.close();
+  }
+}
+
+/** A process that nobody killed stays up, whatever happens around it; only a worker does not start without Temporal. */
+function crashes({ deaths }: Cluster): string[] {
+  return deaths
+    .filter(({ role, lastWords }) => !(role.startsWith('worker') && NO_TEMPORAL.test(lastWords)))
+    .map(({ role, lastWords }) => `${role} ended by itself: ${lastWords}`);
+}
+
+const NO_TEMPORAL = /tonic::transport::Error\(Transport, ConnectError/;

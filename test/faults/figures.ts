@@ -1,0 +1,56 @@
+import { row, rows, sql } from '#lib/database/index.ts';
+import type { Cluster } from './cluster.ts';
+import type { Load } from './load.ts';
+
+/** What happened, as lines to print. */
+export async function figures(
+  cluster: Cluster,
+  { database, ledger, modelCalls, receiver }: Load,
+): Promise<string[]> {
+  const byState = await rows<{
+    trigger: string;
+    state: string;
+    reason: string | null;
+    count: number;
+  }>(
+    database,
+    sql`
+      select trigger, state, reason, count(*) as count from runs
+      group by trigger, state, reason order by trigger, state
+    `,
+  );
+  const steps = await row<{ steps: number; repeated: number; attempts: number }>(
+    database,
+    sql`
+      select count(*) as steps, count(*) filter (where attempt > 1) as repeated, sum(attempt) as attempts
+      from steps where kind = 'model'
+    `,
+  );
+  const sent = await row<{ deliveries: number; attempts: number; redone: number }>(
+    database,
+    sql`
+      select count(*) as deliveries, sum(attempt_count) as attempts,
+        count(*) filter (where attempt_count > 1) as redone
+      from webhook_deliveries
+    `,
+  );
+  const calls = [...modelCalls.byStep.values()].flatMap((counts) => [...counts.values()]);
+  const receipts = [...receiver.receipts.values()];
+  const total = (numbers: readonly number[]) => numbers.reduce((sum, value) => sum + value, 0);
+  return [
+    ...byState.map(
+      ({ trigger, state, reason, count }) =>
+        `runs, ${trigger}, ${state}${reason === null ? '' : ` (${reason})`}: ${count}`,
+    ),
+    `manual runs accepted: ${ledger.accepted.length}; clients were told to come again: ${
+      [...ledger.refusals].map(([outcome, count]) => `${outcome} ${count}`).join(', ') || 'never'
+    }`,
+    `occurrences planted: ${ledger.planted.length}, of which uncertain ${
+      ledger.planted.filter(({ certain }) => !certain).length
+    }`,
+    `model steps: ${steps?.steps}, begun again ${steps?.repeated}; attempts on record ${steps?.attempts}, model calls ${total(calls)}`,
+    `deliveries: ${sent?.deliveries}, sent again ${sent?.redone}; attempts on record ${sent?.attempts}, arrivals ${total(receipts.map(({ count }) => count))}`,
+    `processes that ended by themselves: ${cluster.deaths.length}`,
+    ...cluster.deaths.map(({ role, lastWords }) => `  ${role}: ${lastWords.trim().slice(-400)}`),
+  ];
+}

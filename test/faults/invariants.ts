@@ -1,0 +1,184 @@
+import { rows, sql, type Database } from '#lib/database/index.ts';
+import { KINDS } from './ledger.ts';
+import type { Load } from './load.ts';
+
+/** Every sentence is one thing that must not be. */
+export async function violations(load: Load): Promise<string[]> {
+  const { database, ledger } = load;
+  return [
+    ...ledger.wrongAnswers,
+    ...(await runsOnRecord(load)),
+    ...(await occurrences(load)),
+    ...(await sums(database)),
+    ...(await modelSteps(load)),
+    ...(await deliveries(load)),
+  ];
+}
+
+/** What was accepted is there, once, and has ended well. */
+async function runsOnRecord({ database, ledger }: Load): Promise<string[]> {
+  const found = await rows<{ id: string; state: string; reason: string | null; trigger: string }>(
+    database,
+    sql`select id, state, reason, trigger from runs`,
+  );
+  const byId = new Map(found.map((run) => [run.id, run]));
+  const lost = ledger.accepted.filter(({ id }) => !byId.has(id));
+  const accepted = new Set(ledger.accepted.map(({ id }) => id));
+  const unasked = found.filter(({ id, trigger }) => trigger === 'manual' && !accepted.has(id));
+  const keys = new Set(ledger.accepted.map(({ key }) => key));
+  return [
+    ...lost.map(({ id }) => `run ${id} was accepted and is not on record`),
+    ...unasked.map(({ id }) => `run ${id} was made twice for one key, or by nobody`),
+    ...(keys.size === accepted.size ? [] : ['two keys gave the same run']),
+    ...found
+      .filter(({ state }) => state === 'queued' || state === 'running')
+      .map(({ id, state }) => `run ${id} is still ${state}`),
+    ...found
+      .filter(({ state }) => state === 'failed')
+      .map(({ id, reason }) => `run ${id} failed: ${reason}`),
+  ];
+}
+
+/** Every planted occurrence has exactly one row, and there are no others. */
+async function occurrences({ database, ledger }: Load): Promise<string[]> {
+  const found = await rows<{
+    routineId: string;
+    at: Date;
+    skippedCount: number | null;
+    state: string;
+  }>(
+    database,
+    sql`
+      select routine_id as "routineId", scheduled_for as at, skipped_count as "skippedCount", state
+      from runs where trigger = 'schedule'
+    `,
+  );
+  const nameOf = ({ routineId, at }: { routineId: string; at: Date }) =>
+    `${routineId} at ${at.toISOString()}`;
+  const counts = new Map<string, number>();
+  for (const row of found) counts.set(nameOf(row), (counts.get(nameOf(row)) ?? 0) + 1);
+  const planted = new Set(ledger.planted.map(nameOf));
+  return [
+    ...ledger.planted
+      .filter(({ certain }) => certain)
+      .map(nameOf)
+      .filter((name) => counts.get(name) !== 1)
+      .map((name) => `the occurrence of ${name} has ${counts.get(name) ?? 0} rows`),
+    ...[...counts.keys()]
+      .filter((name) => !planted.has(name))
+      .map((name) => `an occurrence of ${name} is on record that was never due`),
+    ...found
+      .filter(({ state, skippedCount }) => state === 'skipped' && skippedCount !== 1)
+      .map((row) => `the skipped occurrence of ${nameOf(row)} stands for ${row.skippedCount}`),
+  ];
+}
+
+/** Runs, steps and ledger tell the same usage. */
+async function sums(database: Database): Promise<string[]> {
+  const wrong = await rows<{ id: string }>(
+    database,
+    sql`
+      select runs.id from runs left join (
+        select run_id, count(*) filter (where kind = 'model' and state = 'succeeded') as done,
+          sum(input_tokens) as input, sum(output_tokens) as output, sum(cost_usd) as cost,
+          max(index) + 1 as indexes, count(*) as steps
+        from steps group by run_id
+      ) s on s.run_id = runs.id left join (
+        select run_id, count(*) as entries, sum(total_tokens) as total, sum(cost_usd) as cost
+        from usage_ledger group by run_id
+      ) l on l.run_id = runs.id
+      where runs.step_count <> coalesce(s.done, 0) or runs.input_tokens <> coalesce(s.input, 0)
+        or runs.output_tokens <> coalesce(s.output, 0) or runs.cost_usd is distinct from s.cost
+        or coalesce(l.entries, 0) <> coalesce(s.done, 0) or l.cost is distinct from s.cost
+        or coalesce(l.total, 0) <> runs.input_tokens + runs.output_tokens or s.indexes <> s.steps
+    `,
+  );
+  return wrong.map(({ id }) => `the usage of run ${id}, its steps and the ledger disagree`);
+}
+
+/** Each run has the model steps that its script implies, and each request to the model is an attempt on record. */
+async function modelSteps({ database, ledger, modelCalls }: Load): Promise<string[]> {
+  const found = await rows<{
+    runId: string;
+    routineId: string;
+    runState: string;
+    attempts: number[];
+    states: string[];
+  }>(
+    database,
+    sql`
+      select runs.id as "runId", routine_id as "routineId", runs.state as "runState",
+        array_agg(steps.attempt order by index) as attempts, array_agg(steps.state order by index) as states
+      from runs join steps on steps.run_id = runs.id and kind = 'model'
+      group by runs.id
+    `,
+  );
+  const faults: string[] = [];
+  const known = new Map(found.map((run) => [run.runId, run]));
+  for (const { runId, routineId, runState, attempts, states } of found) {
+    const wanted = KINDS[ledger.kinds.get(routineId)!].modelSteps;
+    if (runState === 'succeeded' && states.length !== wanted) {
+      faults.push(`run ${runId} has ${states.length} model steps instead of ${wanted}`);
+    }
+    for (const [step, attempt] of attempts.entries()) {
+      const calls = modelCalls.byStep.get(runId)?.get(step) ?? 0;
+      if (calls > attempt) {
+        faults.push(
+          `model step ${step} of run ${runId}: ${calls} calls, ${attempt} attempts on record`,
+        );
+      }
+      if (calls === 0 && states[step] === 'succeeded') {
+        faults.push(`model step ${step} of run ${runId} was never asked of the model`);
+      }
+    }
+  }
+  for (const [runId, steps] of modelCalls.byStep) {
+    const recorded = known.get(runId)?.states.length ?? 0;
+    const highest = Math.max(...steps.keys());
+    if (highest >= recorded) faults.push(`run ${runId} called the model for a step not on record`);
+  }
+  return faults;
+}
+
+/** Every run of a routine that ended has one delivery, which arrived under one id with one body. */
+async function deliveries({ database, receiver }: Load): Promise<string[]> {
+  const found = await rows<{
+    runId: string;
+    id: string | null;
+    state: string | null;
+    body: string | null;
+    attempts: number;
+  }>(
+    database,
+    sql`
+      select runs.id as "runId", d.id, d.state, d.body,
+        (select count(*) from webhook_attempts a where a.delivery_id = d.id) as attempts
+      from runs left join webhook_deliveries d on d.run_id = runs.id
+      where runs.state in ('succeeded', 'failed', 'cancelled')
+    `,
+  );
+  const faults: string[] = [];
+  const runsSeen = new Set<string>();
+  for (const { runId, id, state, body, attempts } of found) {
+    if (runsSeen.has(runId)) faults.push(`run ${runId} has two deliveries`);
+    runsSeen.add(runId);
+    if (id === null) faults.push(`run ${runId} has no delivery`);
+    else {
+      const receipts = receiver.receipts.get(id);
+      if (state !== 'delivered') faults.push(`delivery ${id} of run ${runId} is ${state}`);
+      if (receipts === undefined) faults.push(`delivery ${id} of run ${runId} never arrived`);
+      else if (receipts.bodies.size > 1 || !receipts.bodies.has(body!)) {
+        faults.push(`delivery ${id} of run ${runId} arrived with different bodies`);
+      } else if (receipts.count > attempts) {
+        faults.push(
+          `delivery ${id} arrived ${receipts.count} times with ${attempts} attempts on record`,
+        );
+      }
+    }
+  }
+  const ids = new Set(found.map(({ id }) => id));
+  for (const id of receiver.receipts.keys()) {
+    if (!ids.has(id)) faults.push(`delivery ${id} arrived and is not on record`);
+  }
+  return faults;
+}

@@ -1,0 +1,105 @@
+import { openDatabase, type Database } from '#lib/database/index.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import type { Cluster } from './cluster.ts';
+import { emptyLedger, KINDS, type Kind, type Ledger } from './ledger.ts';
+import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
+import { between } from './random.ts';
+import { startReceiver, type Receiver } from './receiver.ts';
+import { startRuns } from './run-client.ts';
+import { keepTicking, plantOccurrences } from './schedule.ts';
+
+export interface Load {
+  readonly ledger: Ledger;
+  readonly database: Database;
+  readonly receiver: Receiver;
+  readonly modelCalls: ModelCalls;
+  /** No new work from now on; resolves when every request begun has its answer. Ticks go on until `close`. */
+  finish(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LoadOptions {
+  readonly random: () => number;
+  /** Clients that start one manual run after another. */
+  readonly clients: number;
+  readonly routinesOfEachKind: number;
+}
+
+/** Puts manual runs, scheduled occurrences, ticks and webhook deliveries on the cluster until told to finish. */
+export async function startLoad(cluster: Cluster, options: LoadOptions): Promise<Load> {
+  const { random } = options;
+  const ledger = emptyLedger();
+  const receiver = await startReceiver(() => between(random, 0, 200));
+  const modelCalls = countModelCalls(cluster.gateway);
+  cluster.gateway.control.script(
+    { marker: KINDS.slow.orders, times: null, latencyMs: 1_500 },
+    { marker: KINDS.tools.orders, times: null, latencyMs: 200, behaviour: { kind: 'obey' } },
+    { times: null, latencyMs: 100 },
+  );
+  const person = await signUp({
+    url: cluster.apiUrls[0]!,
+    config: { UI_ORIGIN: cluster.uiOrigin },
+  });
+  const key = await person.key();
+  await createRoutines(key, { ...options, ledger, webhookUrl: receiver.url });
+
+  const database = openDatabase({
+    url: cluster.databaseUrl,
+    poolSize: 4,
+    applicationName: 'load',
+  });
+  const [work, ticks] = [new AbortController(), new AbortController()];
+  const client = { apiUrls: cluster.apiUrls, headers: key.headers, ledger, random };
+  const working = Promise.all([
+    ...Array.from({ length: options.clients }, () => startRuns(client, work.signal)),
+    plantOccurrences({ database, ledger, random }, work.signal),
+  ]);
+  const ticking = keepTicking(cluster, ticks.signal);
+
+  return {
+    ledger,
+    database,
+    receiver,
+    modelCalls,
+    async finish() {
+      work.abort();
+      await working;
+    },
+    async close() {
+      work.abort();
+      ticks.abort();
+      await ticking;
+      modelCalls.stop();
+      await receiver.close();
+      await database.end();
+    },
+  };
+}
+
+/** Routines of every kind, each with the proof run that it needs to be activated. */
+async function createRoutines(
+  key: ApiClient,
+  options: LoadOptions & { ledger: Ledger; webhookUrl: string },
+): Promise<void> {
+  const { ledger, webhookUrl } = options;
+  for (const [kind, { orders }] of Object.entries(KINDS)) {
+    for (let count = 0; count < options.routinesOfEachKind; count += 1) {
+      const id = await createRoutine(key, {
+        name: `${kind} ${count}`,
+        instructions: `Write one line.\n${RUN_MARK}\n${orders}`,
+        // Not due by itself for as long as this takes; occurrences are planted.
+        schedule: '0 0 29 2 *',
+        overlap: count % 2 === 0 ? 'allow' : 'skip',
+        pauseAfterFailures: 1_000,
+        webhookUrl,
+      });
+      ledger.kinds.set(id, kind as Kind);
+      const proof = await runOnce(key, id);
+      ledger.accepted.push({ id: proof.id, key: `proof of ${id}` });
+      const { status, body } = await key.post(`/v1/routines/${id}/activate`);
+      if (status !== 200) throw new Error(JSON.stringify({ proof, body }));
+    }
+  }
+}

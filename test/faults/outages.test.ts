@@ -1,0 +1,201 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { routes } from '#api/routes.ts';
+import { execute, openDatabase, sql } from '#lib/database/index.ts';
+import { ApiClient } from '#test/support/client.ts';
+import { pathFor } from '#test/support/operations.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
+import { startCluster, type Cluster } from './cluster.ts';
+import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
+
+/** How long each part is away; a minute is what the service promises to survive, a few seconds show how. */
+const OUTAGE_MS = Number(process.env['OUTAGE_SECONDS'] ?? 6) * 1_000;
+const TIMEOUT_MS = 90_000 + 3 * OUTAGE_MS;
+
+let cluster: Cluster;
+let person: Person;
+let key: ApiClient;
+let calls: ModelCalls;
+
+beforeAll(async () => {
+  cluster = await startCluster({ apis: 1, workers: 1 });
+  calls = countModelCalls(cluster.gateway);
+  person = await signUp({ url: cluster.apiUrls[0]!, config: { UI_ORIGIN: cluster.uiOrigin } });
+  key = await person.key();
+  // The worker is there when a run has ended.
+  await runOnce(key, await createRoutine(key));
+}, 120_000);
+afterAll(async () => {
+  calls.stop();
+  await cluster.close();
+});
+
+test(
+  'while Postgres is away everything but liveness answers 503 with Retry-After, and all is well again without a restart',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const marker = 'Answer while the database is away.';
+    cluster.gateway.control.script({ marker, latencyMs: 2_000 });
+    const routineId = await createRoutine(key, { instructions: `${RUN_MARK}\n${marker}` });
+    const { data: underWay } = await key.post(`/v1/routines/${routineId}/run`);
+    await modelCalled(underWay.id);
+
+    await cluster.kill('postgres');
+    const away = Date.now();
+    for (const spec of routes.map((route) => route.spec)) {
+      const answer = await clientFor(spec.auth).send(
+        spec.method,
+        pathFor(spec),
+        spec.method === 'GET' ? undefined : {},
+      );
+      const told = { status: answer.status, code: answer.body?.error?.code };
+      const name = `${spec.method} ${spec.path}`;
+      if (WITHOUT_POSTGRES.has(spec.path)) expect(told.status, name).toBeLessThan(300);
+      else {
+        expect(told, name).toEqual({ status: 503, code: 'service_unavailable' });
+        expect(Number(answer.headers.get('retry-after')), name).toBeGreaterThan(0);
+      }
+    }
+    const signIn = await new ApiClient(cluster.apiUrls[0]!, { Origin: cluster.uiOrigin }).post(
+      '/auth/sign-in/email',
+      { email: person.email, password: 'correct-horse-battery' },
+    );
+    expect(signIn.status).toBe(503);
+    expect(signIn.headers.get('retry-after')).not.toBeNull();
+    await sleep(Math.max(OUTAGE_MS - (Date.now() - away), 3_000));
+    await cluster.start('postgres');
+
+    await expect.poll(() => key.get('/v1/runs').then(({ status }) => status), POLL).toBe(200);
+    expect((await person.session.get('/v1/projects')).status).toBe(200);
+    // Its answer came when nothing could be recorded: it was kept until it could, and paid for once.
+    const ended = await runEnded(key, underWay.id, TIMEOUT_MS / 2);
+    expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1 });
+    calls.read();
+    expect(calls.byStep.get(underWay.id)?.get(0)).toBe(1);
+    expect((await runOnce(key, routineId)).state).toBe('succeeded');
+    expect(cluster.deaths).toEqual([]);
+  },
+);
+
+test(
+  'while Temporal is away a run is accepted, and it starts by a tick when Temporal is back',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const manual = await createRoutine(key);
+    const scheduled = await activeRoutine(key, { schedule: '0 0 29 2 *' });
+    await cluster.kill('temporal');
+    const away = Date.now();
+
+    const started = await key.post(`/v1/routines/${manual}/run`);
+    expect(started.status).toBe(202);
+    expect(started.data.state).toBe('queued');
+    expect(Date.now() - away).toBeLessThan(10_000);
+    const dropped = await key.post(`/v1/routines/${manual}/run`);
+    const cancelled = await key.post(`/v1/runs/${dropped.data.id}/cancel`);
+    expect(cancelled).toMatchObject({ status: 202, data: { state: 'cancelled' } });
+
+    const ready = await key.get('/ready');
+    expect(ready.status).toBe(503);
+    expect(ready.body.error.message).toBe('Temporal cannot be reached.');
+    expect(Number(ready.headers.get('retry-after'))).toBeGreaterThan(0);
+
+    await makeDue(scheduled);
+    await tick();
+    const claimed = () => key.get(`/v1/routines/${scheduled}/runs?trigger=schedule`);
+    await expect
+      .poll(async () => (await claimed()).data, POLL)
+      .toMatchObject([{ state: 'queued' }]);
+
+    await sleep(Math.max(OUTAGE_MS - (Date.now() - away), 0));
+    await cluster.start('temporal');
+    const ticking = setInterval(() => void tick().catch(() => undefined), 1_000);
+    try {
+      const occurrence = (await claimed()).data[0].id;
+      expect((await runEnded(key, started.data.id, TIMEOUT_MS / 2)).state).toBe('succeeded');
+      expect((await runEnded(key, occurrence, TIMEOUT_MS / 2)).state).toBe('succeeded');
+    } finally {
+      clearInterval(ticking);
+    }
+    await expect.poll(() => key.get('/ready').then(({ status }) => status), POLL).toBe(200);
+    expect((await runOnce(key, manual)).state).toBe('succeeded');
+    expect((await key.get(`/v1/runs/${dropped.data.id}`)).data.state).toBe('cancelled');
+    expect(cluster.deaths).toEqual([]);
+  },
+);
+
+test(
+  'while the gateway hangs, runs time out or are cancelled and the runs of other models go on',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const marker = 'Never answer this.';
+    cluster.gateway.control.script({ marker, times: null, behaviour: { kind: 'hang' } });
+    const hanging = await createRoutine(key, {
+      instructions: marker,
+      limits: { timeoutSeconds: 10 },
+    });
+    const endless = await createRoutine(key, { instructions: marker });
+    const other = await createRoutine(key);
+
+    const { data: timed } = await key.post(`/v1/routines/${hanging}/run`);
+    const { data: unwanted } = await key.post(`/v1/routines/${endless}/run`);
+    await expect
+      .poll(() => key.get(`/v1/runs/${unwanted.id}`).then(({ data }) => data.state), POLL)
+      .toBe('running');
+    expect((await runOnce(key, other)).state).toBe('succeeded');
+
+    expect((await key.post(`/v1/runs/${unwanted.id}/cancel`)).status).toBe(202);
+    expect((await runEnded(key, unwanted.id)).state).toBe('cancelled');
+    expect(await runEnded(key, timed.id, 60_000)).toMatchObject({
+      state: 'failed',
+      reason: 'timeout',
+    });
+    expect((await runOnce(key, other)).state).toBe('succeeded');
+    expect(cluster.deaths).toEqual([]);
+  },
+);
+
+const POLL = { timeout: 30_000, interval: 200 };
+
+/** Operations that need no database to answer: liveness, the document, and the tick, which answers before it begins. */
+const WITHOUT_POSTGRES = new Set(['/health', '/v1/openapi.json', '/internal/scheduler/tick']);
+
+function clientFor(auth: (typeof routes)[number]['spec']['auth']): ApiClient {
+  switch (auth) {
+    case 'none':
+      return new ApiClient(cluster.apiUrls[0]!);
+    case 'scheduler-secret':
+      return new ApiClient(cluster.apiUrls[0]!, { 'X-Scheduler-Secret': cluster.schedulerSecret });
+    case 'key-or-session':
+      return key;
+    case 'session':
+    case 'project-session':
+      return person.session;
+  }
+}
+
+async function modelCalled(runId: string): Promise<void> {
+  await expect
+    .poll(() => {
+      calls.read();
+      return calls.byStep.has(runId);
+    }, POLL)
+    .toBe(true);
+}
+
+async function makeDue(routineId: string): Promise<void> {
+  const database = openDatabase({
+    url: cluster.databaseUrl,
+    poolSize: 1,
+    applicationName: 'test',
+  });
+  await execute(database, sql`update routines set next_run_at = now() where id = ${routineId}`);
+  await database.end();
+}
+
+async function tick(): Promise<void> {
+  const client = new ApiClient(cluster.apiUrls[0]!, {
+    'X-Scheduler-Secret': cluster.schedulerSecret,
+  });
+  await client.post('/internal/scheduler/tick');
+}

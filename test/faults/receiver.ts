@@ -1,0 +1,47 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Receipts {
+  count: number;
+  /** Different bodies under one id; more than one is a fault. */
+  readonly bodies: Set<string>;
+}
+
+export interface Receiver {
+  readonly url: string;
+  /** By `webhook-id`. */
+  readonly receipts: ReadonlyMap<string, Receipts>;
+  close(): Promise<void>;
+}
+
+/** Takes every webhook, a little slowly, so that some are under way when their sender dies. */
+export async function startReceiver(latencyMs: () => number): Promise<Receiver> {
+  const receipts = new Map<string, Receipts>();
+  const server = createServer((request, response) => {
+    const take = async () => {
+      const body = await text(request);
+      const id = String(request.headers['webhook-id']);
+      const known = receipts.get(id) ?? { count: 0, bodies: new Set<string>() };
+      known.count += 1;
+      known.bodies.add(body);
+      receipts.set(id, known);
+      await sleep(latencyMs());
+      response.writeHead(204).end();
+    };
+    // A sender that dies in the middle of its request has not delivered anything.
+    take().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    receipts,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,167 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  activateRoutine,
+  archiveRoutine,
+  pauseRoutine,
+  patchRoutine,
+  ROUTINE_STATES,
+  ROUTINE_TRANSITIONS,
+  type Routine,
+  type RoutineState,
+} from '#core/routines/index.ts';
+import {
+  cancellation,
+  endRun,
+  failure,
+  requestCancellation,
+  RUN_STATES,
+  RUN_TRANSITIONS,
+  type RunEnding,
+  type RunState,
+} from '#core/runs/index.ts';
+import { beginStep } from '#core/runs/begin-step.ts';
+import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { renderStatesPage, STATES_PAGE } from '../../docs/generate/run-states.ts';
+
+let service: Service;
+let database: Database;
+let routine: Planted;
+
+beforeAll(async () => {
+  service = await startService();
+  ({ database } = service.deps);
+  routine = await plantRoutine(database);
+});
+afterAll(() => service.close());
+
+test('docs/run-states.md shows the states and transitions of the code', async () => {
+  const page = await readFile(STATES_PAGE, 'utf8');
+  expect(page).toBe(renderStatesPage(page));
+  expect(page).toContain('| `running` | `succeeded` |');
+});
+
+async function plantRun(state: RunState): Promise<string> {
+  const id = newId('run');
+  await execute(
+    database,
+    sql`
+      insert into runs (id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
+      values (${id}, ${routine.projectId}, ${routine.id}, 1, 'manual', ${state}, 5, 60)
+    `,
+  );
+  return id;
+}
+
+const ends =
+  (ending: RunEnding) =>
+  (id: string): Promise<unknown> =>
+    transaction(database, (tx) => endRun(tx, id, ending));
+
+const RUN_OPERATIONS: Record<string, { to: RunState; act: (id: string) => Promise<unknown> }> = {
+  'a step begins': { to: 'running', act: (id) => beginStep(database, id, 0) },
+  'it succeeds': {
+    to: 'succeeded',
+    act: ends({ state: 'succeeded', reason: null, errorMessage: null, result: 'done' }),
+  },
+  'it fails': { to: 'failed', act: ends(failure('timeout')) },
+  'its cancellation is carried out': { to: 'cancelled', act: ends(cancellation) },
+};
+
+test.each(Object.entries(RUN_OPERATIONS))(
+  'a run changes its state as the table says, and otherwise not at all: %s',
+  async (_name, { to, act }) => {
+    const entries = RUN_TRANSITIONS.filter((transition) => transition.to === to);
+    const allowed = new Set<RunState>(entries.flatMap(({ from }) => [...from]));
+    for (const from of RUN_STATES) {
+      const id = await plantRun(from);
+      await act(id);
+      const after = await row<{ state: RunState }>(
+        database,
+        sql`select state from runs where id = ${id}`,
+      );
+      expect(after!.state, `from ${from}`).toBe(allowed.has(from) ? to : from);
+    }
+  },
+);
+
+test('a cancellation that is asked for ends a queued run and leaves one under way to its step', async () => {
+  const ask = async (from: RunState) => {
+    const id = await plantRun(from);
+    return requestCancellation(database, routine.projectId, id).then(
+      ({ run }) => run.state,
+      ({ code }: { code: string }) => code,
+    );
+  };
+  const answers = await Promise.all(RUN_STATES.map(async (from) => [from, await ask(from)]));
+  expect(Object.fromEntries(answers)).toEqual({
+    queued: 'cancelled',
+    running: 'running',
+    succeeded: 'run_not_cancellable',
+    failed: 'run_not_cancellable',
+    cancelled: 'run_not_cancellable',
+    skipped: 'run_not_cancellable',
+  });
+});
+
+const ROUTINE_OPERATIONS: Record<
+  string,
+  { to: RoutineState; act: (planted: Planted) => Promise<Routine> }
+> = {
+  'it is activated': {
+    to: 'active',
+    act: ({ id, projectId, organizationId }) =>
+      activateRoutine(database, { id, projectId, organizationId, plan: 'scale' }),
+  },
+  'it is paused': {
+    to: 'paused',
+    act: ({ id, projectId }) => pauseRoutine(database, projectId, id),
+  },
+  'it is archived': {
+    to: 'archived',
+    act: ({ id, projectId }) => archiveRoutine(database, projectId, id),
+  },
+  'its instructions are changed': {
+    to: 'draft',
+    act: async ({ id, projectId }) => {
+      const patch = { instructions: 'Write something else.' };
+      const saved = await patchRoutine(service.deps, {
+        id,
+        projectId,
+        patch,
+        expectedVersions: undefined,
+      });
+      return saved.routine;
+    },
+  },
+};
+
+test.each(Object.entries(ROUTINE_OPERATIONS))(
+  'a routine changes its state as the table says, and otherwise not at all: %s',
+  async (_name, { to, act }) => {
+    const entries = ROUTINE_TRANSITIONS.filter((transition) => transition.to === to);
+    const allowed = new Set<RoutineState>(entries.flatMap(({ from }) => [...from]));
+    for (const from of ROUTINE_STATES) {
+      const planted = await plantRoutine(database, { nextRunAt: new Date() });
+      await execute(
+        database,
+        sql`
+          insert into runs (id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
+          values (${newId('run')}, ${planted.projectId}, ${planted.id}, 1, 'manual', 'succeeded', 5, 60)
+        `,
+      );
+      await execute(database, sql`update routines set state = ${from} where id = ${planted.id}`);
+      await act(planted).catch((error: { code: string }) => {
+        expect([from, error.code]).toEqual(['archived', 'routine_archived']);
+      });
+      const after = await row<{ state: RoutineState }>(
+        database,
+        sql`select state from routines where id = ${planted.id}`,
+      );
+      expect(after!.state, `from ${from}`).toBe(allowed.has(from) ? to : from);
+    }
+  },
+);

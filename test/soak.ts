@@ -1,0 +1,32 @@
+/**
+ * Entry of `npm run soak`: kills processes at random while work is going on, far longer than the tests do, and prints
+ * what happened. `npm run soak -- --kills 500 --minutes 60 --seed 1`; ends with 1 when anything is not as it must be.
+ */
+import { parseArgs } from 'node:util';
+import { chaos } from './faults/chaos.ts';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '500' },
+    minutes: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    clients: { type: 'string', default: '4' },
+  },
+});
+
+const report = await chaos({
+  seed: Number(values.seed),
+  kills: Number(values.kills),
+  pauseMs: [500, 5_000],
+  downMs: 5_000,
+  clients: Number(values.clients),
+  settleMs: 300_000,
+  maxKillingMs: Number(values.minutes) * 60_000,
+  log: console.log,
+});
+console.log(report.figures.join('\n'));
+console.log(
+  report.violations.length === 0 ? 'Nothing lost, nothing doubled.' : 'NOT AS IT MUST BE:',
+);
+for (const violation of report.violations) console.log(`  ${violation}`);
+process.exitCode = report.violations.length === 0 ? 0 : 1;
