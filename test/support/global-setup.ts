@@ -24,9 +24,10 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'ras-test-'));
   const log = (message: string) => console.log(`  ${message}`);
-  const { spawn, guard, stopAll } = await superviseChildren({ dataDir, log: () => undefined });
+  const children = await superviseChildren({ dataDir, log: () => undefined });
+  const { spawn, guard } = children;
   const stop = async () => {
-    await stopAll();
+    await children.stopAll();
     await rm(dataDir, { recursive: true, force: true });
   };
   try {

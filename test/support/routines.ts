@@ -21,14 +21,14 @@ export async function createRoutine(
   return created.data.id;
 }
 
-const END_STATES = ['succeeded', 'failed', 'cancelled', 'skipped'];
+const END_STATES = new Set(['succeeded', 'failed', 'cancelled', 'skipped']);
 
 /** Polls until the run has ended, and gives its detail. */
 export async function runEnded(client: ApiClient, runId: string, timeoutMs = 25_000) {
   const end = Date.now() + timeoutMs;
   for (;;) {
     const { data } = await client.get(`/v1/runs/${runId}`);
-    if (END_STATES.includes(data.state)) return data;
+    if (END_STATES.has(data.state)) return data;
     if (Date.now() > end) throw new Error(`run ${runId} is still ${data.state}`);
     await sleep(50);
   }

@@ -224,5 +224,5 @@ function versionsOf(ifMatch: string | undefined): number[] | undefined {
 /** Zod leaves `undefined` where a field was absent; a patch says nothing about absent fields. */
 function withoutUndefined(body: z.output<typeof routinePatch>): RoutinePatch {
   const entries = Object.entries(body).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as RoutinePatch;
+  return Object.fromEntries(entries);
 }
