@@ -49,9 +49,13 @@ export function createRunActivities(deps: RunActivityDeps): RunActivities {
         throw toApplicationFailure(error);
       }
     },
-    toolCall(input) {
+    async toolCall(input) {
       const { cancellationSignal } = Context.current();
-      return withHeartbeat(() => performToolStep(deps, input, cancellationSignal));
+      const started = performance.now();
+      const outcome = await withHeartbeat(() => performToolStep(deps, input, cancellationSignal));
+      const seconds = (performance.now() - started) / 1_000;
+      if (outcome !== 'skipped') deps.metrics.toolCall({ outcome, seconds });
+      return outcome;
     },
     async concludeRun({ runId, ending }) {
       const how = ending === 'cancelled' ? cancellation : failure(ending);

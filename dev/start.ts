@@ -44,17 +44,20 @@ async function start(env: NodeJS.ProcessEnv, watch: boolean): Promise<void> {
     };
     await migrate(environment.DATABASE_URL);
     const node = watch ? ['--watch', '--watch-preserve-output'] : [];
-    const run = (name: string, file: string) =>
+    const run = (name: string, file: string, own: NodeJS.ProcessEnv = {}) =>
       children.spawn({
         name,
         command: process.execPath,
         args: [...node, file],
         cwd: ROOT,
-        env: { ...env, ...environment },
+        env: { ...env, ...environment, ...own },
         logFile: path.join(DATA_DIR, `${name.toLowerCase()}.log`),
         stop: { graceMs: 15_000 },
       });
-    const processes = [await run('API', 'api/server.ts'), await run('Worker', 'workers/main.ts')];
+    const processes = [
+      await run('API', 'api/server.ts'),
+      await run('Worker', 'workers/main.ts', workerMetricsPort(env)),
+    ];
     const api = `http://localhost:${ports.api}`;
     await untilReady(api, processes);
     const demo = await seedDemo(api, DATA_DIR);
@@ -70,6 +73,13 @@ async function start(env: NodeJS.ProcessEnv, watch: boolean): Promise<void> {
     console.error(`\n${child.name} ended by itself. Its last lines:\n\n${child.outputTail()}`);
     void stop().then(() => process.exit(1));
   }
+}
+
+/** Two processes on one machine cannot share the port of their metrics: the worker takes the one ten above the API's. */
+function workerMetricsPort({ METRICS_PORT: port }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return port === undefined || port === '' || port === '0'
+    ? {}
+    : { METRICS_PORT: String(Number(port) + 10) };
 }
 
 async function assertPortsFree(ports: Ports, env: NodeJS.ProcessEnv): Promise<void> {

@@ -14,6 +14,9 @@ const { values } = parseArgs({
   },
 });
 
+const begun = Date.now();
+const minutes = () => ((Date.now() - begun) / 60_000).toFixed(1);
+
 const report = await chaos({
   seed: Number(values.seed),
   kills: Number(values.kills),
@@ -23,6 +26,9 @@ const report = await chaos({
   settleMs: 300_000,
   maxKillingMs: Number(values.minutes) * 60_000,
   log: console.log,
+  onKill: (_role, count) => {
+    if (count % 50 === 0) console.log(`${count} kills after ${minutes()} minutes`);
+  },
 });
 console.log(report.figures.join('\n'));
 console.log(

@@ -32,14 +32,17 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
     summary: 'start queued runs',
   });
   let dispatching: Promise<void> | undefined;
+  let ticks = 0;
+  const isFresh = () => ticks < ticksPerRun && !workflowInfo().continueAsNewSuggested;
   // Ticks go on while the last dispatch ends, so that a long backlog never holds up the schedule.
-  for (let ticks = 0; ticks < ticksPerRun || dispatching !== undefined; ticks += 1) {
+  while (isFresh() || dispatching !== undefined) {
     await attempt('tick', tick);
-    if (ticks < ticksPerRun) {
+    if (isFresh()) {
       dispatching ??= attempt('dispatch', dispatch).finally(() => {
         dispatching = undefined;
       });
     }
+    ticks += 1;
     await sleep(intervalMs - (Date.now() % intervalMs));
   }
   await continueAsNew<typeof scheduler>(input);

@@ -62,7 +62,7 @@ export function runsExceeded(plan: Plan): AppError {
  * @throws {AppError} `allowance_exceeded` when as many routines are active as the plan allows
  */
 export async function assertMayActivate(tx: Db, organizationId: string, plan: Plan): Promise<void> {
-  await row(tx, sql`select id from organizations where id = ${organizationId} for update`);
+  await row(tx, sql`select id from organizations where id = ${organizationId} for no key update`);
   const allowance = PLANS[plan].activeRoutines;
   const active = await row<{ count: number }>(
     tx,

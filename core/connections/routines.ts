@@ -8,7 +8,7 @@ import { AppError } from '#lib/errors.ts';
 export async function holdRoutine(tx: Db, projectId: string, routineId: string): Promise<void> {
   const found = await row<{ state: string }>(
     tx,
-    sql`select state from routines where id = ${routineId} and project_id = ${projectId} for update`,
+    sql`select state from routines where id = ${routineId} and project_id = ${projectId} for no key update`,
   );
   if (found === undefined) throw new AppError('routine_not_found');
   if (found.state === 'archived') throw new AppError('routine_archived');

@@ -66,6 +66,8 @@ export function authOptions(settings: AuthSettings) {
     secret: settings.secret,
     trustedOrigins: [settings.uiOrigin],
     telemetry: { enabled: false },
+    // What is not the caller's fault comes to our own error handling, instead of an empty 500 and a line on stderr.
+    onAPIError: { throw: true },
     logger: authLogger(settings.log),
     emailAndPassword: { enabled: true, minPasswordLength: 10, maxPasswordLength: 128 },
     advanced: {

@@ -5,14 +5,14 @@ import { Gauge, type Registry } from '#lib/metrics/index.ts';
 interface Backlog {
   readonly overdue: number;
   readonly outbox: number;
-  readonly outboxAge: number;
+  readonly queueAge: number;
   readonly deliveryAge: number;
 }
 
 /**
- * What waits in Postgres, read when the metrics are scraped: each figure by its partial index, so the cost does not
- * grow with the tables. All processes tell the same, so take the maximum over them. While Postgres is away the
- * figures are NaN rather than wrong.
+ * What waits in Postgres, read when the metrics are scraped: each figure by a partial index, so the cost grows with
+ * what is open and not with the tables. All processes tell the same, so take the maximum over them. While Postgres is
+ * away the figures are NaN rather than wrong.
  */
 export function watchBacklog(registry: Registry, database: Db): void {
   // One scrape asks all gauges at once; they share one query.
@@ -49,8 +49,8 @@ const GAUGES = [
   },
   {
     name: 'ras_queue_oldest_seconds',
-    help: 'How long the oldest queued run has been waiting for its workflow to be started.',
-    figure: 'outboxAge',
+    help: 'How long the oldest queued run has been waiting for its first step to begin.',
+    figure: 'queueAge',
   },
   {
     name: 'ras_webhook_oldest_due_seconds',
@@ -59,7 +59,7 @@ const GAUGES = [
   },
 ] as const;
 
-const UNKNOWN: Backlog = { overdue: NaN, outbox: NaN, outboxAge: NaN, deliveryAge: NaN };
+const UNKNOWN: Backlog = { overdue: NaN, outbox: NaN, queueAge: NaN, deliveryAge: NaN };
 
 async function readBacklog(db: Db): Promise<Backlog> {
   const found = await row<Backlog>(
@@ -76,9 +76,8 @@ async function readBacklog(db: Db): Promise<Backlog> {
           ) waiting
         ) as outbox,
         coalesce((
-          select extract(epoch from now() - created_at) from runs
-          where state = 'queued' and workflow_started_at is null order by id limit 1
-        ), 0)::float8 as "outboxAge",
+          select extract(epoch from now() - min(created_at)) from runs where state = 'queued'
+        ), 0)::float8 as "queueAge",
         coalesce((
           select greatest(extract(epoch from now() - min(greatest(next_attempt_at, claimed_until))), 0)
           from webhook_deliveries where state in ('pending', 'sending')

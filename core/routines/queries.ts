@@ -26,11 +26,14 @@ export async function readRoutine(db: Db, projectId: string, id: string): Promis
   return found;
 }
 
-/** Reads the routine and holds it for the rest of the transaction. @throws {AppError} `routine_not_found` */
+/**
+ * Reads the routine and holds it for the rest of the transaction; runs of it may be put on record meanwhile.
+ * @throws {AppError} `routine_not_found`
+ */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
   const found = await row<Routine>(
     tx,
-    sql`select ${columns} from routines where id = ${id} and project_id = ${projectId} for update`,
+    sql`select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update`,
   );
   if (found === undefined) throw new AppError('routine_not_found');
   return found;

@@ -78,9 +78,12 @@ export async function patchRoutine(
     const material = isMaterialChange(before, fields);
     const rescheduled = fields.schedule !== before.schedule || fields.timezone !== before.timezone;
     const state = material ? 'draft' : before.state;
-    const next = rescheduled
-      ? nextOccurrence(parseStoredSchedule(fields.schedule), fields.timezone, new Date())
-      : before.nextRunAt;
+    // An occurrence that is due and not yet claimed keeps its place: a new schedule does not undo it.
+    const isDue = before.nextRunAt !== null && before.nextRunAt <= new Date();
+    const next =
+      rescheduled && !isDue
+        ? nextOccurrence(parseStoredSchedule(fields.schedule), fields.timezone, new Date())
+        : before.nextRunAt;
     const firstUrl = before.webhookUrl === null && fields.webhookUrl !== null;
     const webhookSecret = firstUrl ? generateWebhookSecret() : undefined;
     if (webhookSecret !== undefined) {

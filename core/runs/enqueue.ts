@@ -2,7 +2,7 @@ import { runsExceeded, takeOneRun, type Plan } from '#core/billing/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import type { StartableRun } from './engine.ts';
-import { readRun } from './queries.ts';
+import { findRun, readRun, runColumns } from './queries.ts';
 import type { Run } from './run.ts';
 
 export interface ManualRun {
@@ -15,18 +15,20 @@ export interface ManualRun {
   readonly retryOf: string | null;
 }
 
+export interface EnqueuedRun {
+  readonly run: Run;
+  readonly startable: StartableRun;
+}
+
 /**
  * Puts a manual run on record, `queued`, and counts it against the month's allowance, in one statement. Its row is
  * the promise that it will run: whoever reads it next can start the workflow.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `allowance_exceeded`
  */
-export async function enqueueManualRun(db: Db, input: ManualRun): Promise<StartableRun> {
-  const found = await row<{
-    state: string;
-    unknown: string[];
-    timeoutSeconds: number;
-    enqueued: boolean;
-  }>(
+export async function enqueueManualRun(db: Db, input: ManualRun): Promise<EnqueuedRun> {
+  const found = await row<
+    { routineState: string; unknown: string[]; timeoutSeconds: number } & (Run | { id: null })
+  >(
     db,
     sql`
       with routine as (
@@ -44,15 +46,14 @@ export async function enqueueManualRun(db: Db, input: ManualRun): Promise<Starta
         select ${input.id}, project_id, id, revision, 'manual', 'queued', ${JSON.stringify(input.variables)},
           ${input.retryOf}, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens
         from accepted, allowed
-        returning id
+        returning ${runColumns}
       )
-      select state, unknown, timeout_seconds as "timeoutSeconds",
-        exists (select 1 from run) or exists (select 1 from runs where id = ${input.id}) as enqueued
-      from routine
+      select routine.state as "routineState", unknown, timeout_seconds as "timeoutSeconds", run.*
+      from routine left join run on true
     `,
   );
   if (found === undefined) throw new AppError('routine_not_found');
-  if (found.state === 'archived') throw new AppError('routine_archived');
+  if (found.routineState === 'archived') throw new AppError('routine_archived');
   if (found.unknown.length > 0) {
     const faults = found.unknown.map((name) => ({
       path: `variables.${name}`,
@@ -60,9 +61,12 @@ export async function enqueueManualRun(db: Db, input: ManualRun): Promise<Starta
     }));
     throw invalid(faults, 'invalid_variable');
   }
-  if (!found.enqueued) throw runsExceeded(input.plan);
   const { id, projectId, routineId } = input;
-  return { id, projectId, routineId, trigger: 'manual', timeoutSeconds: found.timeoutSeconds };
+  // Not inserted: an earlier attempt of the same request did it, or the month's runs are used up.
+  const run = found.id === null ? await findRun(db, projectId, id) : found;
+  if (run === undefined) throw runsExceeded(input.plan);
+  const { timeoutSeconds } = found;
+  return { run, startable: { id, projectId, routineId, trigger: 'manual', timeoutSeconds } };
 }
 
 /**
@@ -72,7 +76,7 @@ export async function enqueueManualRun(db: Db, input: ManualRun): Promise<Starta
 export async function retryRun(
   db: Db,
   input: Omit<ManualRun, 'routineId' | 'variables' | 'retryOf'> & { readonly runId: string },
-): Promise<StartableRun> {
+): Promise<EnqueuedRun> {
   const run: Run = await readRun(db, input.projectId, input.runId);
   if (run.state === 'queued' || run.state === 'running') throw new AppError('run_not_finished');
   const { routineId, variables } = run;

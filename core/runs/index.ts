@@ -2,7 +2,7 @@ export { overBudget } from './budget.ts';
 export { requestCancellation } from './cancel.ts';
 export { cancellation, endRun, failure, type RunEnding } from './end-run.ts';
 export { createRunEngine, type RunEngine, type StartableRun } from './engine.ts';
-export { enqueueManualRun, retryRun } from './enqueue.ts';
+export { enqueueManualRun, retryRun, type EnqueuedRun } from './enqueue.ts';
 export { createRunFeed, type RunFeed } from './feed.ts';
 export { followRun, readEventId, type RunCursor, type RunEvent } from './follow.ts';
 export { createModelCaller, type ModelCaller, type ModelCallerSettings } from './model-call.ts';

@@ -36,6 +36,8 @@ export interface ModelStepDeps {
   readonly models: ModelDirectory;
   readonly skills: SkillCatalogue;
   readonly caller: ModelCaller;
+  /** Whether routines of this model provider may run now. */
+  readonly providerEnabled: (provider: string) => boolean;
   readonly credentials: CredentialSource;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -114,6 +116,7 @@ async function preflight(
   signal: AbortSignal,
 ): Promise<Ready | { readonly reason: RunReason }> {
   if (run.routineState === 'archived') return { reason: 'blocked_routine' };
+  if (!deps.providerEnabled(run.model.provider)) return { reason: 'blocked_provider_disabled' };
   const option = await findModel(deps.models, run);
   if (typeof option === 'string') return { reason: option };
   const tools = run.hasTools ? await offeredTools(deps.database, run) : [];

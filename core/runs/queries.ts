@@ -9,7 +9,8 @@ import type { RunState, Trigger } from './states.ts';
 const usage = sql`jsonb_build_object('inputTokens', input_tokens, 'cachedInputTokens', cached_input_tokens,
   'outputTokens', output_tokens, 'reasoningTokens', reasoning_tokens, 'costUsd', trim_scale(cost_usd)::text) as usage`;
 
-const columns = sql`
+/** A run as `Run` has it. */
+export const runColumns = sql`
   id, project_id as "projectId", routine_id as "routineId", routine_revision as "routineRevision", trigger, state,
   reason, error_message as "errorMessage", scheduled_for as "scheduledFor", skipped_count as "skippedCount",
   skipped_until as "skippedUntil", variables, retry_of as "retryOf",
@@ -41,7 +42,7 @@ export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<
   return rows<Run>(
     db,
     sql`
-      select ${columns} from runs
+      select ${runColumns} from runs
       where ${join(conditions, ' and ')} ${afterCursor(filter.page)}
       order by id desc limit ${filter.page.limit + 1}
     `,
@@ -63,12 +64,16 @@ function createdBefore(until: Date): Sql {
   return sql`created_at < ${until} and id < ${latest}`;
 }
 
+export function findRun(db: Db, projectId: string, id: string): Promise<Run | undefined> {
+  return row<Run>(
+    db,
+    sql`select ${runColumns} from runs where id = ${id} and project_id = ${projectId}`,
+  );
+}
+
 /** @throws {AppError} `run_not_found` */
 export async function readRun(db: Db, projectId: string, id: string): Promise<Run> {
-  const run = await row<Run>(
-    db,
-    sql`select ${columns} from runs where id = ${id} and project_id = ${projectId}`,
-  );
+  const run = await findRun(db, projectId, id);
   if (run === undefined) throw new AppError('run_not_found');
   return run;
 }
@@ -77,7 +82,7 @@ export async function readRun(db: Db, projectId: string, id: string): Promise<Ru
 export async function readRunDetail(db: Db, projectId: string, id: string): Promise<RunDetail> {
   const run = await row<Run & { prompt: string | null }>(
     db,
-    sql`select ${columns}, prompt from runs where id = ${id} and project_id = ${projectId}`,
+    sql`select ${runColumns}, prompt from runs where id = ${id} and project_id = ${projectId}`,
   );
   if (run === undefined) throw new AppError('run_not_found');
   const [steps, deliveries] = [

@@ -33,7 +33,8 @@ export function lockDueRoutines(tx: Db, batchSize: number): Promise<DueRoutine[]
         where state = 'active' and next_run_at <= now()
         order by next_run_at
         limit ${batchSize}
-        for update skip locked
+        -- The foreign key of a run that is put on record meanwhile must not wait for this lock.
+        for no key update skip locked
       )
       select due.id, due.project_id as "projectId", p.organization_id as "organizationId",
         o.paid_plan as "paidPlan", due.schedule, due.timezone, due.model_provider as provider, due.overlap,

@@ -16,7 +16,8 @@ export function reconcileNextTimes(database: Database): Promise<number> {
       tx,
       sql`
         select id, schedule, timezone, now() as now from routines
-        where state = 'active' and next_run_at is null limit 500 for update skip locked
+        where state = 'active' and next_run_at is null limit 500
+        for no key update skip locked
       `,
     );
     if (lost.length === 0) return 0;

@@ -73,6 +73,13 @@ export function createInstruments(registry: Registry) {
       buckets: WEBHOOK_SECONDS,
       registers,
     }),
+    toolDuration: new Histogram({
+      name: 'ras_tool_call_duration_seconds',
+      help: 'Duration of tool calls of runs, recording included, by what they came to.',
+      labelNames: ['outcome'],
+      buckets: MODEL_SECONDS,
+      registers,
+    }),
     modelDuration: new Histogram({
       name: 'ras_model_call_duration_seconds',
       help: 'Duration of model calls, by model and outcome: ok, cancelled or the reason of the failure.',

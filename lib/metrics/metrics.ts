@@ -17,6 +17,7 @@ export interface Metrics {
   }): void;
   ticked(tick: { seconds: number; failed: boolean }): void;
   webhookAttempt(attempt: { outcome: string; seconds: number }): void;
+  toolCall(call: { outcome: string; seconds: number }): void;
   /** `outcome` is `ok`, `cancelled` or the reason of a failure. */
   modelCall(call: { model: string; outcome: string; seconds: number }): void;
   modelTokens(model: string, tokens: Readonly<Record<TokenKind, number>>): void;
@@ -50,6 +51,7 @@ export function createMetrics(): { metrics: Metrics; registry: Registry } {
       on.webhookAttempts.inc({ outcome });
       on.webhookDuration.observe(seconds);
     },
+    toolCall: ({ outcome, seconds }) => on.toolDuration.observe({ outcome }, seconds),
     modelCall: ({ model, outcome, seconds }) =>
       on.modelDuration.observe({ model, outcome }, seconds),
     modelTokens(model, tokens) {

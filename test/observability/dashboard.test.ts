@@ -69,6 +69,7 @@ test('whatever means that work is not done has an alert', async () => {
     'ras_model_tokens_total',
     'ras_scheduler_occurrences_claimed_total',
     'ras_scheduler_occurrences_skipped_total',
+    'ras_tool_call_duration_seconds',
     'ras_webhook_attempts_total',
     'ras_webhook_attempt_duration_seconds',
   ]);

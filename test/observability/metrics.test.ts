@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tick } from '#core/scheduling/index.ts';
 import { serveMetrics, type MetricsServer } from '#lib/metrics/index.ts';
+import { startEverythingServer } from '#test/connections/everything-server.ts';
+import { routineWith } from '#test/connections/support.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
@@ -67,6 +69,36 @@ test('runs, model calls, tokens and cost are counted by how they came out', asyn
   expect(grown('ras_model_tokens_total', { model, kind: 'input' })).toBe(run.usage.inputTokens);
   expect(grown('ras_model_tokens_total', { model, kind: 'output' })).toBe(run.usage.outputTokens);
   expect(grown('ras_model_cost_usd_total', { model })).toBeCloseTo(Number(run.usage.costUsd), 10);
+});
+
+test('tool calls and attempts to deliver a webhook are counted by what they came to', async () => {
+  const everything = await startEverythingServer();
+  try {
+    const { routineId } = await routineWith(key, ['echo'], {
+      connection: { url: everything.url },
+      routine: {
+        instructions: 'marker-of-tools',
+        webhookUrl: `http://127.0.0.1:${service.gateway.port}/hook`,
+      },
+    });
+    const calls = [{ name: 'echo', arguments: { message: 'x' } }];
+    service.gateway.control.script({
+      marker: 'marker-of-tools',
+      behaviour: { kind: 'tool-calls', calls },
+    });
+    expect(await runOnce(key, routineId)).toMatchObject({ state: 'succeeded' });
+  } finally {
+    await everything.stop();
+  }
+  expect(
+    total(await scrape(), 'ras_tool_call_duration_seconds_count', { outcome: 'succeeded' }),
+  ).toBe(1);
+  // The receiver does not take it, so it waits for its next attempt.
+  await expect
+    .poll(async () => total(await scrape(), 'ras_webhook_attempts_total', { outcome: 'pending' }), {
+      timeout: 20_000,
+    })
+    .toBe(1);
 });
 
 test('a tick tells how late it claimed, what it skipped and that it was there', async () => {

@@ -31,7 +31,10 @@ const named = (name: string, traceId: string) =>
   receiver.spans.find((span) => span.name === name && span.traceId === traceId);
 
 test('one trace leads from the request through the workflow and its activity to the model call', async () => {
-  const routineId = await createRoutine(key, { instructions: 'Write about the canary of traces.' });
+  const routineId = await createRoutine(key, {
+    instructions: 'Write about the canary of traces.',
+    webhookUrl: `http://127.0.0.1:${service.gateway.port}/hook`,
+  });
   const started = await key
     .with({ traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-01` })
     .post(`/v1/routines/${routineId}/run`);
@@ -52,6 +55,9 @@ test('one trace leads from the request through the workflow and its activity to 
   const workflow = find('workflow run');
   const activity = find('activity modelStep');
   const call = find(`chat ${run.model.modelId}`);
+
+  await receiver.until(() => named('workflow webhookDelivery', CALLER.traceId) !== undefined);
+  expect(find('start workflow webhookDelivery').parentSpanId).toBe(activity.spanId);
 
   expect(request.parentSpanId).toBe(CALLER.spanId);
   expect(start.parentSpanId).toBe(request.spanId);

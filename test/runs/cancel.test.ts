@@ -68,7 +68,7 @@ test('cancelling reaches a model call that hangs, within seconds', async () => {
   const run = await runEnded(key, runId);
   expect(run).toMatchObject({ state: 'cancelled', reason: 'cancelled', stepCount: 0 });
   expect(run.steps).toMatchObject([{ state: 'failed', errorMessage: 'The run was cancelled.' }]);
-  expect(Date.now() - asked).toBeLessThan(5_000);
+  expect(Date.now() - asked).toBeLessThan(10_000);
   // The worker hears of it with its next beat and hangs up.
   await expect.poll(() => chatCalls()[0]!.aborted, { timeout: 10_000 }).toBe(true);
 });

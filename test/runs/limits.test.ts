@@ -81,6 +81,10 @@ test('a preflight that fails ends the run as blocked, with no model call', async
     reason: 'blocked_variable',
   });
 
+  expect(await blocked(`model_provider = 'provider-b'`)).toMatchObject({
+    reason: 'blocked_provider_disabled',
+  });
+
   const spent = await createRoutine(key, { budget: { maxTokensPerDay: 1 } });
   expect(await runOnce(key, spent)).toMatchObject({ state: 'succeeded' });
   const calls = chatCalls().length;

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 test(
   'a routine due each minute runs by itself, at the minute, exactly once',
-  { timeout: 120_000, ...proves('limit.scheduler', 'routine.nextRunAt') },
+  { timeout: 180_000, ...proves('limit.scheduler', 'routine.nextRunAt') },
   async () => {
     const key = await (await signUp(service)).key();
     const marker = `Say ${randomBytes(6).toString('hex')}.`;
@@ -48,17 +48,17 @@ test(
       );
 
     // The scheduler alone is enough for this; the crons beside it must not double it.
-    await expect.poll(scheduled, { timeout: 65_000, interval: 100 }).toHaveLength(1);
+    await expect.poll(scheduled, { timeout: 100_000, interval: 100 }).toHaveLength(1);
     await tickEverywhere();
     await tickEverywhere();
 
     const [first] = await scheduled();
-    const run = await runEnded(key, first!.id);
+    const run = await runEnded(key, first!.id, 40_000);
     expect(run).toMatchObject({ state: 'succeeded', trigger: 'schedule', stepCount: 1 });
     expect(run.scheduledFor).toBe(nextRunAt);
     const lateMs = Date.parse(run.createdAt) - Date.parse(run.scheduledFor);
     expect(lateMs).toBeGreaterThanOrEqual(0);
-    expect(lateMs).toBeLessThan(10_000);
+    expect(lateMs).toBeLessThan(30_000);
     expect((await scheduled()).filter((other) => other.id !== run.id)).toEqual([]);
     const calls = service.gateway.control
       .requests()

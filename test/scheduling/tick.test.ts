@@ -107,7 +107,9 @@ test('a run whose workflow was terminated under way fails as workflow_lost', asy
   service.gateway.control.script({ latencyMs: 60_000 });
   const routineId = await createRoutine(key);
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-  await expect.poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
+  await expect
+    .poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state, { timeout: 10_000 })
+    .toBe('running');
   await workflowOf(run.id).terminate('test');
   await tick(service.deps);
   expect((await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
@@ -136,7 +138,9 @@ test('a dead previous run holds a routine up only until it is found out', async 
   service.gateway.control.script({ latencyMs: 60_000 });
   const routineId = await createRoutine(key, { schedule: '* * * * *' });
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-  await expect.poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
+  await expect
+    .poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state, { timeout: 10_000 })
+    .toBe('running');
   await workflowOf(run.id).terminate('test');
   await age(run.id, '1 minute');
   const due = (interval: string) =>
@@ -192,4 +196,18 @@ test('one part of a tick that fails does not keep the others from their work', a
     await execute(database, sql`alter table hidden rename to webhook_deliveries`);
   }
   expect(await occurrencesOf(database, id)).toMatchObject([{ state: 'queued' }]);
+});
+
+test('an occurrence that is due and not yet claimed survives the saving of another schedule', async () => {
+  const { database } = service.deps;
+  const routineId = await createRoutine(key, { schedule: '@yearly' });
+  await execute(
+    database,
+    sql`update routines set state = 'active', next_run_at = now() where id = ${routineId}`,
+  );
+  const patched = await key.patch(`/v1/routines/${routineId}`, { schedule: '0 0 1 2 *' });
+  expect(patched.data).toMatchObject({ state: 'active' });
+  await tick(service.deps);
+  expect(await occurrencesOf(database, routineId)).toMatchObject([{ state: 'queued' }]);
+  expect((await routineOf(database, routineId)).nextRunAt?.getUTCMonth()).toBe(1);
 });

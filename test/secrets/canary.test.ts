@@ -191,6 +191,13 @@ test('what is logged for a request or an activity names its ids', () => {
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
+  // Nothing goes past the log: neither the sign-in library nor the native half of Temporal.
+  const astray = (output: string) =>
+    output.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+  expect([...astray(api.output()), ...astray(worker.output())]).toEqual([]);
+  const refusedSignIn = lines(api.output()).find(({ msg }) => String(msg).startsWith('auth: '));
+  expect(refusedSignIn).toMatchObject({ requestId: expect.any(String) });
+
   const failed = lines(api.output()).find(({ msg }) => msg === 'failed');
   expect(failed).toMatchObject({
     level: 'error',

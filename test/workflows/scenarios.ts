@@ -58,7 +58,9 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
     service.gateway.control.script({ behaviour: { kind: 'hang' } });
     const routineId = await createRoutine(key);
     const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-    await expect.poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
+    await expect
+      .poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state, { timeout: 10_000 })
+      .toBe('running');
     await key.post(`/v1/runs/${run.id}/cancel`);
     expect((await runEnded(key, run.id)).state).toBe('cancelled');
     return run.id;

@@ -3,11 +3,10 @@ import { readRoutine } from '#core/routines/index.ts';
 import {
   enqueueManualRun,
   listRuns,
-  readRun,
   readRunDetail,
   requestCancellation,
   retryRun,
-  type StartableRun,
+  type EnqueuedRun,
 } from '#core/runs/index.ts';
 import { kickDelivery, redeliver } from '#core/webhooks/index.ts';
 import type { ProjectAccess } from '../../access.ts';
@@ -177,13 +176,13 @@ function enqueueFor(access: ProjectAccess, id: string) {
 }
 
 /** Starts the workflow; when Temporal cannot be reached the row stays queued and a tick starts it. */
-async function startAndPresent(deps: Deps, queued: StartableRun) {
+async function startAndPresent(deps: Deps, { run, startable }: EnqueuedRun) {
   await deps.engine
-    .startRun(queued)
+    .startRun(startable)
     .catch((err: unknown) =>
-      deps.log.warn({ err, runId: queued.id }, 'a run stays queued until a tick can start it'),
+      deps.log.warn({ err, runId: run.id }, 'a run stays queued until a tick can start it'),
     );
-  return { data: presentRun(await readRun(deps.database, queued.projectId, queued.id)) };
+  return { data: presentRun(run) };
 }
 
 async function listPage(
