@@ -20,8 +20,8 @@ const minutes = () => ((Date.now() - begun) / 60_000).toFixed(1);
 const report = await chaos({
   seed: Number(values.seed),
   kills: Number(values.kills),
-  pauseMs: [500, 5_000],
-  downMs: 5_000,
+  pauseMs: [300, 2_700],
+  downMs: 3_000,
   clients: Number(values.clients),
   settleMs: 300_000,
   maxKillingMs: Number(values.minutes) * 60_000,

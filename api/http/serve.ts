@@ -124,6 +124,8 @@ async function* checkedEach(route: Route, events: AsyncIterable<SentEvent>, deps
 function send(ctx: Context, answer: StoredAnswer): void {
   ctx.status = answer.status;
   ctx.set({ ...answer.headers });
+  // Whatever it is, it is one tenant's, and some of it is shown once.
+  ctx.set('Cache-Control', 'no-store');
   ctx.type = 'application/json';
   ctx.body = JSON.stringify({ data: answer.data, requestId: ctx.state.requestId });
 }

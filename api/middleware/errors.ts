@@ -22,6 +22,7 @@ export function errors(log: Log): Middleware {
       ctx.set({ ...error.headers });
       // The caller was not told to send the body, so nothing can follow on this connection.
       if (awaitsContinue(ctx.req) && !ctx.req.complete) ctx.set('Connection', 'close');
+      ctx.set('Cache-Control', 'no-store');
       ctx.type = 'application/json';
       ctx.body = failureBody(error, String(ctx.state.requestId));
     }

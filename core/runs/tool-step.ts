@@ -47,18 +47,22 @@ export async function performToolStep(
     await persistently(() => recordToolStep(deps.database, input, end), signal);
     return end.state;
   };
+  const refuse = (why: string) => {
+    const end = refusal(tool, why);
+    return record({ ...end, record: { ...end.record, ...shownArguments(tool.input, []) } });
+  };
 
   const target = await findTarget(deps, step);
   if (state === 'started' && !(target !== undefined && isRepeatable(target.policy))) {
     return record(unknownOutcome(tool));
   }
-  if (target === undefined) return record(refusal(tool, NOT_AUTOMATIC));
+  if (target === undefined) return refuse(NOT_AUTOMATIC);
   const { policy, connection } = target;
   if (policy.maxCallsPerRun !== null && step.earlierCalls >= policy.maxCallsPerRun) {
-    return record(refusal(tool, `this tool may be called ${policy.maxCallsPerRun} times in a run`));
+    return refuse(`this tool may be called ${policy.maxCallsPerRun} times in a run`);
   }
   const args = tool.input;
-  if (!isObject(args)) return record(refusal(tool, 'the arguments have to be a JSON object'));
+  if (!isObject(args)) return refuse('the arguments have to be a JSON object');
 
   const outcome = await callConfirmedTool(deps, {
     runId,
@@ -73,16 +77,14 @@ export async function performToolStep(
         shownArguments(args, secrets),
       ),
   });
-  if (outcome.kind === 'superseded') return 'skipped';
+  // Another attempt, thought dead, has sent the call after all, or the run has ended: look again.
+  if (outcome.kind === 'superseded') return performToolStep(deps, input, signal);
+  if (outcome.kind === 'refused') return refuse(outcome.why);
   const cancelled = outcome.kind === 'failed' && signal.aborted;
   // Left as it is where the next attempt, on another worker, may call again.
   if (!(cancelled && (isRepeatable(policy) || !outcome.uncertain))) {
-    const end = endOf(tool, outcome, isRepeatable(policy));
-    if (outcome.kind === 'refused') {
-      end.record = { ...end.record, ...shownArguments(args, outcome.secrets) };
-    }
-    await record(end);
-    if (!cancelled) return end.state;
+    const ended = await record(endOf(tool, outcome, isRepeatable(policy)));
+    if (!cancelled) return ended;
   }
   throw signal.reason;
 }
@@ -105,13 +107,11 @@ async function findTarget(
   }
 }
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
 function endOf(
   tool: PendingTool,
-  outcome: Exclude<ToolCallOutcome, { kind: 'superseded' }>,
+  outcome: Extract<ToolCallOutcome, { kind: 'answered' | 'failed' }>,
   repeatable: boolean,
-): Writable<ToolStepEnd> {
+): ToolStepEnd {
   switch (outcome.kind) {
     case 'answered': {
       const { record, text } = readResult(outcome.result, outcome.secrets);
@@ -123,8 +123,6 @@ function endOf(
         message: toolMessage(tool, fenced(text), failed),
       };
     }
-    case 'refused':
-      return refusal(tool, outcome.why);
     case 'failed': {
       const { fault, secrets } = outcome;
       const said =
@@ -153,7 +151,7 @@ function endOf(
 const UNKNOWN =
   'Whether it was carried out is unknown: it may have taken effect. Do not repeat it; say in the result that this has to be checked.';
 
-function refusal(tool: PendingTool, why: string): Writable<ToolStepEnd> {
+function refusal(tool: PendingTool, why: string): ToolStepEnd {
   return {
     state: 'failed',
     errorMessage: `Refused: ${why}.`,
@@ -180,8 +178,8 @@ function toolMessage(tool: PendingTool, value: string, failed: boolean): ModelMe
   };
 }
 
-function shownArguments(args: Readonly<Record<string, unknown>>, secrets: readonly string[]) {
-  const text = redact(JSON.stringify(args), secrets);
+function shownArguments(args: unknown, secrets: readonly string[]) {
+  const text = redact(JSON.stringify(args) ?? 'null', secrets);
   return { arguments: cut(text, SHOWN_LENGTH), argumentsLength: text.length };
 }
 

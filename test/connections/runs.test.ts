@@ -139,6 +139,7 @@ test('limits of a policy hold: calls per run, and arguments outside of its schem
   ]);
   expect(calls[1].errorMessage).toContain('outside of what was confirmed');
   expect(calls[3].errorMessage).toContain('may be called 2 times');
+  expect(calls.map(({ tool }) => tool.arguments)).not.toContain(null);
 });
 
 test('an image is kept as a reference, and the run goes on with its description', async () => {

@@ -59,7 +59,7 @@ test('of two requests at the same moment one creates, and the other waits its tu
 
 test('while the first request is under way the second is told so', async () => {
   const client = withKey(key);
-  service.gateway.control.script({ target: 'models', latencyMs: 1_500 });
+  service.gateway.control.script({ target: 'models', latencyMs: 3_000 });
   // A replica has no model list yet, so its first request waits for the gateway.
   const slow = await service.replica();
   try {
@@ -77,7 +77,7 @@ test('while the first request is under way the second is told so', async () => {
         service.deps.database,
         sql`select 1 from idempotency_keys where key = ${client.headers['Idempotency-Key']}`,
       );
-    await expect.poll(claimed).toBeDefined();
+    await expect.poll(claimed, { timeout: 15_000 }).toBeDefined();
     const second = await on(service.url);
     expect([second.status, second.body.error.code]).toEqual([409, 'idempotency_in_progress']);
     expect((await first).status).toBe(201);

@@ -30,6 +30,8 @@ test(
       requestId: failure.headers.get('x-request-id'),
     });
     expect(failure.headers.get('content-type')).toMatch(/^application\/json/);
+    for (const { headers } of [success, failure])
+      expect(headers.get('cache-control')).toBe('no-store');
   },
 );
 

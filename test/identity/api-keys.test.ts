@@ -197,7 +197,7 @@ test('the use of a key is noted, at most once a minute', async () => {
     return listed.data.find((shown: { id: string }) => shown.id === data.id).lastUsedAt;
   };
   await key.get('/v1/runs');
-  await expect.poll(usedAt).not.toBeNull();
+  await expect.poll(usedAt, { timeout: 15_000 }).not.toBeNull();
   const first = await usedAt();
   await key.get('/v1/runs');
   expect(await usedAt()).toBe(first);
@@ -206,7 +206,7 @@ test('the use of a key is noted, at most once a minute', async () => {
     sql`update api_keys set last_used_at = now() - interval '61 seconds' where id = ${data.id}`,
   );
   await key.get('/v1/runs');
-  await expect.poll(usedAt).not.toBe(first);
+  await expect.poll(usedAt, { timeout: 15_000 }).not.toBe(first);
 });
 
 test('a key remains when the person who made it goes', async () => {

@@ -43,35 +43,36 @@ test('a drift would be found: a column that only the library knows has to be add
 });
 
 test('guesses of one address are limited, and another address is not', async () => {
-  const attempt = (forwarded: string) =>
-    service.anonymous
-      .with({ 'X-Forwarded-For': forwarded, Origin: service.config.UI_ORIGIN })
-      .post('/auth/sign-in/email', { email: 'ada@example.com', password: 'wrong-password' });
-  const statuses: number[] = [];
   // What the caller writes further left does not make it another address.
-  for (let index = 0; index < 8; index++) {
-    statuses.push((await attempt(`198.51.100.${index}, 203.0.113.7`)).status);
-  }
-  expect(statuses[0]).toBe(401);
-  expect(statuses.at(-1)).toBe(429);
-  expect((await attempt('203.0.113.8')).status).toBe(401);
+  const statuses = await guess((index) => ({
+    'X-Forwarded-For': `198.51.100.${index}, 203.0.113.7`,
+  }));
+  expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
+  expect((await signIn({ 'X-Forwarded-For': '203.0.113.8' })).status).toBe(401);
 });
 
 test('a header that names an address for the library is dropped', async () => {
-  const attempt = (address: string) =>
-    service.anonymous
-      .with({
-        'X-Client-Address': address,
-        'X-Forwarded-For': '203.0.113.20',
-        Origin: service.config.UI_ORIGIN,
-      })
-      .post('/auth/sign-in/email', { email: 'bob@example.com', password: 'wrong-password' });
-  const statuses: number[] = [];
-  for (let index = 0; index < 8; index++) {
-    statuses.push((await attempt(`198.51.100.${index}`)).status);
-  }
-  expect(statuses.at(-1)).toBe(429);
+  const statuses = await guess((index) => ({
+    'X-Client-Address': `198.51.100.${index}`,
+    'X-Forwarded-For': '203.0.113.20',
+  }));
+  expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
 });
+
+/** Guesses until the answer is not 401, at most thirty times: three in ten seconds are allowed. */
+async function guess(headers: (index: number) => Record<string, string>): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let index = 0; index < 30 && (statuses.at(-1) ?? 401) === 401; index++) {
+    statuses.push((await signIn(headers(index))).status);
+  }
+  return statuses;
+}
+
+function signIn(headers: Record<string, string>) {
+  return service.anonymous
+    .with({ Origin: service.config.UI_ORIGIN, ...headers })
+    .post('/auth/sign-in/email', { email: 'ada@example.com', password: 'wrong-password' });
+}
 
 test('the password is stored as a slow hash and the session cookie cannot be read by scripts', async () => {
   const response = await fetch(`${service.url}/auth/sign-up/email`, {

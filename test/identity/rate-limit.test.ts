@@ -81,5 +81,5 @@ test('a session is a credential too, on every operation', async () => {
 /** Windows are whole minutes: a count that straddles two proves nothing, so wait out the last seconds of one. */
 async function startOfWindow(): Promise<void> {
   const left = 60_000 - (Date.now() % 60_000);
-  if (left < 5_000) await new Promise((resolve) => setTimeout(resolve, left + 100));
+  if (left < 10_000) await new Promise((resolve) => setTimeout(resolve, left + 100));
 }

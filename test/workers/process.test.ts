@@ -73,7 +73,7 @@ test('a worker that is told to stop lets the model call under way finish, takes 
   expect((await key.get(`/v1/runs/${second.data.id}`)).data.state).toBe('queued');
   await startWorker();
   expect(await runEnded(key, second.data.id)).toMatchObject({ state: 'succeeded' });
-});
+}, 90_000);
 
 test('a call that outlives the grace is cut off, and another worker makes the step again', async () => {
   await endWorkers();
@@ -124,4 +124,4 @@ test('a worker serves its own metrics and those of its Temporal slots, each on i
   expect(available('WorkflowWorker')).toBe(5);
   expect(await worker.end()).toBe(0);
   await expect(fetch(`http://127.0.0.1:${own}/metrics`)).rejects.toThrow();
-});
+}, 90_000);

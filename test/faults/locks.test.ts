@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lockRoutine } from '#core/routines/queries.ts';
+import { lockDueRoutines } from '#core/scheduling/due-routines.ts';
+import { execute, sql, transaction, type Db } from '#lib/database/index.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { activeRoutine } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+
+let service: Service;
+let person: Person;
+let key: ApiClient;
+let routineId: string;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+  person = await signUp(service);
+  key = await person.key();
+  routineId = await activeRoutine(key, { schedule: '0 0 29 2 *' });
+});
+afterAll(() => service.close());
+
+// Both count against the month's allowance, so if one waited for the other they would wait for each other.
+test('a manual run is accepted while a tick is claiming its routine', async () => {
+  await execute(
+    service.deps.database,
+    sql`update routines set next_run_at = now() where id = ${routineId}`,
+  );
+  await acceptedWhile(async (tx) => {
+    expect(await lockDueRoutines(tx, 10)).toHaveLength(1);
+  });
+});
+
+test('a manual run is accepted while its routine is being changed', async () => {
+  await acceptedWhile(async (tx) => {
+    await lockRoutine(tx, person.projectId, routineId);
+  });
+});
+
+async function acceptedWhile(hold: (tx: Db) => Promise<void>): Promise<void> {
+  await transaction(service.deps.database, async (tx) => {
+    await hold(tx);
+    const started = await Promise.race([
+      key.post(`/v1/routines/${routineId}/run`),
+      new Promise<undefined>((resolve) => setTimeout(resolve, 10_000)),
+    ]);
+    expect(started?.status).toBe(202);
+  });
+}
