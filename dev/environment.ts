@@ -12,6 +12,7 @@ export interface Ports {
   readonly temporal: number;
   readonly temporalUi: number;
   readonly gateway: number;
+  readonly tools: number;
 }
 
 /** The ports of a local start, each with the variable that moves it. */
@@ -21,6 +22,7 @@ export const PORT_VARIABLES = {
   temporal: ['TEMPORAL_PORT', 7233],
   temporalUi: ['TEMPORAL_UI_PORT', 8233],
   gateway: ['GATEWAY_PORT', 4010],
+  tools: ['TOOLS_PORT', 4011],
 } as const satisfies Record<keyof Ports, readonly [variable: string, fallback: number]>;
 
 /** @throws naming the variable whose value is no port */
@@ -41,6 +43,7 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
     temporal: read('temporal'),
     temporalUi: read('temporalUi'),
     gateway: read('gateway'),
+    tools: read('tools'),
   };
 }
 

@@ -19,7 +19,10 @@ const ACCOUNT = { email: 'demo@example.com', password: 'demo-password', name: 'D
  * Makes the demo organization with one active routine through the public API, as a user would, or finds the one of
  * an earlier start.
  */
-export async function seedDemo(baseUrl: string, dataDir: string): Promise<Demo> {
+export async function seedDemo(
+  baseUrl: string,
+  { dataDir, toolServer }: { dataDir: string; toolServer: string },
+): Promise<Demo> {
   const file = path.join(dataDir, 'demo.json');
   if (existsSync(file)) {
     const demo = demoFile.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -45,7 +48,11 @@ export async function seedDemo(baseUrl: string, dataDir: string): Promise<Demo> 
       ],
     }),
   );
-  const { id: routineId } = withId.parse(await call('POST', '/v1/routines', DEMO_ROUTINE));
+  const models = modelList.parse(await call('GET', '/v1/models'));
+  const model = models.find(({ modelId }) => modelId === FIXTURE_MODEL) ?? models[0];
+  const routine = withId.parse(await call('POST', '/v1/routines', { ...DEMO_ROUTINE, model }));
+  const routineId = routine.id;
+  await giveTool(call, routineId, toolServer);
   const { id: runId } = withId.parse(await call('POST', `/v1/routines/${routineId}/run`, {}));
   await waitForSuccess(call, runId);
   await call('POST', `/v1/routines/${routineId}/activate`, {});
@@ -57,15 +64,35 @@ export async function seedDemo(baseUrl: string, dataDir: string): Promise<Demo> 
 const DEMO_ROUTINE = {
   name: 'Daily site check',
   instructions:
-    'It is {{date}}. Look over {{site}} as a visitor from a search engine would and report, in five lines, ' +
-    'what to mend first.',
+    'It is {{date}}. Greet {{site}} through the tool echo, then look it over as a visitor from a search engine ' +
+    'would and report, in five lines, what to mend first.',
   variables: { site: 'example.com' },
   schedule: '0 7 * * *',
   timezone: 'UTC',
-  model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
   skills: ['seo-audit'],
 };
 
+const FIXTURE_MODEL = 'fixture/writer-small';
+const DEMO_TOOL = 'echo';
+
+/** Connects the tool server, discovers its tools for the routine and confirms one of them, as a person would. */
+async function giveTool(call: Call, routineId: string, url: string): Promise<void> {
+  const connection = withId.parse(
+    await call('POST', '/v1/connections', { name: 'Demo tools', url }),
+  );
+  await call('POST', `/v1/routines/${routineId}/connections/${connection.id}/discover`);
+  const policies = policyList.parse(await call('GET', `/v1/routines/${routineId}/tools`));
+  const policy = policies.find(({ name }) => name === DEMO_TOOL);
+  if (policy === undefined) throw new Error(`The demo tool server has no tool ${DEMO_TOOL}.`);
+  await call('PATCH', `/v1/routines/${routineId}/tools/${policy.id}`, {
+    confirmAutomaticExecution: true,
+  });
+}
+
+const modelList = z.array(
+  z.object({ provider: z.string(), connectionId: z.string().nullable(), modelId: z.string() }),
+);
+const policyList = z.array(z.object({ id: z.string(), name: z.string() }));
 const withId = z.object({ id: z.string() });
 const createdKey = z.object({ key: z.string() });
 const runState = z.object({ state: z.string(), errorMessage: z.string().nullable() });

@@ -14,6 +14,7 @@ import { stopOnSignals } from './shutdown.ts';
 import { summary } from './summary.ts';
 import { ensureTemporalBinary } from './temporal/binary.ts';
 import { startTemporal } from './temporal/server.ts';
+import { startToolServer } from './tool-server.ts';
 
 const ROOT = path.dirname(DATA_DIR);
 const startedAt = Date.now();
@@ -54,13 +55,19 @@ async function start(env: NodeJS.ProcessEnv, watch: boolean): Promise<void> {
         logFile: path.join(DATA_DIR, `${name.toLowerCase()}.log`),
         stop: { graceMs: 15_000 },
       });
+    const tools = startToolServer({
+      port: ports.tools,
+      dataDir: DATA_DIR,
+      env,
+      spawn: children.spawn,
+    });
     const processes = [
       await run('API', 'api/server.ts'),
       await run('Worker', 'workers/main.ts', workerMetricsPort(env)),
     ];
     const api = `http://localhost:${ports.api}`;
     await untilReady(api, processes);
-    const demo = await seedDemo(api, DATA_DIR);
+    const demo = await seedDemo(api, { dataDir: DATA_DIR, toolServer: await tools });
     const temporalUi = env['TEMPORAL_ADDRESS'] ? null : `http://localhost:${ports.temporalUi}`;
     console.log(summary({ api, temporalUi }, demo, elapsed(startedAt)));
   } catch (error) {
@@ -84,7 +91,7 @@ function workerMetricsPort({ METRICS_PORT: port }: NodeJS.ProcessEnv): NodeJS.Pr
 
 async function assertPortsFree(ports: Ports, env: NodeJS.ProcessEnv): Promise<void> {
   const own = { postgres: env['DATABASE_URL'], temporal: env['TEMPORAL_ADDRESS'] };
-  const needed: (keyof Ports)[] = ['api'];
+  const needed: (keyof Ports)[] = ['api', 'tools'];
   if (!own.postgres) needed.push('postgres');
   if (!own.temporal) needed.push('temporal', 'temporalUi');
   if (!env['GATEWAY_BASE_URL']) needed.push('gateway');
