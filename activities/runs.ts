@@ -3,6 +3,7 @@ import {
   cancellation,
   endRun,
   failure,
+  MAX_MODEL_ATTEMPTS,
   ModelFailure,
   noteFailedAttempt,
   performModelStep,
@@ -70,7 +71,7 @@ function toApplicationFailure(error: ModelFailure): ApplicationFailure {
   return ApplicationFailure.create({
     type: error.reason,
     message: error.message,
-    nonRetryable: !error.retryable,
+    nonRetryable: !error.retryable || Context.current().info.attempt >= MAX_MODEL_ATTEMPTS,
     ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
   });
 }

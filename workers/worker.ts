@@ -3,6 +3,7 @@ import {
   type NativeConnection,
   type WorkerOptions as SdkOptions,
 } from '@temporalio/worker';
+import { discreet } from '#activities/discreet.ts';
 import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
 import { createSchedulingActivities } from '#activities/scheduling.ts';
 import { createWebhookActivities } from '#activities/webhooks.ts';
@@ -63,7 +64,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
       ...common,
       taskQueue,
       workflowBundle: await workflowBundle(),
-      activities: createRunActivities(deps),
+      activities: discreet(deps.log, createRunActivities(deps)),
       maxConcurrentActivityTaskExecutions: settings.concurrency,
       maxConcurrentWorkflowTaskExecutions: settings.workflowConcurrency ?? 40,
       sinks: workflowSinks(deps.tracing),
@@ -74,13 +75,13 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
     Worker.create({
       ...common,
       taskQueue: schedulerTaskQueue(taskQueue),
-      activities: createSchedulingActivities(deps),
+      activities: discreet(deps.log, createSchedulingActivities(deps)),
       maxConcurrentActivityTaskExecutions: 4,
     }),
     Worker.create({
       ...common,
       taskQueue: webhookTaskQueue(taskQueue),
-      activities: createWebhookActivities(deps),
+      activities: discreet(deps.log, createWebhookActivities(deps)),
       maxConcurrentActivityTaskExecutions: settings.concurrency,
     }),
   ]);

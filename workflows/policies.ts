@@ -4,8 +4,15 @@ import type { ActivityOptions } from '@temporalio/common';
 const HEARTBEAT_TIMEOUT = '10s';
 
 /**
- * A model step: retried while the provider says "later", with its own delay where it names one. The run's remaining
- * time bounds all attempts together; that is also how a run's timeout is kept, without a timer of its own.
+ * Patient with our own side: a run under way outlasts a Postgres that is away for minutes. The number only keeps a
+ * fault that never passes from looping until the run's timeout, which may be a day.
+ */
+const MAX_ATTEMPTS = 60;
+
+/**
+ * A model step: retried while the provider says "later", with its own delay where it names one, until the activity
+ * says that the provider has had its chances. The run's remaining time bounds all attempts together; that is also
+ * how a run's timeout is kept, without a timer of its own.
  */
 export function modelStepPolicy(remainingMs: number, summary: string): ActivityOptions {
   return {
@@ -14,8 +21,8 @@ export function modelStepPolicy(remainingMs: number, summary: string): ActivityO
     retry: {
       initialInterval: '2s',
       backoffCoefficient: 2,
-      maximumInterval: '1m',
-      maximumAttempts: 5,
+      maximumInterval: '30s',
+      maximumAttempts: MAX_ATTEMPTS,
     },
     summary,
   };
@@ -35,7 +42,7 @@ export function toolCallPolicy(remainingMs: number, summary: string): ActivityOp
       initialInterval: '1s',
       backoffCoefficient: 2,
       maximumInterval: '30s',
-      maximumAttempts: 5,
+      maximumAttempts: MAX_ATTEMPTS,
     },
     summary,
   };

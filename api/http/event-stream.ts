@@ -28,7 +28,11 @@ export async function sendEvents(
   ctx.type = 'text/event-stream';
   // Some proxies would otherwise gather the answer up and send it when it is complete.
   ctx.set({ 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
-  ctx.body = Readable.from(framed(events));
+  const body = Readable.from(framed(events));
+  // The events end with the signal; a client that has stopped reading would keep its connection beyond that.
+  const cutOff = () => setTimeout(() => body.destroy(), 5_000).unref();
+  signal.addEventListener('abort', cutOff, { once: true });
+  ctx.body = body;
 }
 
 /** The lines of a stream: the events, and a comment whenever none has come for `heartbeatMs`. */

@@ -6,7 +6,7 @@ export { enqueueManualRun, retryRun, type EnqueuedRun } from './enqueue.ts';
 export { createRunFeed, type RunFeed } from './feed.ts';
 export { followRun, readEventId, type RunCursor, type RunEvent } from './follow.ts';
 export { createModelCaller, type ModelCaller, type ModelCallerSettings } from './model-call.ts';
-export { ModelFailure } from './model-failure.ts';
+export { MAX_MODEL_ATTEMPTS, ModelFailure } from './model-failure.ts';
 export { noteFailedAttempt } from './note-failure.ts';
 export {
   performModelStep,

@@ -1,6 +1,9 @@
 import { APICallError, NoSuchToolError } from 'ai';
 import type { RunReason } from './states.ts';
 
+/** How often a provider is asked for one step: with the pauses between, about half a minute of outage is bridged. */
+export const MAX_MODEL_ATTEMPTS = 5;
+
 /** A model call that gave no usable answer; `message` is fit for the run's detail: no body, no header, no key. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';

@@ -25,7 +25,7 @@ export async function dispatchQueuedRuns(
   { database, engine, log }: DispatchDeps,
   signal: AbortSignal,
 ): Promise<{ started: number; unavailable: boolean }> {
-  const leased = leaseOneByOne(database);
+  const queue = leaseAhead(database);
   const unrecorded: string[] = [];
   let started = 0;
   let unavailable = false;
@@ -33,8 +33,8 @@ export async function dispatchQueuedRuns(
 
   const lane = async () => {
     while (!signal.aborted && !unavailable) {
-      const { value: run, done } = await leased.next();
-      if (done === true) return;
+      const run = await queue.next();
+      if (run === undefined) return;
       try {
         await engine.startRun(run);
       } catch (err) {
@@ -49,29 +49,47 @@ export async function dispatchQueuedRuns(
   };
   const ended = await Promise.allSettled(Array.from({ length: CONCURRENCY }, lane));
   await record();
-  await leased.return(undefined);
+  await queue.giveBack();
   for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason;
   return { started, unavailable };
 }
 
-/** Hands out leased runs to whoever asks next, and gives back those that nobody asked for. */
-async function* leaseOneByOne(db: Db): AsyncGenerator<StartableRun, undefined> {
-  for (;;) {
+/**
+ * Hands out leased runs to whoever asks next, and leases more before they run out, so that nobody waits for the
+ * database while Temporal has nothing to do.
+ */
+function leaseAhead(db: Db) {
+  const leased: StartableRun[] = [];
+  let none = false;
+  let leasing: Promise<void> | undefined;
+  const leaseMore = async () => {
     const batch = await leaseRuns(db, BATCH);
-    if (batch.length === 0) return undefined;
-    let given = 0;
-    try {
-      for (const run of batch) {
-        given += 1;
-        yield run;
+    none = batch.length === 0;
+    leased.push(...batch);
+  };
+  const lease = () =>
+    (leasing ??= leaseMore().finally(() => {
+      leasing = undefined;
+    }));
+  return {
+    async next(): Promise<StartableRun | undefined> {
+      for (;;) {
+        const run = leased.shift();
+        // A fault is for whoever needs the next run; it will be met again then.
+        if (!none && leased.length < CONCURRENCY) lease().catch(() => undefined);
+        if (run !== undefined || none) return run;
+        await lease();
       }
-    } finally {
+    },
+    /** Those that nobody asked for. */
+    async giveBack(): Promise<void> {
+      await leasing?.catch(() => undefined);
       await release(
         db,
-        batch.slice(given).map(({ id }) => id),
+        leased.splice(0).map(({ id }) => id),
       );
-    }
-  }
+    },
+  };
 }
 
 async function markStarted(db: Db, ids: readonly string[]): Promise<void> {

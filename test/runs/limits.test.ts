@@ -113,7 +113,7 @@ test('a run whose routine is archived before it begins ends as blocked_routine',
   }
 });
 
-test('a worker that has never seen a model list waits for one, and blocks the run when there is none', async () => {
+test('a worker that has never seen a model list, and cannot get one, blocks the run without a model call', async () => {
   const other = await startService();
   try {
     const client = await (await signUp(other)).key();
