@@ -54,21 +54,8 @@ const ofRoutine = `/v1/routines/${routineId(0)}/runs`;
 const LISTS: readonly [List, ...List[]] = [
   { name: 'runs', path: '/v1/runs', table: 'runs', query: {} },
   { name: 'runs, failed', path: '/v1/runs', table: 'runs', query: { state: 'failed' } },
-  { name: 'runs, manual', path: '/v1/runs', table: 'runs', query: { trigger: 'manual' } },
-  {
-    name: 'runs, failed and manual',
-    path: '/v1/runs',
-    table: 'runs',
-    query: { state: 'failed', trigger: 'manual' },
-  },
   { name: 'runs of a routine', path: ofRoutine, table: 'runs', query: {} },
   { name: 'runs of a routine, failed', path: ofRoutine, table: 'runs', query: { state: 'failed' } },
-  {
-    name: 'runs of a routine, manual',
-    path: ofRoutine,
-    table: 'runs',
-    query: { trigger: 'manual' },
-  },
   { name: 'routines', path: '/v1/routines', table: 'routines', query: {} },
 ];
 
@@ -77,6 +64,13 @@ const dayAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOS
 /** Filters that few runs pass, and a window of time deep in the past. */
 const RARE: readonly List[] = [
   { name: 'runs, running', path: '/v1/runs', table: 'runs', query: { state: 'running' } },
+  { name: 'runs, manual', path: '/v1/runs', table: 'runs', query: { trigger: 'manual' } },
+  {
+    name: 'runs of a routine, manual',
+    path: ofRoutine,
+    table: 'runs',
+    query: { trigger: 'manual' },
+  },
   { name: 'runs, cancelled', path: '/v1/runs', table: 'runs', query: { state: 'cancelled' } },
   {
     name: 'runs of a routine, cancelled',

@@ -57,8 +57,8 @@ export async function loadRoutines(
 }
 
 /**
- * Runs of a project, one a second up to now: a third of them of its first routine, one in ten failed, one in a
- * hundred manual, one in ten thousand cancelled, the others scheduled and succeeded. Ids carry their time as real ones do.
+ * Runs of a project, one a second up to now: a third of them of its first routine, one in ten failed, one in
+ * fifty thousand manual, one in ten thousand cancelled, the others scheduled and succeeded. Ids carry their time as real ones do.
  */
 export async function loadRuns(
   db: Db,
@@ -74,7 +74,7 @@ export async function loadRuns(
         workflow_started_at, started_at, finished_at)
       select 'run_' || bench_time_id(at) || lpad(n::text, 16, '0'), ${projectId},
         'rtn_' || lpad((case when n % 3 = 0 then 0 else 1 + n % (${routines}::bigint - 1) end)::text, 26, '0'),
-        1, case when n % 100 = 57 then 'manual' else 'schedule' end,
+        1, case when n % 50000 = 57 then 'manual' else 'schedule' end,
         case when n % 10000 = 5 then 'cancelled' when n / 7 % 10 = 3 then 'failed' else 'succeeded' end,
         'Write one line about the weather, the news and the day, in plain words and without any list.',
         'gateway', 'fixture/writer-small', 25, 900, 'It is mild, the news is calm and the day goes on as planned.',

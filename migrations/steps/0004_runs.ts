@@ -42,6 +42,7 @@ export async function up(knex: Knex): Promise<void> {
     create unique index runs_occurrence_key on runs (routine_id, scheduled_for) where scheduled_for is not null;
     create index runs_project_idx on runs (project_id, id desc);
     create index runs_project_state_idx on runs (project_id, state, id desc);
+    create index runs_project_manual_idx on runs (project_id, id desc) where trigger = 'manual';
     create index runs_routine_idx on runs (routine_id, id desc);
     create index runs_outbox_idx on runs (id) where state = 'queued' and workflow_started_at is null;
     create index runs_outbox_project_idx on runs (project_id, id) where state = 'queued' and workflow_started_at is null;

@@ -51,6 +51,8 @@ export async function figures(
     `model steps: ${steps?.steps}, begun again ${steps?.repeated}; attempts on record ${steps?.attempts}, model calls ${total(calls)}`,
     `deliveries: ${sent?.deliveries}, sent again ${sent?.redone}; attempts on record ${sent?.attempts}, arrivals ${total(receipts.map(({ count }) => count))}`,
     `processes that ended by themselves: ${cluster.deaths.length}`,
-    ...cluster.deaths.map(({ role, lastWords }) => `  ${role}: ${lastWords.trim().slice(-400)}`),
+    ...cluster.deaths.map(
+      ({ role, lastWords }) => `  ${role}: ${/^\w*Error: .*$/m.exec(lastWords)?.[0] ?? lastWords}`,
+    ),
   ];
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockRoutine } from '#core/routines/queries.ts';
 import { lockDueRoutines } from '#core/scheduling/due-routines.ts';
@@ -42,7 +43,7 @@ async function acceptedWhile(hold: (tx: Db) => Promise<void>): Promise<void> {
     await hold(tx);
     const started = await Promise.race([
       key.post(`/v1/routines/${routineId}/run`),
-      new Promise<undefined>((resolve) => setTimeout(resolve, 10_000)),
+      sleep(10_000, undefined, { ref: false }),
     ]);
     expect(started?.status).toBe(202);
   });
