@@ -30,10 +30,11 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const supervisor of supervisors) supervisor.kill('SIGKILL');
-  for (const process of seen) await gone(process);
+  const [started, left] = [supervisors, seen];
   supervisors = [];
   seen = [];
+  for (const supervisor of started) supervisor.kill('SIGKILL');
+  for (const process of left) await gone(process);
   rmSync(dataDir, { recursive: true, force: true });
 });
 
@@ -135,6 +136,8 @@ describe('children under supervision', () => {
     process.kill(first.pid, 'SIGKILL');
     await gone(first);
     await watchdogOf(supervisor.pid!);
+    // Both gone within the instant between its birth and its first list is what `pids.json` is for.
+    await sleep(500);
     supervisor.kill('SIGKILL');
     await gone(children[0]!);
   });
