@@ -6,8 +6,8 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
  * `fetch` as far as the model library uses it for a whole answer: the body is read here, up to a limit, and redirects
- * are answers like any other. undici's own fetch with its streams costs a millisecond of processor time a call, this
- * a third of it.
+ * are answers like any other. It is cheaper than undici's own fetch, whose streams a whole answer
+ * does not need.
  */
 export function boundedFetch(dispatcher: Dispatcher): typeof fetch {
   const bounded = async (url: string, init: BoundedInit): Promise<Response> => {
