@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routes } from '#api/routes.ts';
 import { execute, row, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import { ALL_SCOPES, signUp, type Person } from '#test/support/people.ts';
+import { SCOPES } from '#core/identity/index.ts';
+import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { pathFor } from '#test/support/operations.ts';
@@ -156,14 +157,14 @@ test(
     const scoped = routes.filter(({ spec }) => spec.scope !== undefined);
     const without = new Map(
       await Promise.all(
-        ALL_SCOPES.map(
+        SCOPES.map(
           async (scope) =>
-            [scope, await ada.key(ALL_SCOPES.filter((other) => other !== scope))] as const,
+            [scope, await ada.key(SCOPES.filter((other) => other !== scope))] as const,
         ),
       ),
     );
     const only = new Map(
-      await Promise.all(ALL_SCOPES.map(async (scope) => [scope, await ada.key([scope])] as const)),
+      await Promise.all(SCOPES.map(async (scope) => [scope, await ada.key([scope])] as const)),
     );
     for (const { spec } of scoped.filter(({ spec }) => spec.auth === 'key-or-session')) {
       const refused = await without.get(spec.scope!)!.send(spec.method, pathFor(spec));

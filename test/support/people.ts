@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { SCOPES } from '#core/identity/index.ts';
 import { ApiClient } from './client.ts';
 import type { Service } from './service.ts';
 
@@ -12,16 +13,6 @@ export interface Person {
   /** A key of the person's project; all scopes unless named. */
   key(scopes?: readonly string[]): Promise<ApiClient>;
 }
-
-export const ALL_SCOPES = [
-  'models:read',
-  'routines:read',
-  'routines:write',
-  'runs:read',
-  'runs:write',
-  'connections:read',
-  'connections:write',
-] as const;
 
 /** Signs a new person up, over HTTP, as the user interface would. */
 export async function signUp(service: {
@@ -55,7 +46,7 @@ export async function signUp(service: {
     userId: user.id,
     projectId,
     organizationId,
-    async key(scopes = ALL_SCOPES) {
+    async key(scopes = SCOPES) {
       const created = await session
         .with({ 'X-Project-Id': projectId })
         .post('/v1/api-keys', { name: 'test', scopes });
