@@ -1,4 +1,5 @@
 import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Loopback alone would miss a listener on every address (macOS allows both), the wildcard alone one on loopback. */
 const HOSTS = ['127.0.0.1', '::'];
@@ -9,7 +10,7 @@ const HOSTS = ['127.0.0.1', '::'];
  */
 export const assertPortFree = async (port: number, variable: string): Promise<void> => {
   for (const host of HOSTS) {
-    const code = await listenOnce(port, host);
+    const code = await listenPatiently(port, host);
     if (code === 'EADDRINUSE') {
       throw new Error(
         `Port ${port} is already in use. Stop the program that listens there, or set ${variable} to another port.`,
@@ -21,6 +22,28 @@ export const assertPortFree = async (port: number, variable: string): Promise<vo
       );
     }
   }
+};
+
+/** The socket of a process that was just killed may stay for an instant longer than the process. */
+const RELEASE_MS = 1_000;
+
+const listenPatiently = async (port: number, host: string): Promise<string | undefined> => {
+  const end = Date.now() + RELEASE_MS;
+  for (;;) {
+    const code = await listenOnce(port, host);
+    if (code !== 'EADDRINUSE' || Date.now() > end) return code;
+    await sleep(50);
+  }
+};
+
+/** Whether something goes on listening at this port, beyond the instant that a killed process may take. */
+export const staysTaken = async (port: number): Promise<boolean> => {
+  const end = Date.now() + RELEASE_MS;
+  while (await isListening(port)) {
+    if (Date.now() > end) return true;
+    await sleep(50);
+  }
+  return false;
 };
 
 /** A port that was free on 127.0.0.1 a moment ago; for tests. */

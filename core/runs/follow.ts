@@ -1,4 +1,4 @@
-import type { Db } from '#lib/database/index.ts';
+import { persistently, type Db } from '#lib/database/index.ts';
 import type { RunWatch } from './feed.ts';
 import { listSteps, readRun } from './queries.ts';
 import type { Run, Step } from './run.ts';
@@ -16,19 +16,27 @@ export interface RunCursor {
 
 /**
  * Tells of a run from `after` on: each state that it is found in, and each step, in order, once it is finished. The
- * run's final state comes last. What is told is read from the tables, so nothing is lost between two followings.
+ * run's final state comes last. What is told is read from the tables, so nothing is lost between two followings. A
+ * Postgres that is away is waited for until `signal` aborts.
  */
 export async function* followRun(
   db: Db,
   run: { readonly projectId: string; readonly id: string },
   watch: RunWatch,
   after: RunCursor,
+  signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {
   let told = after;
   while (await watch.changed()) {
-    // The run first: the steps of a state that was read are then all there.
-    const found = await readRun(db, run.projectId, run.id);
-    const steps = await listSteps(db, run.projectId, run.id, told.steps - 1);
+    const { steps: known } = told;
+    const [found, steps] = await persistently(
+      // The run first: the steps of a state that was read are then all there.
+      async () => [
+        await readRun(db, run.projectId, run.id),
+        await listSteps(db, run.projectId, run.id, known - 1),
+      ],
+      signal,
+    );
     const ended = isEndState(found.state);
     if (!ended && found.state !== told.state) {
       told = { ...told, state: found.state };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { spawnChild } from '../child.ts';
 import type { Child, Log, SpawnChild } from '../child.ts';
-import { isListening } from '../ports.ts';
+import { staysTaken } from '../ports.ts';
 import { whenHealthy } from './health.ts';
 import { DYNAMIC_CONFIG, SEARCH_ATTRIBUTES, SQLITE_PRAGMAS } from './settings.ts';
 
@@ -39,7 +39,7 @@ export const startTemporal = async (options: TemporalOptions): Promise<Temporal>
   const { dataDir, port, uiPort, log, spawn = spawnChild } = options;
   for (const wanted of [port, ...(uiPort === null ? [] : [uiPort])]) {
     // Another program's answer there would be taken for our server's health.
-    if (await isListening(wanted)) {
+    if (await staysTaken(wanted)) {
       throw new Error(`Temporal cannot start: port ${wanted} is already in use.`);
     }
   }

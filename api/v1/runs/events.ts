@@ -39,7 +39,7 @@ export const getRunEvents = eventRoute({
   const { state } = await readRun(deps.database, projectId, runId);
   if (after.state === state && isEndState(state)) return undefined;
   const watch = deps.runFeed.watch(runId, signal);
-  return presented(followRun(deps.database, { projectId, id: runId }, watch, after));
+  return presented(followRun(deps.database, { projectId, id: runId }, watch, after, signal));
 });
 
 async function* presented(events: AsyncIterable<RunEvent>) {
