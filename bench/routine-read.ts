@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { freePort, isListening } from '#dev/ports.ts';
@@ -7,12 +8,15 @@ import type { Benchmark } from './harness/benchmark.ts';
 import { compared } from './harness/figures.ts';
 
 const CONNECTIONS = 16;
+/** Many, so that no request can live off another's row. */
+const ROUTINES = 100;
 
 const routineRead: Benchmark = {
   about: `GET /v1/routines/:id with an API key, ${CONNECTIONS} connections, against a bare Koa route with one indexed select`,
   async run({ stack, service: shared, long }) {
     const service = await shared();
-    const routineId = await createRoutine(service.client);
+    const routineIds: string[] = [];
+    while (routineIds.length < ROUTINES) routineIds.push(await createRoutine(service.client));
     const port = await freePort();
     const bare = await stack.run('Bare route', 'bench/bare/route.ts', {
       DATABASE_URL: service.databaseUrl,
@@ -22,11 +26,16 @@ const routineRead: Benchmark = {
       while (!(await isListening(port))) await sleep(50);
       const seconds = long ? 10 : 4;
       const read = () =>
-        requestsPerSecond(`${service.url}/v1/routines/${routineId}`, seconds, {
-          authorization: service.authorization,
-        });
+        requestsPerSecond(
+          routineIds.map((id) => `${service.url}/v1/routines/${id}`),
+          seconds,
+          { authorization: service.authorization },
+        );
       const select = () =>
-        requestsPerSecond(`http://127.0.0.1:${port}/routines/${routineId}`, seconds);
+        requestsPerSecond(
+          routineIds.map((id) => `http://127.0.0.1:${port}/routines/${id}`),
+          seconds,
+        );
       await read();
       await select();
       const rounds = await alternate(long ? 9 : 5, { value: read, baseline: select });
@@ -39,12 +48,24 @@ const routineRead: Benchmark = {
 
 export default routineRead;
 
+/** Each connection goes round the addresses, beginning where chance puts it. */
 async function requestsPerSecond(
-  url: string,
+  urls: readonly string[],
   seconds: number,
   headers: Record<string, string> = {},
 ): Promise<number> {
-  const result = await autocannon({ url, headers, connections: CONNECTIONS, duration: seconds });
+  const [url = ''] = urls;
+  const paths = urls.map((address) => ({ path: new URL(address).pathname }));
+  const result = await autocannon({
+    url,
+    headers,
+    connections: CONNECTIONS,
+    duration: seconds,
+    setupClient(client) {
+      const first = randomInt(paths.length);
+      client.setRequests([...paths.slice(first), ...paths.slice(0, first)]);
+    },
+  });
   const failed = result.non2xx + result.errors;
   if (failed > 0) throw new Error(`${failed} of the requests to ${url} failed`);
   return result.requests.total / result.duration;

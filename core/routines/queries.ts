@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -18,12 +19,44 @@ const columns = sql`
 
 /** @throws {AppError} `routine_not_found` */
 export async function readRoutine(db: Db, projectId: string, id: string): Promise<Routine> {
-  const found = await row<Routine>(
-    db,
-    sql`select ${columns} from routines where id = ${id} and project_id = ${projectId}`,
-  );
+  const found = await loaderOf(db).load({ projectId, id });
   if (found === undefined) throw new AppError('routine_not_found');
   return found;
+}
+
+interface RoutineKey {
+  readonly projectId: string;
+  readonly id: string;
+}
+
+const loaders = new WeakMap<Db, DataLoader<RoutineKey, Routine | undefined>>();
+
+/** Requests that become ready in one turn of the event loop read in one statement, each still after it came. */
+function loaderOf(db: Db) {
+  let loader = loaders.get(db);
+  if (loader === undefined) {
+    loader = new DataLoader((keys) => readRoutines(db, keys), { cache: false });
+    loaders.set(db, loader);
+  }
+  return loader;
+}
+
+/** The routines of the keys, in their order; undefined where the project has no such routine. */
+async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Routine | undefined)[]> {
+  const ids = keys.map(({ id }) => id);
+  const projectIds = keys.map(({ projectId }) => projectId);
+  const found = await rows<Routine>(
+    db,
+    sql`
+      select ${columns} from routines
+      where (id, project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))
+    `,
+  );
+  const byId = new Map(found.map((routine) => [routine.id, routine]));
+  return keys.map(({ id, projectId }) => {
+    const routine = byId.get(id);
+    return routine?.projectId === projectId ? routine : undefined;
+  });
 }
 
 /**
