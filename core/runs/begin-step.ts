@@ -27,6 +27,8 @@ export interface RunContext {
   readonly cancelRequested: boolean;
   /** Whether the routine has any tool that may run by itself. */
   readonly hasTools: boolean;
+  /** Whether the end of the run is to be delivered to somebody. */
+  readonly hasWebhook: boolean;
 }
 
 export type BegunStep =
@@ -57,7 +59,8 @@ export async function beginStep(db: Db, runId: string, index: number): Promise<B
         from routines r
         where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${statesBefore('running')})
         returning runs.*, r.name as routine_name, r.state as routine_state, r.instructions, r.skills, r.timezone,
-          r.variables as routine_variables, r.max_tokens_per_day, r.max_cost_usd_per_month
+          r.variables as routine_variables, r.max_tokens_per_day, r.max_cost_usd_per_month,
+          r.webhook_url is not null and r.webhook_failed_at is null as has_webhook
       ), step as (
         insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
         select id, ${index}, project_id, 'model', 'started', model_id, now() from begun
@@ -72,7 +75,8 @@ export async function beginStep(db: Db, runId: string, index: number): Promise<B
         max_steps as "maxSteps", max_total_tokens as "maxTotalTokens", max_tokens_per_day as "maxTokensPerDay",
         max_cost_usd_per_month::text as "maxCostUsdPerMonth", prompt,
         input_tokens + output_tokens as "totalTokens", started_at as "startedAt",
-        cancel_requested_at is not null as "cancelRequested", step.state as "stepState",
+        cancel_requested_at is not null as "cancelRequested", has_webhook as "hasWebhook",
+        step.state as "stepState",
         exists (select 1 from tool_policies p
           where p.routine_id = begun.routine_id and p.state = 'automatic') as "hasTools"
       from begun left join step on true

@@ -1,5 +1,6 @@
 import { enqueueDelivery, type PendingDelivery } from '#core/webhooks/index.ts';
 import { empty, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { newTotals, stepOfLive, type ModelStepRecord } from './record-step.ts';
 import { RUN_REASONS, statesBefore, type EndState, type RunReason } from './states.ts';
 
 export interface RunEnding {
@@ -60,22 +61,10 @@ export async function endRun(
     tx,
     sql`
       with ended as (
-        update runs set state = ${ending.state}, reason = ${ending.reason},
-          error_message = ${messageOf(runId, ending)}, result = coalesce(${ending.result}, result), finished_at = now()
+        update runs set ${finalState(ending, messageOf(runId, ending))}
         where id = ${runId} and state = any(${statesBefore(ending.state)})
         returning *
-      ), routine as (
-        update routines r set
-          last_run_at = now(),
-          consecutive_failures = ${failuresAfter(ending.state)},
-          state = case when ${pauses(ending.state)} then 'paused' else r.state end,
-          state_reason = case when ${pauses(ending.state)}
-            then 'paused after ' || r.pause_after_failures || ' failed runs in a row' else r.state_reason end,
-          next_run_at = case when ${pauses(ending.state)} then null else r.next_run_at end,
-          version = case when ${pauses(ending.state)} then r.version + 1 else r.version end
-        from ended where r.id = ended.routine_id
-        returning r.webhook_url, r.webhook_failed_at
-      )${closeSteps(ending)}
+      ), ${routineOfEnded(ending.state)}${closeSteps(ending)}
       select id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
         error_message as "errorMessage", result, scheduled_for as "scheduledFor", created_at as "createdAt",
         started_at as "startedAt", finished_at as "finishedAt", input_tokens as "inputTokens",
@@ -87,6 +76,57 @@ export async function endRun(
   );
   if (ended === undefined) return { ended: false, delivery: undefined };
   return { ended: true, delivery: await enqueueDelivery(tx, ended) };
+}
+
+/**
+ * Records the last step of a run and its success in one statement, which is all that most runs need. It does nothing
+ * where that is not all: where the step has been recorded or the run has ended, or its end is to be delivered.
+ * @returns whether it did
+ */
+export async function recordSuccess(
+  db: Db,
+  record: ModelStepRecord,
+  ending: RunEnding & { readonly state: 'succeeded' },
+): Promise<boolean> {
+  const ended = await row(
+    db,
+    sql`
+      with live as (
+        select id from runs where id = ${record.runId} and state = 'running' and not exists (
+          select 1 from routines r where r.id = runs.routine_id
+            and r.webhook_url is not null and r.webhook_failed_at is null)
+        for update
+      ), ${stepOfLive(record)}, ended as (
+        update runs set ${newTotals(record)}, ${finalState(ending, sql`${ending.errorMessage}`)}
+        from step where runs.id = step.run_id
+        returning runs.*
+      ), ${routineOfEnded(ending.state)}
+      select ended.id from ended, routine
+    `,
+  );
+  return ended !== undefined;
+}
+
+/** The end of a run, as the assignments of an update. */
+function finalState({ state, reason, result }: RunEnding, errorMessage: Sql): Sql {
+  return sql`state = ${state}, reason = ${reason}, error_message = ${errorMessage},
+          result = coalesce(${result}, result), finished_at = now()`;
+}
+
+/** What the end of the run in a statement's `ended` means for its routine, as the common table expression `routine`. */
+function routineOfEnded(state: EndState): Sql {
+  return sql`routine as (
+        update routines r set
+          last_run_at = now(),
+          consecutive_failures = ${failuresAfter(state)},
+          state = case when ${pauses(state)} then 'paused' else r.state end,
+          state_reason = case when ${pauses(state)}
+            then 'paused after ' || r.pause_after_failures || ' failed runs in a row' else r.state_reason end,
+          next_run_at = case when ${pauses(state)} then null else r.next_run_at end,
+          version = case when ${pauses(state)} then r.version + 1 else r.version end
+        from ended where r.id = ended.routine_id
+        returning r.webhook_url, r.webhook_failed_at
+      )`;
 }
 
 /** Where the model failed, the words of its last attempt: they say more than the reason does. */

@@ -1,0 +1,96 @@
+import { row, rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import type { RunContext } from './begin-step.ts';
+import { endRun, failure, recordSuccess, type RunEnding } from './end-run.ts';
+import type { ModelAnswer } from './model-call.ts';
+import type { PerformedStep } from './model-step.ts';
+import type { CallPlan } from './plan-tool-calls.ts';
+import { recordModelStep, type ModelStepRecord, type RunTotals } from './record-step.ts';
+import type { RunState } from './states.ts';
+import { insertToolSteps } from './tool-step-queries.ts';
+
+/**
+ * Puts a model step on record with all that its answer comes to: the tool calls it asks for, or the end of the run.
+ * All or nothing; where another attempt was faster, or the run ended meanwhile, what is on record holds.
+ */
+export async function finishStep(
+  database: Database,
+  run: RunContext,
+  record: ModelStepRecord,
+  calls: Pick<CallPlan, 'steps' | 'names'>,
+): Promise<PerformedStep> {
+  const { answer, index } = record;
+  const asksForTools = answer.toolCalls.length > 0;
+  const final = asksForTools ? undefined : endingOf(answer);
+  if (final?.state === 'succeeded' && !run.hasWebhook) {
+    if (await recordSuccess(database, record, { ...final, state: final.state })) {
+      return { outcome: { next: 'ended', state: final.state }, delivery: undefined, ended: final };
+    }
+  }
+  return transaction(database, async (tx) => {
+    const totals = await recordModelStep(tx, record);
+    if (totals === undefined) return recordedStep(tx, run.id, index);
+    const ending = final ?? endingOfLimits(answer, totals, run);
+    if (ending === undefined) {
+      const { id, projectId } = run;
+      await insertToolSteps(tx, { id, projectId, firstIndex: index + 1 }, calls.steps);
+      return goOn(calls.names, index + 1 + calls.steps.length);
+    }
+    const { ended, delivery } = await endRun(tx, run.id, ending);
+    return {
+      outcome: { next: 'ended', state: ending.state },
+      delivery,
+      ...(ended ? { ended: ending } : {}),
+    };
+  });
+}
+
+/** What a step that is on record already came to. */
+export async function recordedStep(db: Db, runId: string, index: number): Promise<PerformedStep> {
+  const found = await row<{ state: RunState }>(db, sql`select state from runs where id = ${runId}`);
+  const state = found?.state ?? 'failed';
+  if (state !== 'running' && state !== 'queued') {
+    return { outcome: { next: 'ended', state }, delivery: undefined };
+  }
+  const calls = await rows<{ name: string; rejected: boolean }>(
+    db,
+    sql`
+      select tool->>'name' as name, (tool->>'rejected')::boolean as rejected from steps
+      where run_id = ${runId} and index > ${index} and kind = 'tool' and index < coalesce(
+        (select min(index) from steps where run_id = ${runId} and index > ${index} and kind = 'model'), 2147483647)
+      order by index
+    `,
+  );
+  const names = calls.filter(({ rejected }) => !rejected).map(({ name }) => name);
+  return goOn(names, index + 1 + calls.length);
+}
+
+function goOn(toolCalls: readonly string[], nextIndex: number): PerformedStep {
+  return { outcome: { next: 'continue', toolCalls, nextIndex }, delivery: undefined };
+}
+
+/** How a run ends with an answer that asks for no tools. */
+function endingOf(answer: ModelAnswer): RunEnding {
+  const result = resultOf(answer);
+  if (answer.finishReason === 'content-filter') return { ...failure('content_filtered'), result };
+  if (answer.finishReason === 'length') return { ...failure('output_truncated'), result };
+  if (result === null) return failure('model_empty');
+  return { state: 'succeeded', reason: null, errorMessage: null, result };
+}
+
+/** How a run ends whose model asks for tools, or undefined when its limits allow it to go on. */
+function endingOfLimits(
+  answer: ModelAnswer,
+  totals: RunTotals,
+  run: RunContext,
+): RunEnding | undefined {
+  const result = resultOf(answer);
+  if (answer.finishReason === 'content-filter') return { ...failure('content_filtered'), result };
+  if (run.maxTotalTokens !== null && totals.totalTokens >= run.maxTotalTokens) {
+    return { ...failure('max_total_tokens'), result };
+  }
+  return totals.modelSteps >= run.maxSteps ? { ...failure('max_steps'), result } : undefined;
+}
+
+function resultOf(answer: ModelAnswer): string | null {
+  return answer.text === '' ? null : answer.text;
+}
