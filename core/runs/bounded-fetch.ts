@@ -8,11 +8,15 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * `fetch` as far as the model library uses it for a whole answer: the body is read here, up to a limit, and redirects
  * are answers like any other. It is cheaper than undici's own fetch, whose streams a whole answer
  * does not need.
+ * @param read what is made of a body before the library sees it
  */
-export function boundedFetch(dispatcher: Dispatcher): typeof fetch {
+export function boundedFetch(
+  dispatcher: Dispatcher,
+  read: (body: string) => string = (body) => body,
+): typeof fetch {
   const bounded = async (url: string, init: BoundedInit): Promise<Response> => {
     const { statusCode, headers, body } = await request(url, { ...init, dispatcher });
-    const text = await readBounded(body);
+    const text = read(await readBounded(body));
     const flat = Object.entries(headers).flatMap(([name, value]) =>
       [value ?? []].flat().map((one): [string, string] => [name, one]),
     );

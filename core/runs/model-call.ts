@@ -4,6 +4,7 @@ import { Agent } from 'undici';
 import { boundedFetch } from './bounded-fetch.ts';
 import { storable, storableJson } from '#lib/database/index.ts';
 import { ModelFailure, toModelFailure } from './model-failure.ts';
+import { withNumericUsage } from './numeric-usage.ts';
 import { tokenCount, type Usage } from './usage.ts';
 
 export interface ToolCallRequest {
@@ -51,7 +52,7 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
     name: 'gateway',
     baseURL: settings.baseUrl,
     ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
-    fetch: boundedFetch(agent),
+    fetch: boundedFetch(agent, withNumericUsage),
   });
   // Making one builds its schemas, which costs more than the rest of a call. There are as many as the directory lists.
   const models = new Map<string, ReturnType<typeof gateway>>();

@@ -54,14 +54,24 @@ const leadingObject = (text: string): string | undefined => {
   return text.trim() === '' ? '{}' : undefined;
 };
 
-const isJson = (text: string): boolean => {
+const isJson = (text: string): boolean => parsed(text) !== undefined;
+
+/** The same for the same arguments, however they are written. */
+const key = (tool: string, args: string): string => {
+  const value = parsed(args);
+  return `${tool} ${value === undefined ? args : JSON.stringify(value, sortedKeys)}`;
+};
+
+/** Undefined, which JSON cannot say, where the text is not JSON. */
+const parsed = (text: string): unknown => {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 };
 
-const key = (tool: string, args: string): string =>
-  `${tool} ${isJson(args) ? JSON.stringify(JSON.parse(args)) : args}`;
+const sortedKeys = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    : value;

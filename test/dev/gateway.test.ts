@@ -469,6 +469,18 @@ describe('a model that obeys', () => {
     ]);
   });
 
+  it('takes arguments in another order and spelling for the same, and other values for another order', async () => {
+    const orders = [
+      'CALL send {"to":"a","n":{"x":1,"y":[1,2]}}',
+      'CALL send { "n": { "y": [1, 2], "x": 1.0 }, "to": "\\u0061" }',
+      'CALL send {"to":"a","n":{"x":1,"y":[2,1]}}',
+    ];
+    expect(await callsOf(conversation(orders.join('\n')))).toEqual([
+      ['send', { to: 'a', n: { x: 1, y: [1, 2] } }],
+      ['send', { to: 'a', n: { x: 1, y: [2, 1] } }],
+    ]);
+  });
+
   it('writes its report when no order is left', async () => {
     expect(textOf(await answer('', conversation('Nothing to see')))).toContain(
       '- read: Nothing to see',

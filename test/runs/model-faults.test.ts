@@ -118,6 +118,31 @@ test('usage that makes no sense is never negative and never fails a run that has
   }
 });
 
+test('counts that a gateway writes as decimal texts are counted; what is no whole number is asked for again', async () => {
+  const usage = {
+    prompt_tokens: '12',
+    completion_tokens: '0034',
+    total_tokens: '46',
+    prompt_tokens_details: { cached_tokens: '5' },
+    completion_tokens_details: { reasoning_tokens: '7' },
+  };
+  const { run, calls } = await runAgainst({ behaviour: { kind: 'usage', usage } });
+  expect(run).toMatchObject({
+    state: 'succeeded',
+    usage: { inputTokens: 12, cachedInputTokens: 5, outputTokens: 34, reasoningTokens: 7 },
+  });
+  expect(calls).toHaveLength(1);
+
+  for (const claim of ['many', '-5', '1.5', '1e3', '0x10', '', ' 12', '9'.repeat(16)]) {
+    service.gateway.control.reset();
+    const nonsense = await runAgainst({
+      behaviour: { kind: 'usage', usage: { ...usage, prompt_tokens: claim } },
+    });
+    expect(nonsense.run, claim).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
+    expect(nonsense.calls).toHaveLength(2);
+  }
+});
+
 test('an answer without text fails as model_empty, one cut at the limit as output_truncated', async () => {
   const empty = await runAgainst({ behaviour: { kind: 'text', text: '' } });
   expect(empty.run).toMatchObject({ state: 'failed', reason: 'model_empty', stepCount: 1 });
