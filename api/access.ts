@@ -17,6 +17,8 @@ export type AuthKind =
 
 export interface SessionAccess {
   readonly kind: 'session';
+  /** Of the session itself, which is not the token that stands in the cookie. */
+  readonly sessionId: string;
   readonly userId: string;
 }
 
@@ -27,7 +29,12 @@ export interface ProjectAccess {
   readonly plan: Plan;
   readonly actor:
     | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly Scope[] }
-    | { readonly kind: 'session'; readonly userId: string; readonly role: Role };
+    | {
+        readonly kind: 'session';
+        readonly sessionId: string;
+        readonly userId: string;
+        readonly role: Role;
+      };
 }
 
 export interface ProjectSessionAccess extends ProjectAccess {

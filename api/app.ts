@@ -4,6 +4,7 @@ import helmet from 'koa-helmet';
 import type { Deps } from './deps.ts';
 import { authMount } from './http/auth-mount.ts';
 import { docs } from './docs/page.ts';
+import { clientMetadata } from './outside/client-metadata.ts';
 import { accessLog } from './middleware/access-log.ts';
 import { errors } from './middleware/errors.ts';
 import { logContext } from './middleware/log-context.ts';
@@ -32,6 +33,7 @@ export function createApp(deps: Deps): Koa {
   );
   app.use(authMount(deps));
   app.use(docs(deps.config));
+  app.use(clientMetadata(deps));
   app.use(router.routes());
   app.use(unmatched(router));
   app.on('error', (err: Error) => {

@@ -3,7 +3,12 @@ import { oauthCallback } from './outside/oauth-callback.ts';
 import { schedulerTick } from './outside/scheduler-tick.ts';
 import type { Route } from './route.ts';
 import { deleteApiKey, getApiKeys, postApiKey } from './v1/api-keys.ts';
-import { getConnections, postConnection, removeConnection } from './v1/connections/index.ts';
+import {
+  getConnections,
+  patchConnection,
+  postConnection,
+  removeConnection,
+} from './v1/connections/index.ts';
 import {
   getAccounts,
   getProviders,
@@ -62,6 +67,7 @@ export const routes: readonly Route[] = [
   postDiscover,
   getConnections,
   postConnection,
+  patchConnection,
   removeConnection,
   getProviders,
   startOAuth,

@@ -3,22 +3,19 @@ import { row, sql, type Database } from '#lib/database/index.ts';
 import { encodeCursor } from '#lib/paging.ts';
 import type { Benchmark } from './harness/benchmark.ts';
 import { alternate, timed } from './harness/alternate.ts';
+import { loadResources } from './harness/bulk-resources.ts';
 import { load, loadRoutines, loadRuns, routineId } from './harness/bulk.ts';
 import { explained } from './harness/explain.ts';
 import { compared, type Figure } from './harness/figures.ts';
+import { LISTS, RARE, type List } from './harness/lists.ts';
 import { startService, type Service } from './harness/service.ts';
 
 const RUNS = 1_000_000;
 const ROUTINES = 2_000;
+/** Of each other thing a project has: so many that the thousandth page is not the last one. */
+const OTHERS = 2_500;
 const PAGE = 1_000;
 const ATMOST = { atMost: 1.5 };
-
-interface List {
-  readonly name: string;
-  readonly path: string;
-  readonly table: 'runs' | 'routines';
-  readonly query: Readonly<Record<string, string>>;
-}
 
 const lists: Benchmark = {
   about: `lists of a project with ${RUNS} runs over HTTP: the thousandth page against the first`,
@@ -29,6 +26,7 @@ const lists: Benchmark = {
       await load(databaseUrl, async (db) => {
         await loadRoutines(db, { projectId, firstNumber: 0, count: ROUTINES });
         await loadRuns(db, { projectId, routines: ROUTINES, count: RUNS });
+        await loadResources(db, { projectId, count: OTHERS });
       });
       const rounds = long ? 100 : 30;
       const figures: Figure[] = [];
@@ -49,42 +47,6 @@ const lists: Benchmark = {
 };
 
 export default lists;
-
-const ofRoutine = `/v1/routines/${routineId(0)}/runs`;
-const LISTS: readonly [List, ...List[]] = [
-  { name: 'runs', path: '/v1/runs', table: 'runs', query: {} },
-  { name: 'runs, failed', path: '/v1/runs', table: 'runs', query: { state: 'failed' } },
-  { name: 'runs of a routine', path: ofRoutine, table: 'runs', query: {} },
-  { name: 'runs of a routine, failed', path: ofRoutine, table: 'runs', query: { state: 'failed' } },
-  { name: 'routines', path: '/v1/routines', table: 'routines', query: {} },
-];
-
-const dayAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-
-/** Filters that few runs pass, and a window of time deep in the past. */
-const RARE: readonly List[] = [
-  { name: 'runs, running', path: '/v1/runs', table: 'runs', query: { state: 'running' } },
-  { name: 'runs, manual', path: '/v1/runs', table: 'runs', query: { trigger: 'manual' } },
-  {
-    name: 'runs of a routine, manual',
-    path: ofRoutine,
-    table: 'runs',
-    query: { trigger: 'manual' },
-  },
-  { name: 'runs, cancelled', path: '/v1/runs', table: 'runs', query: { state: 'cancelled' } },
-  {
-    name: 'runs of a routine, cancelled',
-    path: ofRoutine,
-    table: 'runs',
-    query: { state: 'cancelled' },
-  },
-  {
-    name: 'runs of a week, a week ago',
-    path: '/v1/runs',
-    table: 'runs',
-    query: { since: dayAgo(9), until: dayAgo(7) },
-  },
-];
 
 const NO_FILTER = {
   routineId: undefined,
@@ -109,10 +71,10 @@ async function deepPage(service: Service, list: List, rounds: number): Promise<F
   const cursor = encodeCursor(await idAt(service, list, limit * (PAGE - 1) - 1));
   const first = { ...list.query, limit: String(limit) };
   const deep = { ...first, cursor };
-  await fetchPage(service, list.path, deep, limit);
+  await fetchPage(service, list, deep, limit);
   const times = await alternate(rounds, {
-    value: () => timed(() => fetchPage(service, list.path, deep, limit)),
-    baseline: () => timed(() => fetchPage(service, list.path, first, limit)),
+    value: () => timed(() => fetchPage(service, list, deep, limit)),
+    baseline: () => timed(() => fetchPage(service, list, first, limit)),
   });
   return compared(`${list.name}: page ${PAGE} of ${limit}`, 'ms', times, ATMOST);
 }
@@ -123,18 +85,19 @@ async function rareFilter(
   { first, list, rounds }: { first: List; list: List; rounds: number },
 ): Promise<Figure> {
   const times = await alternate(rounds, {
-    value: () => timed(() => fetchPage(service, list.path, list.query)),
-    baseline: () => timed(() => fetchPage(service, first.path, first.query)),
+    value: () => timed(() => fetchPage(service, list, list.query)),
+    baseline: () => timed(() => fetchPage(service, first, first.query)),
   });
   return compared(`${list.name}: page 1 against that of all`, 'ms', times, ATMOST);
 }
 
 async function fetchPage(
-  { client }: Service,
-  path: string,
+  service: Service,
+  { path, session }: List,
   query: Readonly<Record<string, string>>,
   expected?: number,
 ): Promise<void> {
+  const client = session === true ? service.session : service.client;
   const { status, data, body } = await client.get(
     `${path}?${new URLSearchParams(query).toString()}`,
   );
@@ -144,22 +107,10 @@ async function fetchPage(
   }
 }
 
-function condition(service: Service, { table, path, query }: List) {
-  const ofOneRoutine = path === ofRoutine ? routineId(0) : null;
-  return table === 'routines'
-    ? sql`from routines where project_id = ${service.projectId}`
-    : sql`
-        from runs where project_id = ${service.projectId}
-          and (${ofOneRoutine}::text is null or routine_id = ${ofOneRoutine})
-          and (${query['state'] ?? null}::text is null or state = ${query['state'] ?? null})
-          and (${query['trigger'] ?? null}::text is null or trigger = ${query['trigger'] ?? null})
-      `;
-}
-
 async function countOf(service: Service, list: List): Promise<number> {
   const found = await row<{ count: number }>(
     service.database,
-    sql`select count(*) as count ${condition(service, list)}`,
+    sql`select count(*) as count ${list.from(service.projectId)}`,
   );
   return found?.count ?? 0;
 }
@@ -168,7 +119,7 @@ async function idAt(service: Service, list: List, offset: number): Promise<strin
   const database: Database = service.database;
   const found = await row<{ id: string }>(
     database,
-    sql`select id ${condition(service, list)} order by id desc offset ${offset} limit 1`,
+    sql`select id ${list.from(service.projectId)} order by id desc offset ${offset} limit 1`,
   );
   if (found === undefined) throw new Error(`${list.name} has no row at ${offset}`);
   return found.id;

@@ -43,7 +43,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     { database, connectionSecrets },
     { oauth: createOAuthSource({ database, connectionSecrets, outbound, providers, log }) },
   );
-  const toolSessions = createToolSessions({ outbound, credentials });
+  const toolSessions = createToolSessions({ outbound, credentials, connectionSecrets });
   const gateway = { baseUrl: config.GATEWAY_BASE_URL, apiKey: config.GATEWAY_API_KEY };
   const caller = observeModelCalls(
     createModelCaller({ ...gateway, timeoutMs: config.MODEL_STEP_TIMEOUT_SECONDS * 1_000 }),

@@ -80,11 +80,11 @@ async function sessionAccess(ctx: Context, deps: Deps) {
     throw new AppError('origin_not_allowed');
   }
   assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);
-  return { kind: 'session' as const, userId: session.userId };
+  return { kind: 'session' as const, sessionId: session.id, userId: session.userId };
 }
 
 async function projectOfSession(ctx: Context, deps: Deps) {
-  const { userId } = await sessionAccess(ctx, deps);
+  const { sessionId, userId } = await sessionAccess(ctx, deps);
   const selected = selectedProject(ctx, deps.config.PRODUCT_TAG);
   if (selected !== undefined && !idPattern('project').test(selected)) {
     throw new AppError('project_not_found');
@@ -100,7 +100,7 @@ async function projectOfSession(ctx: Context, deps: Deps) {
     projectId: membership.projectId,
     organizationId: membership.organizationId,
     plan: effectivePlan(deps.planRule, membership.paidPlan),
-    actor: { kind: 'session' as const, userId, role: membership.role },
+    actor: { kind: 'session' as const, sessionId, userId, role: membership.role },
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { completeSignIn } from '#core/connections/index.ts';
+import { signInDepsOf } from '../v1/connections/providers.ts';
 import { connection, presentConnection } from '../v1/connections/schemas.ts';
 import { route } from '../route.ts';
 
@@ -10,7 +11,7 @@ export const oauthCallback = route({
   tag: 'Connections',
   summary: 'End a sign-in to a provider or tool server',
   description:
-    'The user interface hands the return from the provider on to here, query and all, with the session cookie of the person who began. A state works once, within ten minutes, for that person and provider. What the provider says of an error is not repeated.',
+    'The user interface hands the return from the provider on to here, query and all, with the session cookie that it was begun with. A state works once, within ten minutes, for that session and provider. What the provider says of an error is not repeated.',
   auth: 'session',
   params: z.strictObject({
     provider: z
@@ -50,16 +51,14 @@ export const oauthCallback = route({
     'provider_error',
   ],
 }).to(async ({ access, params, query, deps }) => {
-  const completed = await completeSignIn(
-    { ...deps, uiOrigin: deps.config.UI_ORIGIN },
-    {
-      provider: params.provider,
-      userId: access.userId,
-      state: query.state,
-      code: query.code,
-      error: query.error,
-      iss: query.iss,
-    },
-  );
+  const completed = await completeSignIn(signInDepsOf(deps), {
+    provider: params.provider,
+    userId: access.userId,
+    sessionId: access.sessionId,
+    state: query.state,
+    code: query.code,
+    error: query.error,
+    iss: query.iss,
+  });
   return { data: presentConnection(completed) };
 });

@@ -25,6 +25,8 @@ export interface Service {
   /** Calls with an API key of the project; `authorization` is its header. */
   readonly client: ApiClient;
   readonly authorization: string;
+  /** Calls as the person whose project it is. */
+  readonly session: ApiClient;
   readonly api: Child;
   /** Absent when the service was started without one. */
   readonly worker: Child | undefined;
@@ -90,6 +92,7 @@ export async function startService(
     organizationId: person.organizationId,
     client,
     authorization: client.headers['Authorization'] ?? '',
+    session: person.session,
     async stop() {
       await Promise.all([api.stop(), worker?.stop()]);
       await temporal.connection.close();

@@ -38,8 +38,10 @@ export interface Connection {
   /** Of a managed connection. */
   readonly provider: string | null;
   readonly name: string;
-  /** Of the MCP endpoint; null where the provider has none. */
+  /** Of the MCP endpoint; null where the provider has none. Of a stored connection without the values of its query. */
   readonly url: string | null;
+  /** The query, sealed: `withAddress` puts it back. Only a stored connection has it. */
+  readonly sealedQuery?: string | null;
   readonly auth: ConnectionAuth;
   readonly accountLabel: string | null;
   /** Granted by the provider. */

@@ -40,7 +40,7 @@ export async function createToolServer(
   } catch (error) {
     throw error instanceof ToolServerFault ? refusal(error) : error;
   }
-  return insertConnection(database, {
+  return insertConnection(database, connectionSecrets, {
     ...draft,
     server,
     checkedAt: new Date(),
@@ -50,7 +50,7 @@ export async function createToolServer(
 }
 
 /** The address in its usual form. @throws {AppError} `invalid_request`, naming what is wrong with it */
-function allowedUrl(outbound: CreateDeps['outbound'], text: string): string {
+export function allowedUrl(outbound: CreateDeps['outbound'], text: string): string {
   try {
     outbound.checkUrl(text);
   } catch (error) {
@@ -85,7 +85,7 @@ function draftOf({ id, projectId, name, url, credentials, createdBy }: NewToolSe
 }
 
 /** Credentials that are not stored yet. */
-function givenCredentials(credentials: StaticCredentials | null): CredentialSource {
+export function givenCredentials(credentials: StaticCredentials | null): CredentialSource {
   return {
     headers: async () => (credentials === null ? {} : headersOf(credentials)),
     refused: async () => undefined,
@@ -95,8 +95,15 @@ function givenCredentials(credentials: StaticCredentials | null): CredentialSour
 /** A fault of the tool server as whoever names its address is told of it. */
 export function refusal(fault: ToolServerFault): AppError {
   const passing = PASSING.has(fault.kind);
-  return new AppError(passing ? 'provider_error' : 'invalid_request', `url: ${fault.message}`);
+  const hint = fault.kind === 'sign_in' ? SIGN_IN_HINT : '';
+  return new AppError(
+    passing ? 'provider_error' : 'invalid_request',
+    `url: ${fault.message}${hint}`,
+  );
 }
+
+const SIGN_IN_HINT =
+  '; where a person signs in, begin with POST /v1/connections/oauth/tool-server/start';
 
 /** Faults that may be gone on the next attempt with the same address. */
 const PASSING: ReadonlySet<ToolServerFaultKind> = new Set([

@@ -13,13 +13,15 @@ export interface CredentialSource {
    */
   headers(connection: Connection, signal: AbortSignal): Promise<Record<string, string>>;
   /**
-   * The server answered 401 to a request with these headers. Gives others to repeat it with, once, or undefined when
-   * there are none; the connection is then marked as not ready.
+   * The server answered 401 to a request with these headers, or that they do not cover it: then `demandedScopes` are
+   * what it names, maybe none. Gives others to repeat it with, once, or undefined when there are none; the connection
+   * is then marked as not ready.
    */
   refused(
     connection: Connection,
     used: Readonly<Record<string, string>>,
     signal: AbortSignal,
+    demandedScopes?: readonly string[],
   ): Promise<Record<string, string> | undefined>;
 }
 
@@ -44,7 +46,7 @@ export function createCredentialSource(
   const sourceOf = (connection: Connection) => renewable[connection.auth] ?? fixed;
   return {
     headers: (connection, signal) => sourceOf(connection).headers(connection, signal),
-    refused: (connection, used, signal) => sourceOf(connection).refused(connection, used, signal),
+    refused: (connection, ...refusal) => sourceOf(connection).refused(connection, ...refusal),
   };
 }
 
@@ -57,8 +59,9 @@ function createStaticSource({ database, connectionSecrets }: CredentialDeps): Cr
       if (credentials === null) throw new AppError('connection_not_ready');
       return headersOf(staticCredentials.parse(connectionSecrets.open(connection.id, credentials)));
     },
-    async refused(connection) {
-      await markNotReady(database, connection, 'credentials_rejected');
+    async refused(connection, _used, _signal, demandedScopes) {
+      const error = demandedScopes === undefined ? 'credentials_rejected' : 'scopes_missing';
+      await markNotReady(database, connection, error);
       return undefined;
     },
   };

@@ -1,3 +1,4 @@
+export { splitAddress } from './address.ts';
 export {
   CONNECTION_AUTHS,
   CONNECTION_ERRORS,
@@ -10,6 +11,7 @@ export {
   type ConnectionState,
   type ServerInfo,
 } from './connection.ts';
+export { changeConnection, type ConnectionChange } from './change.ts';
 export { createToolServer, refusal, type NewToolServer } from './create.ts';
 export {
   createCredentialSource,
@@ -31,6 +33,7 @@ export {
   type SealedCredentials,
 } from './queries.ts';
 export { deleteConnection, type RemovedConnection } from './remove.ts';
+export { sealPlainQueries } from './seal-queries.ts';
 export { createConnectionSecrets, type ConnectionSecrets } from './secrets.ts';
 export { changePolicy, type PolicyPatch } from './tools/change-policy.ts';
 export { discoverTools, type Discovery } from './tools/discover.ts';
@@ -47,6 +50,9 @@ export {
 export { offeredTools, type OfferedTool } from './tools/offered.ts';
 export { connectionsReady } from './tools/preflight.ts';
 export {
+  CLIENT_METADATA_PATH,
+  clientMetadataDocument,
+  clientMetadataUrlOf,
   completeSignIn,
   createOAuthSource,
   redirectUriOf,

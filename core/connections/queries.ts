@@ -1,12 +1,14 @@
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
+import { splitAddress } from './address.ts';
 import type { Connection, ConnectionError, ConnectionState } from './connection.ts';
+import type { ConnectionSecrets } from './secrets.ts';
 
 const columns = sql`
-  id, project_id as "projectId", kind, provider, name, url, auth, account_label as "accountLabel", scopes, server,
-  state, public_error as "publicError", created_by as "createdBy", created_at as "createdAt",
-  updated_at as "updatedAt", checked_at as "checkedAt"
+  id, project_id as "projectId", kind, provider, name, url, url_query as "sealedQuery", auth,
+  account_label as "accountLabel", scopes, server, state, public_error as "publicError",
+  created_by as "createdBy", created_at as "createdAt", updated_at as "updatedAt", checked_at as "checkedAt"
 `;
 
 /** @throws {AppError} `connection_not_found` */
@@ -40,21 +42,27 @@ export function listConnections(db: Db, projectId: string, page: Page): Promise<
   );
 }
 
-/** What a new connection is made of; the rest follows from it. */
-export type NewConnection = Omit<Connection, 'createdAt' | 'updatedAt'> & {
+/** What a new connection is made of, with its whole address; the rest follows from it. */
+export type NewConnection = Omit<Connection, 'createdAt' | 'updatedAt' | 'sealedQuery'> & {
   readonly sealedCredentials: string | null;
   readonly credentialsExpireAt: Date | null;
 };
 
 /** Inserts, or finds the one that an earlier attempt of the same request inserted. */
-export async function insertConnection(db: Db, input: NewConnection): Promise<Connection> {
+export async function insertConnection(
+  db: Db,
+  secrets: ConnectionSecrets,
+  input: NewConnection,
+): Promise<Connection> {
+  const { shown, query } = input.url === null ? NO_ADDRESS : splitAddress(input.url);
+  const sealedQuery = query === null ? null : secrets.sealQuery(input.id, query);
   const inserted = await row<Connection>(
     db,
     sql`
-      insert into connections (id, project_id, kind, provider, name, url, auth, credentials, credentials_expire_at,
-        account_label, scopes, server, state, public_error, created_by, checked_at)
-      values (${input.id}, ${input.projectId}, ${input.kind}, ${input.provider}, ${input.name}, ${input.url},
-        ${input.auth}, ${input.sealedCredentials}, ${input.credentialsExpireAt}, ${input.accountLabel},
+      insert into connections (id, project_id, kind, provider, name, url, url_query, auth, credentials,
+        credentials_expire_at, account_label, scopes, server, state, public_error, created_by, checked_at)
+      values (${input.id}, ${input.projectId}, ${input.kind}, ${input.provider}, ${input.name}, ${shown},
+        ${sealedQuery}, ${input.auth}, ${input.sealedCredentials}, ${input.credentialsExpireAt}, ${input.accountLabel},
         ${input.scopes}, ${input.server === null ? null : JSON.stringify(input.server)}, ${input.state},
         ${input.publicError}, ${input.createdBy}, ${input.checkedAt})
       on conflict (id) do nothing
@@ -63,6 +71,8 @@ export async function insertConnection(db: Db, input: NewConnection): Promise<Co
   );
   return inserted ?? readConnection(db, input.projectId, input.id);
 }
+
+const NO_ADDRESS = { shown: null, query: null };
 
 export interface SealedCredentials {
   readonly credentials: string | null;
@@ -119,17 +129,20 @@ export async function markReady(
   );
 }
 
-/** Notes why a connection cannot be used for now. Its credentials stay until it is deleted or connected again. */
+/**
+ * Notes why a connection cannot be used for now. Its credentials stay until it is deleted, changed or connected again.
+ * One that was changed since it was read is left alone: what it has now may work.
+ */
 export async function markNotReady(
   db: Db,
-  connection: Pick<Connection, 'id' | 'projectId'>,
+  connection: Pick<Connection, 'id' | 'projectId' | 'updatedAt'>,
   error: ConnectionError,
 ): Promise<void> {
   await row(
     db,
     sql`
       update connections set state = 'needs_reauthorization', public_error = ${error}, updated_at = now()
-      where id = ${connection.id} and project_id = ${connection.projectId}
+      where id = ${connection.id} and project_id = ${connection.projectId} and updated_at = ${connection.updatedAt}
     `,
   );
 }

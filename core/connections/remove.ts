@@ -1,6 +1,7 @@
 import { execute, rows, sql, transaction, type Database } from '#lib/database/index.ts';
 import type { Connection } from './connection.ts';
-import { lockConnection } from './queries.ts';
+import { revokeStored, type RevocationDeps } from './oauth/index.ts';
+import { lockConnection, readSealedCredentials } from './queries.ts';
 import { returnToDraft } from './routines.ts';
 
 export interface RemovedConnection {
@@ -11,14 +12,26 @@ export interface RemovedConnection {
 
 /**
  * Deletes a connection with its credentials and policies. Routines with a tool of it that was automatic can no longer
- * do what was proved of them, so they go back to draft and say why.
+ * do what was proved of them, so they go back to draft and say why. A sign-in is revoked at its provider afterwards,
+ * for which nobody waits: the credentials are gone here, whatever the provider says.
  * @throws {AppError} `connection_not_found`
  */
-export function deleteConnection(
-  database: Database,
+export async function deleteConnection(
+  deps: RevocationDeps & { readonly database: Database },
   projectId: string,
   id: string,
 ): Promise<RemovedConnection> {
+  const { sealed, ...removed } = await remove(deps.database, projectId, id);
+  const { connection } = removed;
+  if (connection.auth === 'oauth' && sealed !== null) void revokeStored(deps, connection, sealed);
+  return removed;
+}
+
+function remove(
+  database: Database,
+  projectId: string,
+  id: string,
+): Promise<RemovedConnection & { readonly sealed: string | null }> {
   return transaction(database, async (tx) => {
     // Routines before the connection, as discovery takes them, so that the two cannot wait for each other.
     const users = await rows<{ id: string }>(
@@ -37,7 +50,8 @@ export function deleteConnection(
       routineIds: users.map((routine) => routine.id),
       reason,
     });
+    const { credentials: sealed } = await readSealedCredentials(tx, connection);
     await execute(tx, sql`delete from connections where id = ${id} and project_id = ${projectId}`);
-    return { connection, routineIds };
+    return { connection, routineIds, sealed };
   });
 }

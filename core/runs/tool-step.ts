@@ -115,6 +115,20 @@ function endOf(
   switch (outcome.kind) {
     case 'answered': {
       const { record, text } = readResult(outcome.result, outcome.secrets);
+      const { resultFault } = outcome;
+      // What the tool said stays on record for a person; the model is not given what may be wrong.
+      if (resultFault !== undefined) {
+        return {
+          state: 'failed',
+          errorMessage: sentence(resultFault),
+          record: { ...record, isError: true },
+          message: toolMessage(
+            tool,
+            `The call was made and may have taken effect, but its answer cannot be used: ${resultFault}.`,
+            true,
+          ),
+        };
+      }
       const failed = record.isError === true;
       return {
         state: failed ? 'failed' : 'succeeded',

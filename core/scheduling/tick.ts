@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
 import type { RunEngine } from '#core/runs/index.ts';
 import { claimDueDeliveries, kickDelivery } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -10,6 +11,7 @@ import { reconcileNextTimes } from './reconcile.ts';
 import { sweepOpenRuns } from './sweep.ts';
 
 export interface TickDeps extends ClaimDeps {
+  readonly connectionSecrets: ConnectionSecrets;
   readonly engine: RunEngine;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -48,6 +50,7 @@ export async function tick(deps: TickDeps): Promise<TickReport> {
   const deliveries = await attempt('deliveries', () => startDueDeliveries(deps), 0);
   const settled = await attempt('sweep', () => sweepOpenRuns(deps), 0);
   await attempt('housekeeping', () => forgetExpired(deps.database), undefined);
+  await attempt('addresses', () => sealPlainQueries(deps.database, deps.connectionSecrets), 0);
   const seconds = (performance.now() - started) / 1_000;
   deps.metrics.ticked({ seconds, failed: faults.length > 0 });
   if (faults.length > 0) throw faults[0];

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type Provider from 'oidc-provider';
 
-import { TOOLS_SCOPE } from './scope.ts';
+import { ALL_SCOPES } from './scope.ts';
 
 const ACCOUNT = 'fixture-person';
 
@@ -12,6 +12,7 @@ export const consent = async (
   ctx: { req: IncomingMessage; res: ServerResponse; respond?: boolean | undefined },
   answer: 'approve' | 'deny',
   onGrant: (grantId: string) => void,
+  agreedTo = ALL_SCOPES,
 ): Promise<void> => {
   ctx.respond = false;
   if (answer === 'deny') {
@@ -26,9 +27,13 @@ export const consent = async (
   }
   const { params } = await provider.interactionDetails(ctx.req, ctx.res);
   const grant = new provider.Grant({ accountId: ACCOUNT, clientId: String(params['client_id']) });
-  grant.addOIDCScope(`openid offline_access ${TOOLS_SCOPE}`);
+  grant.addOIDCScope(`openid offline_access ${ALL_SCOPES}`);
   for (const resource of [params['resource']].flat()) {
-    if (typeof resource === 'string') grant.addResourceScope(resource, TOOLS_SCOPE);
+    if (typeof resource !== 'string') continue;
+    grant.addResourceScope(resource, agreedTo);
+    // Otherwise the person would be asked again for what was left out.
+    const leftOut = ALL_SCOPES.split(' ').filter((scope) => !agreedTo.split(' ').includes(scope));
+    if (leftOut.length > 0) grant.rejectResourceScope(resource, leftOut.join(' '));
   }
   const grantId = await grant.save();
   onGrant(grantId);

@@ -1,4 +1,5 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 
 import { TOOLS_SCOPE } from './scope.ts';
 import type { AuthorizationServer } from './server.ts';
@@ -16,6 +17,10 @@ export interface ProtectedToolServer {
   readonly url: string;
   /** Of the requests that were let through, the bearers. */
   readonly bearers: string[];
+  readonly control: {
+    /** What a call of a tool needs besides; a token without it is told so (RFC 6750, section 3.1). */
+    callScope: string | undefined;
+  };
   stop(): Promise<void>;
 }
 
@@ -29,6 +34,7 @@ export const startProtectedToolServer = async ({
   upstream,
 }: ProtectedToolServerOptions): Promise<ProtectedToolServer> => {
   const bearers: string[] = [];
+  const control: ProtectedToolServer['control'] = { callScope: undefined };
   const server = createServer((incoming, response) => {
     void answer(incoming, response).catch(() => response.destroy());
   });
@@ -65,12 +71,21 @@ export const startProtectedToolServer = async ({
         .end();
       return;
     }
+    const body = await buffer(incoming);
+    const { callScope } = control;
+    const isCall = body.includes('"tools/call"');
+    if (isCall && callScope !== undefined && !token.scope.split(' ').includes(callScope)) {
+      const challenge = `Bearer error="insufficient_scope", scope="${callScope}", resource_metadata="${origin}${metadataPath}"`;
+      response.writeHead(403, { 'www-authenticate': challenge }).end();
+      return;
+    }
     bearers.push(bearer);
-    forward(incoming, response, upstream);
+    forward(incoming, body, response, upstream);
   };
   return {
     url: resource,
     bearers,
+    control,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -80,7 +95,12 @@ export const startProtectedToolServer = async ({
 };
 
 /** Without the credential, which is for this server only. */
-const forward = (incoming: IncomingMessage, response: ServerResponse, upstream: string): void => {
+const forward = (
+  incoming: IncomingMessage,
+  body: Buffer,
+  response: ServerResponse,
+  upstream: string,
+): void => {
   const { authorization: _, host: __, ...headers } = incoming.headers;
   const outgoing = request(upstream, { method: incoming.method, headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -88,5 +108,5 @@ const forward = (incoming: IncomingMessage, response: ServerResponse, upstream: 
   });
   outgoing.on('error', () => response.destroy());
   response.on('close', () => outgoing.destroy());
-  incoming.pipe(outgoing);
+  outgoing.end(body);
 };

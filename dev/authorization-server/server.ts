@@ -6,7 +6,7 @@ import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-prov
 
 import { consent } from './consent.ts';
 import { answerDevice } from './device.ts';
-import { TOOLS_SCOPE } from './scope.ts';
+import { ALL_SCOPES } from './scope.ts';
 
 export interface AuthorizationServerOptions {
   /** 0 takes a free one. */
@@ -18,6 +18,8 @@ export interface AuthorizationServerOptions {
   clients?: Configuration['clients'];
   /** Dynamic registration (RFC 7591); default true. */
   registration?: boolean;
+  /** Takes addresses of metadata documents for client ids, and reads them with this. */
+  readClientMetadata?: typeof globalThis.fetch;
   /** A key of the `/accounts` API that is no token. */
   apiKey?: string;
 }
@@ -33,6 +35,14 @@ export interface AuthorizationServer {
     readonly tokenRequests: string[];
     /** How long the token endpoint thinks. */
     tokenDelayMs: number;
+    /** How long its answer takes on the way. */
+    tokenAnswerDelayMs: number;
+    /** What the person agrees to of the tool server's scopes. */
+    agreedTo: string;
+    /** The hints of the requests to the revocation endpoint, in their order. */
+    readonly revocationRequests: string[];
+    /** Answers of the revocation endpoint that take the place of its own, the next first; `hang` never ends. */
+    readonly revocationFaults: (number | 'hang')[];
     /** What the person does with a user code of the device flow. */
     answerDevice(userCode: string, answer: 'approve' | 'deny'): Promise<void>;
     /** Makes every access token worthless. */
@@ -63,6 +73,10 @@ export const startAuthorizationServer = async (
     tokenFaults: [],
     tokenRequests: [],
     tokenDelayMs: 0,
+    tokenAnswerDelayMs: 0,
+    agreedTo: ALL_SCOPES,
+    revocationRequests: [],
+    revocationFaults: [],
     answerDevice: (userCode, answer) =>
       answerDevice(provider, userCode, answer, (id) => grantIds.add(id)),
     async revokeAccessTokens() {
@@ -82,7 +96,8 @@ export const startAuthorizationServer = async (
   };
   provider.use(async (ctx, next) => {
     if (ctx.path.startsWith('/interaction/')) {
-      return consent(provider, ctx, control.answer, (id) => grantIds.add(id));
+      const onGrant = (id: string) => grantIds.add(id);
+      return consent(provider, ctx, control.answer, onGrant, control.agreedTo);
     }
     if (ctx.path === '/accounts') {
       const bearer = ctx.get('authorization').replace(/^Bearer /, '');
@@ -100,7 +115,21 @@ export const startAuthorizationServer = async (
       ctx.body = fault.body;
       return;
     }
+    const revocationFault = ctx.path.startsWith('/token/revocation')
+      ? control.revocationFaults.shift()
+      : undefined;
+    if (revocationFault !== undefined) {
+      control.revocationRequests.push('faulty');
+      if (revocationFault === 'hang') ctx.respond = false;
+      else ctx.status = revocationFault;
+      return;
+    }
     await next();
+    if (ctx.path === '/token') await sleep(control.tokenAnswerDelayMs);
+    if (ctx.path.startsWith('/token/revocation')) {
+      const hint = ctx.status === 200 ? ctx.oidc?.params?.['token_type_hint'] : 'refused';
+      control.revocationRequests.push(String(hint));
+    }
   });
   const count = (ctx: KoaContextWithOIDC) => control.tokenRequests.push(grantTypeOf(ctx));
   provider.on('grant.success', count);
@@ -127,11 +156,12 @@ const ACCOUNTS = {
 };
 
 const configuration = (
-  { clients = [], registration = true }: AuthorizationServerOptions,
+  { clients = [], registration = true, readClientMetadata }: AuthorizationServerOptions,
   control: AuthorizationServer['control'],
 ): Configuration => ({
   clients,
-  scopes: ['openid', 'offline_access', TOOLS_SCOPE],
+  scopes: ['openid', 'offline_access', ...ALL_SCOPES.split(' ')],
+  ...(readClientMetadata === undefined ? {} : { fetch: readClientMetadata }),
   jwks: { keys: [signingKey()] },
   cookies: { keys: [randomBytes(32).toString('hex')] },
   pkce: { required: () => true },
@@ -155,12 +185,13 @@ const configuration = (
     introspection: { enabled: true },
     revocation: { enabled: true },
     registration: { enabled: registration },
+    clientIdMetadataDocument: { enabled: readClientMetadata !== undefined, ack: 'draft-02' },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => [],
       useGrantedResource: () => true,
       getResourceServerInfo: () => ({
-        scope: TOOLS_SCOPE,
+        scope: ALL_SCOPES,
         accessTokenFormat: 'opaque',
         accessTokenTTL: control.accessTokenSeconds,
       }),

@@ -15,6 +15,8 @@ export interface ReceivedCall {
   readonly name: string;
   readonly arguments: unknown;
   readonly headers: IncomingMessage['headers'];
+  /** With its query. */
+  readonly path: string;
 }
 
 /** What a test sets and sees, for all scenarios that do not say otherwise. */
@@ -23,6 +25,8 @@ export interface HostileControl {
   tools: ToolClaim[];
   /** What a call is answered with: text, or the whole result. */
   answer: (call: ReceivedCall) => string | object;
+  /** What `guarded` wants. */
+  credential: string;
   /** Before a call is answered. */
   delayMs: number;
   /** Every `tools/call` that arrived. */
@@ -48,12 +52,14 @@ export async function startHostileTools(): Promise<HostileTools> {
   const control: HostileControl = {
     tools: [],
     answer: () => 'ok',
+    credential: '',
     delayMs: 0,
     calls: [],
     seen: [],
     reset() {
       control.tools = DEFAULT_TOOLS;
       control.answer = () => 'ok';
+      control.credential = '';
       control.delayMs = 0;
       control.calls.length = 0;
       control.seen.length = 0;
@@ -73,7 +79,8 @@ export async function startHostileTools(): Promise<HostileTools> {
     control.seen.push(method);
     if (method === 'tools/call') {
       const { name: tool, arguments: args } = params;
-      control.calls.push({ scenario, name: tool, arguments: args, headers: request.headers });
+      const { headers, url: path = '' } = request;
+      control.calls.push({ scenario, name: tool, arguments: args, headers, path });
     }
     const exchange: Exchange = { id, method, params, request, response, control };
     await SCENARIOS[scenario](exchange);

@@ -21,6 +21,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     sealedAs: 'webhook_secret',
   },
   { table: 'connections', column: 'credentials', keys: ['id'], rowOf: only },
+  { table: 'connections', column: 'url_query', keys: ['id'], rowOf: only },
   { table: 'oauth_flows', column: 'sealed', keys: ['state_hash'], rowOf: hexadecimal },
   {
     table: 'idempotency_keys',

@@ -2,19 +2,22 @@
  * Our client under the client scenarios of `@modelcontextprotocol/conformance`: `node test/conformance/client.ts <url>`
  * does with a tool server what the service does, except that it plays the person at the browser too and keeps nothing.
  */
-import type { Connection, CredentialSource } from '#core/connections/index.ts';
+import type { CredentialSource } from '#core/connections/index.ts';
 import { ToolServerFault } from '#core/connections/index.ts';
-import { openToolSession, type ToolSession } from '#core/connections/mcp/session.ts';
+import { openToolSession } from '#core/connections/mcp/session.ts';
 import { authorizationRequest } from '#core/connections/oauth/authorization-request.ts';
 import { toolServerDraft } from '#core/connections/oauth/draft.ts';
 import { grantHeaders } from '#core/connections/oauth/grant.ts';
 import { redirectUriOf } from '#core/connections/oauth/index.ts';
-import { discoveredTarget } from '#core/connections/oauth/target.ts';
-import { redeemCode } from '#core/connections/oauth/token-endpoint.ts';
+import { discoveredTarget, type EarlierSignIn } from '#core/connections/oauth/target.ts';
+import { redeemCode, scopesIn } from '#core/connections/oauth/token-endpoint.ts';
 import { TOOL_SERVER } from '#core/connections/providers/catalogue.ts';
+import { findTool, listAllTools } from '#core/connections/tools/list-tools.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 
 const UI_ORIGIN = 'http://localhost:3000';
+/** The scenarios know a client by this address, and read nothing there. */
+const CLIENT_METADATA_URL = 'https://conformance-test.local/client-metadata.json';
 const limits = () => ({ signal: new AbortController().signal, timeoutMs: 20_000 });
 
 const outbound = createOutboundClient({ allowPrivateNetwork: true });
@@ -25,27 +28,45 @@ const connection = toolServerDraft({
   url: process.argv.at(-1) ?? '',
   createdBy: null,
 });
+
+/** Of the tools that want some; the second is to be given the schema of the first tool there is. */
+const ARGUMENTS: Readonly<Record<string, (first: unknown) => Record<string, unknown>>> = {
+  add_numbers: () => ({ a: 5, b: 3 }),
+  json_schema_echo: (schema) => ({ schema }),
+};
+
+/** What the connection's row would hold. */
+let headers: Record<string, string> = {};
+let earlier: EarlierSignIn | undefined;
+const credentials: CredentialSource = {
+  headers: async () => headers,
+  async refused(_connection, _used, _signal, demanded = []) {
+    if (earlier === undefined) return undefined;
+    earlier = { ...earlier, demandedScopes: [...earlier.demandedScopes, ...demanded] };
+    return undefined;
+  },
+};
+
 try {
-  await useTools(await connect());
+  // A sign-in, and another when a tool turns out to need more scopes.
+  await useTools().catch(afterSignIn).catch(afterSignIn);
 } finally {
   await outbound.close();
 }
 
-async function connect(): Promise<ToolSession> {
-  try {
-    return await openToolSession({ outbound, credentials: fixed({}) }, connection, limits());
-  } catch (error) {
-    if (!(error instanceof ToolServerFault) || error.kind !== 'sign_in') throw error;
-  }
-  const credentials = fixed(await signIn(connection));
-  return openToolSession({ outbound, credentials }, connection, limits());
+async function afterSignIn(error: unknown): Promise<void> {
+  if (!(error instanceof ToolServerFault) || error.kind !== 'sign_in') throw error;
+  await signIn();
+  await useTools();
 }
 
-async function signIn(draft: Connection): Promise<Record<string, string>> {
+/** As `startSignIn` and `completeSignIn` do it. */
+async function signIn(): Promise<void> {
   const target = await discoveredTarget(
-    { outbound, uiOrigin: UI_ORIGIN },
-    { provider: TOOL_SERVER, draft, givenClient: givenClient(), earlier: undefined },
+    { outbound, uiOrigin: UI_ORIGIN, clientMetadataUrl: CLIENT_METADATA_URL },
+    { provider: TOOL_SERVER, draft: connection, givenClient: givenClient(), earlier },
   );
+  const { server, client, resource, scope } = target;
   const redirectUri = redirectUriOf(UI_ORIGIN, TOOL_SERVER);
   const { authorizationUrl, codeVerifier } = await authorizationRequest(
     target,
@@ -55,7 +76,7 @@ async function signIn(draft: Connection): Promise<Record<string, string>> {
   const response = await fetch(authorizationUrl, { redirect: 'manual' });
   const answer = new URL(response.headers.get('location') ?? '').searchParams;
   const tokens = await redeemCode(
-    { outbound, server: target.server, client: target.client, resource: target.resource },
+    { outbound, server, client, resource },
     {
       code: answer.get('code') ?? '',
       verifier: codeVerifier,
@@ -63,29 +84,46 @@ async function signIn(draft: Connection): Promise<Record<string, string>> {
       iss: answer.get('iss') ?? undefined,
     },
   );
-  return grantHeaders(tokens);
+  headers = grantHeaders(tokens);
+  earlier = {
+    issued: { server, client },
+    scopes: scopesIn(tokens.scope ?? scope ?? ''),
+    demandedScopes: earlier?.demandedScopes ?? [],
+  };
 }
 
-/** What a scenario says that a person has registered beforehand. */
-function givenClient(): { id: string; secret: string | undefined } | undefined {
-  const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
+/** What a scenario says: a client that a person has registered beforehand, and calls that a model makes. */
+function context() {
+  return JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
     client_id?: string;
     client_secret?: string;
+    toolCalls?: { name: string; arguments: Record<string, unknown> }[];
   };
-  return context.client_id === undefined
-    ? undefined
-    : { id: context.client_id, secret: context.client_secret };
 }
 
-async function useTools(session: ToolSession): Promise<void> {
-  const { tools } = await session.listTools(undefined, limits());
-  for (const tool of tools) {
-    const args = tool.name === 'add_numbers' ? { a: 5, b: 3 } : {};
-    await session.callTool(tool, args, limits());
+function givenClient() {
+  const { client_id: id, client_secret: secret } = context();
+  return id === undefined ? undefined : { id, secret };
+}
+
+/** Discovers, and calls each tool as a run does: as it is defined at that moment, and on with the next after a fault. */
+async function useTools(): Promise<void> {
+  const session = await openToolSession({ outbound, credentials }, connection, limits());
+  try {
+    const { tools } = await listAllTools(session, limits());
+    const calls = context().toolCalls ?? tools.map(({ name }) => ({ name, arguments: {} }));
+    for (const call of calls) {
+      const tool = await findTool(session, call.name, limits());
+      if (tool === undefined) continue;
+      const args = { ...ARGUMENTS[call.name]?.(tools[0]?.inputSchema), ...call.arguments };
+      await session.callTool(tool, args, limits()).catch(told);
+    }
+  } finally {
+    await session.close();
   }
-  await session.close();
 }
 
-function fixed(headers: Record<string, string>): CredentialSource {
-  return { headers: async () => headers, refused: async () => undefined };
+/** A model would be told; only a sign-in is a person's business. */
+function told(error: unknown): void {
+  if (!(error instanceof ToolServerFault) || error.kind === 'sign_in') throw error;
 }

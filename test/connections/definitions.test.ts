@@ -77,6 +77,12 @@ test.each([
   expect(() => assertUsableSchema(schema)).toThrow(SchemaError);
 });
 
+test('a schema that is nested deeper than the stack could follow is an error like any other', () => {
+  let deep: Record<string, unknown> = { type: 'string' };
+  for (let level = 0; level < 100_000; level += 1) deep = { not: deep };
+  expect(() => assertUsableSchema(deep)).toThrow(SchemaError);
+});
+
 test('a pattern that backtracks for ever ends as an error, and is not tried again', () => {
   const schema = { properties: { a: { pattern: '^(a|a)*$' } } };
   const started = performance.now();

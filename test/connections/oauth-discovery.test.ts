@@ -93,12 +93,18 @@ function guardedBut(home: Receiver): OutboundClient {
   };
 }
 
-function start(home: Receiver) {
+function start(home: Receiver, clientMetadataUrl = CLIENT_METADATA_URL) {
   return startSignIn(
-    { ...service.deps, outbound: guardedBut(home), uiOrigin: 'https://ui.example.com' },
+    {
+      ...service.deps,
+      outbound: guardedBut(home),
+      uiOrigin: 'https://ui.example.com',
+      clientMetadataUrl,
+    },
     {
       projectId: person.projectId,
       userId: person.userId,
+      sessionId: 'the-session',
       provider: 'tool-server',
       connectionId: undefined,
       name: undefined,
@@ -108,6 +114,7 @@ function start(home: Receiver) {
   );
 }
 
+const CLIENT_METADATA_URL = 'https://api.acme.dev/oauth/client-metadata.json';
 const BLOCKED = { code: 'invalid_request', fault: 'blocked' };
 
 test('the server of these tests is one that can be signed in to', async () => {
@@ -120,6 +127,25 @@ test('an older server that is its own authorization server can be signed in to, 
   const query = new URL((await start(home)).authorizationUrl).searchParams;
   expect(query.get('client_id')).toBe('registered');
   expect(query.has('resource')).toBe(false);
+});
+
+test('a server that reads metadata documents gets the address of ours as our name', async () => {
+  const home = await hostileServer({ metadata: { client_id_metadata_document_supported: true } });
+  const query = new URL((await start(home)).authorizationUrl).searchParams;
+  expect(query.get('client_id')).toBe(CLIENT_METADATA_URL);
+});
+
+// The draft demands https, and nobody out there could read the others.
+test.each([
+  'http://api.acme.dev',
+  'http://localhost:3000',
+  'https://localhost',
+  'https://10.1.2.3',
+  'https://api.internal',
+])('%s is no name for us: it gets a registration', async (publicUrl) => {
+  const home = await hostileServer({ metadata: { client_id_metadata_document_supported: true } });
+  const started = await start(home, `${publicUrl}/oauth/client-metadata.json`);
+  expect(new URL(started.authorizationUrl).searchParams.get('client_id')).toBe('registered');
 });
 
 test.each(PRIVATE)('%s is refused as the address of resource metadata', async (address) => {

@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { readConnection } from '#core/connections/index.ts';
 import { createOAuthSource } from '#core/connections/oauth/index.ts';
 import { rows, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '../support/people.ts';
-import { signIn, startSignInFixture, type SignInFixture } from './sign-in-fixture.ts';
+import {
+  expireIn as expiresIn,
+  signIn,
+  startSignInFixture,
+  storedGrant,
+  type SignInFixture,
+} from './sign-in-fixture.ts';
 
 let fixture: SignInFixture;
 let person: Person;
@@ -18,9 +24,11 @@ afterAll(() => fixture.close());
 beforeEach(async () => {
   id = (await signIn(person.session, 'fixture')).data.id;
   control().tokenRequests.length = 0;
+  control().revocationRequests.length = 0;
 });
 afterEach(() => {
   control().tokenDelayMs = 0;
+  control().tokenAnswerDelayMs = 0;
   control().tokenFaults.length = 0;
 });
 
@@ -29,21 +37,8 @@ const accounts = () => person.session.get(`/v1/connections/${id}/accounts`);
 const connection = () => readConnection(fixture.service.deps.database, person.projectId, id);
 const never = () => new AbortController().signal;
 
-async function expireIn(seconds: number): Promise<void> {
-  await rows(
-    fixture.service.deps.database,
-    sql`update connections set credentials_expire_at = now() + make_interval(secs => ${seconds}) where id = ${id}`,
-  );
-}
-
-async function grant(): Promise<{ accessToken: string; refreshToken: string }> {
-  const { database, connectionSecrets } = fixture.service.deps;
-  const [stored] = await rows<{ credentials: string }>(
-    database,
-    sql`select credentials from connections where id = ${id}`,
-  );
-  return connectionSecrets.open(id, stored!.credentials) as never;
-}
+const expireIn = (seconds: number) => expiresIn(fixture.service, id, seconds);
+const grant = () => storedGrant(fixture.service, id);
 
 test('ten callers in five instances renew a token once, and all get the new one', async () => {
   const { deps } = fixture.service;
@@ -202,6 +197,19 @@ test('a connection that is deleted during a renewal stays deleted', async () => 
   await sleep(100);
   expect((await person.session.delete(`/v1/connections/${id}`)).status).toBe(200);
   expect((await late).status).toBe(404);
+  await vi.waitFor(() => expect(control().revocationRequests).toEqual(['refresh_token']));
+});
+
+test('what a renewal brings for a connection that was deleted meanwhile is handed back as well', async () => {
+  await expireIn(-5);
+  control().tokenAnswerDelayMs = 400;
+  const late = accounts();
+  await vi.waitFor(() => expect(control().tokenRequests).toEqual(['refresh_token']));
+  expect((await person.session.delete(`/v1/connections/${id}`)).status).toBe(200);
+  expect((await late).status).toBe(404);
+  await vi.waitFor(() =>
+    expect(control().revocationRequests).toEqual(['refresh_token', 'refresh_token']),
+  );
 });
 
 test('a new sign-in during a renewal wins over it', async () => {
@@ -221,10 +229,7 @@ test('fifty callers with two database connections wait for one renewal and not f
   try {
     const caller = await signUp(small.service);
     const { data } = await signIn(caller.session, 'fixture');
-    await rows(
-      small.service.deps.database,
-      sql`update connections set credentials_expire_at = now() where id = ${data.id}`,
-    );
+    await expiresIn(small.service, data.id, 0);
     small.authorizationServer.control.tokenRequests.length = 0;
     small.authorizationServer.control.tokenDelayMs = 300;
     const answers = await Promise.all(

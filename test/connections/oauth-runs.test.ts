@@ -1,44 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  startProtectedToolServer,
-  type ProtectedToolServer,
-} from '#dev/authorization-server/protected-tool-server.ts';
-import {
-  startAuthorizationServer,
-  type AuthorizationServer,
-} from '#dev/authorization-server/server.ts';
-import { rows, sql } from '#lib/database/index.ts';
-import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
-import { startEverythingServer, type EverythingServer } from './everything-server.ts';
-import { signIn, UI_ORIGIN } from './sign-in-fixture.ts';
+import {
+  expireIn,
+  signIn,
+  startProtectedFixture,
+  type ProtectedFixture,
+} from './sign-in-fixture.ts';
 import { confirm, marker, requestsWith, scriptCalls } from './support.ts';
 
-let service: Service;
-let authorizationServer: AuthorizationServer;
-let everything: EverythingServer;
-let toolServer: ProtectedToolServer;
-let person: Person;
+let fixture: ProtectedFixture;
 
 beforeAll(async () => {
-  [service, authorizationServer, everything] = await Promise.all([
-    startService({ worker: true, env: { UI_ORIGIN } }),
-    startAuthorizationServer({ port: 0 }),
-    startEverythingServer(),
-  ]);
-  const upstream = everything.url;
-  toolServer = await startProtectedToolServer({ port: 0, authorizationServer, upstream });
-  person = await signUp(service);
+  fixture = await startProtectedFixture({ worker: true });
 });
-afterAll(async () => {
-  await service?.close();
-  await toolServer?.stop();
-  await authorizationServer?.stop();
-  await everything?.stop();
-});
+afterAll(() => fixture?.close());
 
 test('connect by signing in, discover, refuse, confirm, run, renew, and stop when the grant is revoked', async () => {
+  const { service, person, authorizationServer, toolServer } = fixture;
   const { session } = person;
   const mark = marker();
   const { data: connection } = await signIn(session, 'tool-server', { url: toolServer.url });
@@ -56,11 +34,7 @@ test('connect by signing in, discover, refuse, confirm, run, renew, and stop whe
 
   const tools = discovered.data.tools;
   await confirm(session, { routineId, connectionId: connection.id, tools }, ['echo']);
-  const expire = () =>
-    rows(
-      service.deps.database,
-      sql`update connections set credentials_expire_at = now() where id = ${connection.id}`,
-    );
+  const expire = () => expireIn(service, connection.id, 0);
   await expire();
   authorizationServer.control.tokenRequests.length = 0;
   scriptCalls(service, mark, { name: 'echo', arguments: { message: 'hello' } });

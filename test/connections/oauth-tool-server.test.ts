@@ -1,65 +1,42 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import {
-  startProtectedToolServer,
-  type ProtectedToolServer,
-} from '#dev/authorization-server/protected-tool-server.ts';
-import {
-  startAuthorizationServer,
-  type AuthorizationServer,
-} from '#dev/authorization-server/server.ts';
-import { rows, sql } from '#lib/database/index.ts';
-import { signUp, type Person } from '../support/people.ts';
+import { startProtectedToolServer } from '#dev/authorization-server/protected-tool-server.ts';
+import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
+import { routes } from '#api/routes.ts';
 import { createRoutine } from '../support/routines.ts';
-import { startService, type Service } from '../support/service.ts';
-import { startEverythingServer, type EverythingServer } from './everything-server.ts';
-import { UI_ORIGIN, visit } from './sign-in-fixture.ts';
+import {
+  expireIn,
+  signIn as signInTo,
+  startProtectedFixture,
+  UI_ORIGIN,
+  type ProtectedFixture,
+} from './sign-in-fixture.ts';
 
-let service: Service;
-let authorizationServer: AuthorizationServer;
-let everything: EverythingServer;
-let toolServer: ProtectedToolServer;
-let person: Person;
+let fixture: ProtectedFixture;
+let { person, authorizationServer, toolServer, everything } = {} as ProtectedFixture;
 
 beforeAll(async () => {
-  [service, authorizationServer, everything] = await Promise.all([
-    startService({ env: { UI_ORIGIN } }),
-    startAuthorizationServer({ port: 0 }),
-    startEverythingServer(),
-  ]);
-  toolServer = await startProtectedToolServer({
-    port: 0,
-    authorizationServer,
-    upstream: everything.url,
-  });
-  person = await signUp(service);
+  fixture = await startProtectedFixture();
+  ({ person, authorizationServer, toolServer, everything } = fixture);
 });
-afterAll(async () => {
-  await service.close();
-  await toolServer.stop();
-  await authorizationServer.stop();
-  await everything.stop();
-});
+afterAll(() => fixture.close());
 beforeEach(() => {
   toolServer.bearers.length = 0;
 });
 
 const start = (body: object) =>
   person.session.post('/v1/connections/oauth/tool-server/start', body);
+const signIn = (body: object) => signInTo(person.session, 'tool-server', body);
 
-async function signIn(body: object) {
-  const started = await start(body);
-  expect(started.body).toMatchObject({ data: {} });
-  const query = await visit(started.data.authorizationUrl);
-  return person.session.get(`/oauth/callback/tool-server${query}`);
-}
-
-test('a tool server that wants a sign-in says so when it is connected without one', async () => {
+test('a tool server that wants a sign-in says so, and how, when it is connected without one', async () => {
   const refused = await person.session.post('/v1/connections', {
     name: 'Protected',
     url: toolServer.url,
   });
   expect(refused.status).toBe(400);
-  expect(refused.body.error.message).toContain('sign-in');
+  const { message } = refused.body.error;
+  expect(message).toContain('POST /v1/connections/oauth/tool-server/start');
+  const paths = routes.map(({ spec }) => `${spec.method} ${spec.path}`);
+  expect(paths).toContain('POST /v1/connections/oauth/:provider/start');
 });
 
 test('the sign-in registers us, names the resource, and asks for what the server wants', async () => {
@@ -103,11 +80,7 @@ test('its token is renewed, and a revoked sign-in is made again in the same conn
   const routineId = await createRoutine(person.session);
   const discover = () =>
     person.session.post(`/v1/routines/${routineId}/connections/${data.id}/discover`);
-  const expire = () =>
-    rows(
-      service.deps.database,
-      sql`update connections set credentials_expire_at = now() where id = ${data.id}`,
-    );
+  const expire = () => expireIn(fixture.service, data.id, 0);
   expect(data.name).toBe('127.0.0.1');
   await expire();
   authorizationServer.control.tokenRequests.length = 0;

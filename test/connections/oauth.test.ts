@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sql, rows } from '#lib/database/index.ts';
-import { signUp, type Person } from '../support/people.ts';
+import { signUp, signInAgain, type Person } from '../support/people.ts';
 import {
   CLIENT_SECRET,
   signIn,
   startSignInFixture,
+  storedGrant,
   UI_ORIGIN,
   visit,
   type SignInFixture,
@@ -73,7 +74,7 @@ test('the authorization request has PKCE, a long state, our return address, and 
   expect(refused.status).toBe(400);
 });
 
-test('only the hash of a state is stored, and the verifier sealed', async () => {
+test('only the hash of a state and the id of the session are stored, and the verifier sealed', async () => {
   const { data } = await start();
   const state = new URL(data.authorizationUrl).searchParams.get('state')!;
   const stored = await rows<{ text: string }>(
@@ -83,6 +84,12 @@ test('only the hash of a state is stored, and the verifier sealed', async () => 
   const text = stored.map((row) => row.text).join();
   expect(text).toContain('v1.');
   expect(text).not.toContain(state);
+  const [session] = await rows<{ id: string; token: string }>(
+    fixture.service.deps.database,
+    sql`select id, token from sessions where user_id = ${person.userId}`,
+  );
+  expect(text).toContain(session!.id);
+  expect(text).not.toContain(session!.token);
 });
 
 test('a state works once', async () => {
@@ -113,6 +120,26 @@ test("another person's session cannot use a state, and does not use it up", asyn
   expect(stolen.status).toBe(409);
   expect((await other.session.get('/v1/connections')).data).toEqual([]);
   expect((await comeBack(query)).status).toBe(200);
+});
+
+test('another session of the same person cannot use a state either, and does not use it up', async () => {
+  const { data } = await start();
+  const query = await visit(data.authorizationUrl);
+  const elsewhere = await signInAgain(fixture.service, person);
+  expect((await elsewhere.get('/v1/connections')).status).toBe(200);
+  const stolen = await comeBack(query, elsewhere);
+  expect(stolen.status).toBe(409);
+  expect(stolen.body.error.code).toBe('attempt_expired');
+  expect((await comeBack(query)).status).toBe(200);
+});
+
+test('a state is over with its session', async () => {
+  const elsewhere = await signInAgain(fixture.service, person);
+  const { data } = await start(elsewhere);
+  const query = await visit(data.authorizationUrl);
+  expect((await elsewhere.post('/auth/sign-out')).status).toBe(200);
+  expect((await comeBack(query, elsewhere)).status).toBe(401);
+  expect((await comeBack(query)).status).toBe(409);
 });
 
 test('a state is for one provider', async () => {
@@ -272,14 +299,11 @@ test('tokens and client secret are in no answer and sealed in the database', asy
     person.session.get('/v1/connections/providers'),
     person.session.get(`/v1/connections/${data.id}/accounts`),
   ]);
-  const [stored] = await rows<{ text: string; sealed: string }>(
+  const [stored] = await rows<{ text: string }>(
     fixture.service.deps.database,
-    sql`select connections::text as text, credentials as sealed from connections where id = ${data.id}`,
+    sql`select connections::text as text from connections where id = ${data.id}`,
   );
-  const opened = fixture.service.deps.connectionSecrets.open(data.id, stored!.sealed) as {
-    accessToken: string;
-    refreshToken: string;
-  };
+  const opened = await storedGrant(fixture.service, data.id);
   const seen = JSON.stringify([data, answers.map(({ body }) => body), stored]);
   for (const secret of [opened.accessToken, opened.refreshToken, CLIENT_SECRET]) {
     expect(secret.length).toBeGreaterThan(20);

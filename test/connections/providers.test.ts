@@ -13,8 +13,10 @@ import { signUp, type Person } from '../support/people.ts';
 import {
   API_KEY,
   CLIENT_SECRET,
+  expireIn,
   signIn,
   startSignInFixture,
+  storedGrant,
   UI_ORIGIN,
   visit,
   type SignInFixture,
@@ -173,7 +175,12 @@ test("another project's connection has no accounts to list", async () => {
 test('no credential reaches a log line or an error, however a connection fails', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
-  const deps = { ...fixture.service.deps, log, uiOrigin: UI_ORIGIN };
+  const deps = {
+    ...fixture.service.deps,
+    log,
+    uiOrigin: UI_ORIGIN,
+    clientMetadataUrl: 'https://api.acme.dev/oauth/client-metadata.json',
+  };
   const { control } = fixture.authorizationServer;
   const secrets = [API_KEY, CLIENT_SECRET, 'wrong-key-canary'];
   const failures: unknown[] = [];
@@ -196,17 +203,8 @@ test('no credential reaches a log line or an error, however a connection fails',
   );
   const { data } = await signIn(person.session, 'fixture');
   const connection = await readConnection(deps.database, person.projectId, data.id);
-  const [stored] = await rows<{ sealed: string }>(
-    deps.database,
-    sql`select credentials as sealed from connections where id = ${data.id}`,
-  );
-  const opened = deps.connectionSecrets.open(data.id, stored!.sealed) as Record<string, string>;
-  secrets.push(opened['accessToken']!, opened['refreshToken']!);
-  const expired = () =>
-    rows(
-      deps.database,
-      sql`update connections set credentials_expire_at = now() - interval '1 hour' where id = ${data.id}`,
-    );
+  const { accessToken, refreshToken } = await storedGrant(fixture.service, data.id);
+  secrets.push(accessToken, refreshToken);
   // A token endpoint that throws everything it was sent back at us.
   const echo = JSON.stringify({ error: 'server_error', error_description: secrets.join(' ') });
   for (const [status, body] of [
@@ -215,12 +213,13 @@ test('no credential reaches a log line or an error, however a connection fails',
     [400, echo.replace('server_error', 'invalid_grant')],
   ] as const) {
     control.tokenFaults.push({ status, body });
-    await expired();
+    await expireIn(fixture.service, data.id, -3600);
     await failed(createOAuthSource(deps).headers(connection, new AbortController().signal));
   }
   const started = await startSignIn(deps, {
     projectId: person.projectId,
     userId: person.userId,
+    sessionId: 'the-session',
     provider: 'fixture',
     connectionId: undefined,
     name: undefined,
@@ -234,6 +233,7 @@ test('no credential reaches a log line or an error, however a connection fails',
     completeSignIn(deps, {
       provider: 'fixture',
       userId: person.userId,
+      sessionId: 'the-session',
       state: answer.get('state')!,
       code: answer.get('code')!,
       error: undefined,
@@ -259,6 +259,7 @@ test('every provider of ours leads somewhere over https and names the page it wa
       accounts?.request.url,
       auth.kind === 'oauth' ? auth.authorizationEndpoint : undefined,
       auth.kind === 'oauth' ? auth.tokenEndpoint : undefined,
+      auth.kind === 'oauth' ? auth.revocationEndpoint : undefined,
     ].filter((url) => typeof url === 'string');
     for (const url of urls) expect(`${id} ${url}`).toMatch(/^\S+ https:/);
   }

@@ -1,13 +1,21 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import {
+  startProtectedToolServer,
+  type ProtectedToolServer,
+} from '#dev/authorization-server/protected-tool-server.ts';
 import { TOOLS_SCOPE } from '#dev/authorization-server/scope.ts';
 import {
   startAuthorizationServer,
   type AuthorizationServer,
+  type AuthorizationServerOptions,
 } from '#dev/authorization-server/server.ts';
+import { rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '../support/client.ts';
-import { startService, type Service } from '../support/service.ts';
+import { signUp, type Person } from '../support/people.ts';
+import { startService, type Service, type ServiceOptions } from '../support/service.ts';
+import { startEverythingServer, type EverythingServer } from './everything-server.ts';
 
 export const CLIENT_SECRET = 'canary-client-secret-0123456789abcdef';
 export const API_KEY = 'canary-api-key-0123456789';
@@ -77,6 +85,7 @@ auth:
   issuer: ${issuer}
   authorizationEndpoint: ${issuer}/auth
   tokenEndpoint: ${issuer}/token
+  revocationEndpoint: ${issuer}/token/revocation
   tokenEndpointAuth: client_secret_post
   scopes: [${TOOLS_SCOPE}, offline_access]
   authorizationParameters:
@@ -108,6 +117,67 @@ accounts:
 toolServer: null
 `,
   };
+}
+
+export interface ProtectedFixture {
+  readonly service: Service;
+  readonly person: Person;
+  readonly authorizationServer: AuthorizationServer;
+  /** Wants a sign-in at the authorization server. */
+  readonly toolServer: ProtectedToolServer;
+  /** Lets anyone in. */
+  readonly everything: EverythingServer;
+  close(): Promise<void>;
+}
+
+/** The service with a tool server of someone's own that has to be signed in to, and a person who could. */
+export async function startProtectedFixture(
+  options: {
+    worker?: boolean;
+    env?: ServiceOptions['env'];
+    authorizationServer?: Omit<AuthorizationServerOptions, 'port'>;
+  } = {},
+): Promise<ProtectedFixture> {
+  const [service, authorizationServer, everything] = await Promise.all([
+    startService({ worker: options.worker ?? false, env: { UI_ORIGIN, ...options.env } }),
+    startAuthorizationServer({ port: 0, ...options.authorizationServer }),
+    startEverythingServer(),
+  ]);
+  const upstream = everything.url;
+  const toolServer = await startProtectedToolServer({ port: 0, authorizationServer, upstream });
+  return {
+    service,
+    person: await signUp(service),
+    authorizationServer,
+    toolServer,
+    everything,
+    async close() {
+      await service.close();
+      await toolServer.stop();
+      await authorizationServer.stop();
+      await everything.stop();
+    },
+  };
+}
+
+/** Moves the end of a connection's access token. */
+export async function expireIn({ deps }: Service, id: string, seconds: number): Promise<void> {
+  await rows(
+    deps.database,
+    sql`update connections set credentials_expire_at = now() + make_interval(secs => ${seconds}) where id = ${id}`,
+  );
+}
+
+/** What a connection's row holds of its sign-in. */
+export async function storedGrant(
+  { deps }: Service,
+  id: string,
+): Promise<{ accessToken: string; refreshToken: string }> {
+  const [stored] = await rows<{ credentials: string }>(
+    deps.database,
+    sql`select credentials from connections where id = ${id}`,
+  );
+  return deps.connectionSecrets.open(id, stored!.credentials) as never;
 }
 
 /** What a browser does with an authorization URL, up to where the provider sends it back: the query of the return. */

@@ -30,6 +30,8 @@ const ENCRYPTION_KEY = canaries.add('encryption key', randomBytes(32).toString('
 const WRONG_API_KEY = `ras_abcdefgh_${canaries.make('API key that was wrong').slice(0, 43)}`;
 const BEARER = canaries.make('connection bearer token');
 const HEADER = canaries.make('connection header');
+const QUERY = canaries.make('key in the query of an address');
+const NEW_QUERY = canaries.make('key that was added to an address');
 
 // What people write: private, so in Postgres only.
 const INSTRUCTIONS = canaries.make('instructions');
@@ -275,7 +277,11 @@ async function live() {
   expect(failed.state).toBe('failed');
 
   const policies: Policy[] = [];
-  for (const credentials of [{ bearerToken: BEARER }, { headers: { 'X-Tool-Key': HEADER } }]) {
+  for (const credentials of [
+    { bearerToken: BEARER },
+    { headers: { 'X-Tool-Key': HEADER } },
+    { url: `${everything.url}?api_key=${QUERY}` },
+  ]) {
     const connection = await call('/v1/connections', {
       headers: key,
       body: { name: 'Tools', url: everything.url, ...credentials },
@@ -286,7 +292,19 @@ async function live() {
       { headers: key },
     );
     expect(discovered.status).toBeLessThan(300);
-    policies.push(...discovered.data.tools);
+    // The first is called later: in the end the one behind the address with a key in its query.
+    policies.unshift(...discovered.data.tools);
+    if (!('headers' in credentials)) continue;
+    const changed = await call(`/v1/connections/${connection.data.id}`, {
+      method: 'PATCH',
+      headers: key,
+      body: { url: `${everything.url}?token=${NEW_QUERY}`, bearerToken: BEARER },
+    });
+    expect(changed.status).toBe(200);
+  }
+  const listed = await call('/v1/connections', { method: 'GET', headers: key });
+  for (const shown of ['?api_key=[redacted]', '?token=[redacted]']) {
+    expect(JSON.stringify(listed.data)).toContain(shown);
   }
   await runWithTools(key, routine.data.id, policies);
   await provokeErrors(key, session);
@@ -341,7 +359,7 @@ async function provokeErrors(key: Record<string, string>, session: Record<string
     }),
     await call('/v1/connections', {
       headers: key,
-      body: { name: 'Down', url: 'http://127.0.0.1:9/mcp', bearerToken: BEARER },
+      body: { name: 'Down', url: `http://127.0.0.1:9/mcp?api_key=${QUERY}`, bearerToken: BEARER },
     }),
     await call('/v1/api-keys', { method: 'GET', headers: session }),
     await call('/internal/scheduler/tick', {

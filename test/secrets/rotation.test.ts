@@ -73,13 +73,13 @@ test('no column outside the list holds a sealed text, and after a rotation the o
   const rotated = await key.post(`/v1/routines/${routineId}/webhook-secret`);
   const secondSecret = rotated.data.webhookSecret as string;
   const connectionId = newId('connection');
-  await insertConnection(database, {
+  await insertConnection(database, service.deps.connectionSecrets, {
     id: connectionId,
     projectId: person.projectId,
     kind: 'tool_server',
     provider: null,
     name: 'Tools',
-    url: 'https://tools.example.com/mcp',
+    url: 'https://tools.example.com/mcp?api_key=opaque-too',
     auth: 'bearer',
     accountLabel: null,
     scopes: [],
@@ -223,7 +223,14 @@ async function columnsWithSealedTexts(): Promise<Set<string>> {
 
 function flowOwner() {
   const { projectId, userId } = person;
-  return { projectId, userId, provider: 'example', connectionId: null, name: 'Tools' };
+  return {
+    projectId,
+    userId,
+    sessionId: 'a-session',
+    provider: 'example',
+    connectionId: null,
+    name: 'Tools',
+  };
 }
 
 const FLOW_SECRETS = {
@@ -238,5 +245,6 @@ const takeFlowWith = (box: SecretBox) =>
   takeFlow(service.deps.database, box, {
     state: 'a-state',
     userId: person.userId,
+    sessionId: 'a-session',
     provider: 'example',
   });

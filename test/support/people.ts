@@ -28,15 +28,12 @@ export async function signUp(service: {
       // The sign-up limit is per address; each person of a test comes from another one.
       'X-Forwarded-For': `203.0.113.${randomBytes(1)[0]}`,
     },
-    body: JSON.stringify({ email, password: 'correct-horse-battery', name: 'Test Person' }),
+    body: JSON.stringify({ email, password: PASSWORD, name: 'Test Person' }),
   });
   if (!response.ok)
     throw new Error(`sign-up answered ${response.status}: ${await response.text()}`);
   const { user } = (await response.json()) as { user: { id: string } };
-  const cookie = response.headers
-    .getSetCookie()
-    .map((line) => line.split(';')[0])
-    .join('; ');
+  const cookie = cookieOf(response);
   const session = new ApiClient(service.url, { Cookie: cookie, Origin: service.config.UI_ORIGIN });
   const { data: projects } = await session.get('/v1/projects');
   const { id: projectId, organizationId } = projects[0];
@@ -53,4 +50,30 @@ export async function signUp(service: {
       return new ApiClient(service.url, { Authorization: `Bearer ${created.data.key}` });
     },
   };
+}
+
+/** Another session of a person, as in another browser. */
+export async function signInAgain(
+  service: Parameters<typeof signUp>[0],
+  { email, projectId }: Pick<Person, 'email' | 'projectId'>,
+): Promise<ApiClient> {
+  const { UI_ORIGIN: origin } = service.config;
+  const response = await fetch(`${service.url}/auth/sign-in/email`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: origin },
+    body: JSON.stringify({ email, password: PASSWORD }),
+  });
+  if (!response.ok)
+    throw new Error(`sign-in answered ${response.status}: ${await response.text()}`);
+  const Cookie = cookieOf(response);
+  return new ApiClient(service.url, { Cookie, Origin: origin, 'X-Project-Id': projectId });
+}
+
+const PASSWORD = 'correct-horse-battery';
+
+function cookieOf(response: Response): string {
+  return response.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ');
 }

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { createToolServer, deleteConnection, listConnections } from '#core/connections/index.ts';
+import {
+  changeConnection,
+  createToolServer,
+  deleteConnection,
+  listConnections,
+} from '#core/connections/index.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
@@ -7,6 +12,7 @@ import {
   connection,
   connectionBody,
   connectionParams,
+  connectionPatch,
   credentialsOf,
   deletedConnection,
   presentConnection,
@@ -60,6 +66,31 @@ export const postConnection = route({
   ),
 }));
 
+export const patchConnection = route({
+  method: 'PATCH',
+  path: '/v1/connections/:connectionId',
+  id: 'updateConnection',
+  tag,
+  summary: 'Rename a connection or replace its credentials',
+  description:
+    'Credentials that a person types in: the server is asked first, as for a new connection, and nothing is changed unless it takes them. A connection that was `needs_reauthorization` is then `ready` again. Id and tool policies stay, and routines keep their state. Where a provider gave the credentials only the name can be changed: those connect again with `connectionId`.',
+  auth: 'key-or-session',
+  scope: 'connections:write',
+  params: connectionParams,
+  notFound: 'connection_not_found',
+  body: connectionPatch,
+  success: { status: 200, data: connection, description: 'The connection.' },
+  errors: ['connection_not_found', 'connection_not_ready', 'provider_error'],
+}).to(async ({ access, params: { connectionId }, body, deps }) => ({
+  data: presentConnection(
+    await changeConnection(
+      deps,
+      { projectId: access.projectId, connectionId },
+      { name: body.name, url: body.url, credentials: credentialsOf(body) ?? undefined },
+    ),
+  ),
+}));
+
 export const removeConnection = route({
   method: 'DELETE',
   path: '/v1/connections/:connectionId',
@@ -67,7 +98,7 @@ export const removeConnection = route({
   tag,
   summary: 'Delete a connection with its credentials',
   description:
-    'Its tool policies go with it. Routines with an automatic tool of it go back to draft; `stateReason` says why.',
+    'Its tool policies go with it. Routines with an automatic tool of it go back to draft; `stateReason` says why. A sign-in is revoked at its provider too, where that takes tokens back (RFC 7009); the answer does not wait for it.',
   auth: 'key-or-session',
   scope: 'connections:write',
   params: connectionParams,
@@ -76,7 +107,7 @@ export const removeConnection = route({
   errors: ['connection_not_found'],
 }).to(async ({ access, params: { connectionId }, deps }) => {
   const { projectId } = access;
-  const removed = await deleteConnection(deps.database, projectId, connectionId);
+  const removed = await deleteConnection(deps, projectId, connectionId);
   return {
     data: { ...presentConnection(removed.connection), draftedRoutineIds: [...removed.routineIds] },
   };

@@ -4,13 +4,16 @@ import {
   connectWithKey,
   listAccounts,
   readConnection,
+  clientMetadataUrlOf,
   redirectUriOf,
   startSignIn,
   type Provider,
   type ProviderCatalogue,
+  type SignInDeps,
 } from '#core/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProjectAccess } from '../../access.ts';
+import type { Deps } from '../../deps.ts';
 import { EXAMPLE, idOf, iso, nameOf, timestamp } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { connection, connectionParams, presentConnection } from './schemas.ts';
@@ -71,7 +74,7 @@ export const startOAuth = route({
   tag,
   summary: 'Begin to sign in to a provider or tool server',
   description:
-    'Answers with the address that the browser of this person goes to next. The provider sends it back to `redirectUri`, which hands on to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for a tool server of your own that wants a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again.',
+    'Answers with the address that the browser of this person goes to next. The provider sends it back to `redirectUri`, which hands on to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for a tool server of your own that wants a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again, and asked for what its server has found missing as well. Only the session that begins a sign-in can end it.',
   auth: 'project-session',
   params: providerParams,
   notFound: 'provider_not_found',
@@ -102,19 +105,17 @@ export const startOAuth = route({
   },
   errors: ['provider_not_found', 'provider_disabled', 'connection_not_found', 'provider_error'],
 }).to(async ({ access, params, body, deps }) => {
-  const started = await startSignIn(
-    { ...deps, uiOrigin: deps.config.UI_ORIGIN },
-    {
-      projectId: access.projectId,
-      userId: access.actor.userId,
-      provider: params.provider,
-      connectionId: body.connectionId,
-      name: body.name,
-      url: body.url,
-      client:
-        body.clientId === undefined ? undefined : { id: body.clientId, secret: body.clientSecret },
-    },
-  );
+  const started = await startSignIn(signInDepsOf(deps), {
+    projectId: access.projectId,
+    userId: access.actor.userId,
+    sessionId: access.actor.sessionId,
+    provider: params.provider,
+    connectionId: body.connectionId,
+    name: body.name,
+    url: body.url,
+    client:
+      body.clientId === undefined ? undefined : { id: body.clientId, secret: body.clientSecret },
+  });
   return { data: { ...started, expiresAt: iso(started.expiresAt) } };
 });
 
@@ -180,6 +181,11 @@ export const getAccounts = route({
   const accounts = await listAccounts(deps, found, AbortSignal.timeout(ACCOUNTS_TIMEOUT_MS));
   return { data: accounts.map(({ id, name }) => ({ id, name })) };
 });
+
+export function signInDepsOf(deps: Deps): SignInDeps {
+  const { UI_ORIGIN: uiOrigin, PUBLIC_URL: publicUrl } = deps.config;
+  return { ...deps, uiOrigin, clientMetadataUrl: clientMetadataUrlOf(publicUrl) };
+}
 
 /** For a renewal of the credentials and two calls. */
 const ACCOUNTS_TIMEOUT_MS = 60_000;

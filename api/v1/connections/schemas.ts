@@ -4,6 +4,7 @@ import {
   CONNECTION_ERRORS,
   CONNECTION_KINDS,
   CONNECTION_STATES,
+  splitAddress,
   type Connection,
   type StaticCredentials,
 } from '#core/connections/index.ts';
@@ -25,32 +26,58 @@ const headerValue = z
   .max(8_000)
   .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'printable ASCII without spaces at the ends');
 
+const name = nameOf(100).meta({ example: 'Analytics tools' });
+const url = z.string().max(2_000);
+const headers = z
+  .record(headerName, headerValue)
+  .refine((given) => Object.keys(given).length <= 20, 'at most 20 headers');
+
+const credentialFields = {
+  bearerToken: headerValue
+    .optional()
+    .meta({ description: 'Sent as `Authorization: Bearer`. Stored encrypted, never returned.' }),
+  headers: headers.optional().meta({
+    description: 'Headers that authenticate requests. Stored encrypted, never returned.',
+    example: { 'X-Api-Key': 'k-3f8a' },
+  }),
+};
+interface CredentialFields {
+  readonly bearerToken?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+const authenticatesOnce = ({ bearerToken, headers: given = {} }: CredentialFields) =>
+  bearerToken === undefined || !Object.keys(given).some((each) => /^authorization$/i.test(each));
+const TWICE = { path: ['headers'], message: 'an Authorization header beside bearerToken' };
+
 export const connectionBody = z
   .strictObject({
-    name: nameOf(100).meta({ example: 'Analytics tools' }),
-    url: z.string().max(2_000).meta({
-      description: 'The MCP endpoint (Streamable HTTP) of the tool server.',
+    name,
+    url: url.meta({
+      description:
+        'The MCP endpoint (Streamable HTTP) of the tool server. The values of its query are stored encrypted.',
       example: 'https://tools.example.com/mcp',
     }),
-    bearerToken: headerValue
-      .optional()
-      .meta({ description: 'Sent as `Authorization: Bearer`. Stored encrypted, never returned.' }),
-    headers: z
-      .record(headerName, headerValue)
-      .refine((headers) => Object.keys(headers).length <= 20, 'at most 20 headers')
-      .optional()
-      .meta({
-        description: 'Headers that authenticate requests. Stored encrypted, never returned.',
-        example: { 'X-Api-Key': 'k-3f8a' },
-      }),
+    ...credentialFields,
   })
-  .refine(
-    ({ bearerToken, headers = {} }) =>
-      bearerToken === undefined ||
-      !Object.keys(headers).some((name) => /^authorization$/i.test(name)),
-    { path: ['headers'], message: 'an Authorization header beside bearerToken' },
-  )
+  .refine(authenticatesOnce, TWICE)
   .meta({ id: 'CreateConnection' });
+
+export const connectionPatch = z
+  .strictObject({
+    name: name.optional(),
+    url: url.optional().meta({
+      description: 'The same address with another query, for servers that take their key there.',
+      example: 'https://tools.example.com/mcp?api_key=k-3f8a',
+    }),
+    ...credentialFields,
+    headers: headers
+      .refine((given) => Object.keys(given).length > 0, 'at least one header')
+      .optional()
+      .meta({ description: 'In place of the credentials there are, as `bearerToken` is.' }),
+  })
+  .refine(authenticatesOnce, TWICE)
+  .meta({ id: 'UpdateConnection' });
 
 export const connection = z
   .strictObject({
@@ -61,7 +88,7 @@ export const connection = z
     url: z
       .string()
       .nullable()
-      .meta({ description: 'The MCP endpoint, without the values of its query.' }),
+      .meta({ description: 'The MCP endpoint; values of its query are `[redacted]`.' }),
     auth: z.enum(CONNECTION_AUTHS),
     accountLabel: z.string().nullable(),
     scopes: z.array(z.string()).meta({ description: 'Granted by the provider.' }),
@@ -99,12 +126,12 @@ export const connectionParams = z.strictObject({
 });
 
 /** The credentials of a body as they are sealed, or null. */
-export function credentialsOf(body: z.output<typeof connectionBody>): StaticCredentials | null {
-  const { bearerToken, headers } = body;
-  if (headers !== undefined && Object.keys(headers).length > 0) {
+export function credentialsOf(body: CredentialFields): StaticCredentials | null {
+  const { bearerToken, headers: given } = body;
+  if (given !== undefined && Object.keys(given).length > 0) {
     const authorization =
       bearerToken === undefined ? {} : { Authorization: `Bearer ${bearerToken}` };
-    return { kind: 'headers', headers: { ...headers, ...authorization } };
+    return { kind: 'headers', headers: { ...given, ...authorization } };
   }
   return bearerToken === undefined ? null : { kind: 'bearer', token: bearerToken };
 }
@@ -115,7 +142,7 @@ export function presentConnection(row: Connection) {
     kind: row.kind,
     provider: row.provider,
     name: row.name,
-    url: row.url === null ? null : withoutQueryValues(row.url),
+    url: row.url === null ? null : splitAddress(row.url).shown,
     auth: row.auth,
     accountLabel: row.accountLabel,
     scopes: [...row.scopes],
@@ -137,11 +164,4 @@ export function presentConnection(row: Connection) {
     updatedAt: iso(row.updatedAt),
     checkedAt: isoOrNull(row.checkedAt),
   };
-}
-
-/** Some servers take their key in the query. */
-function withoutQueryValues(url: string): string {
-  const shown = new URL(url);
-  for (const name of new Set(shown.searchParams.keys())) shown.searchParams.set(name, '…');
-  return decodeURI(shown.href);
 }

@@ -86,9 +86,13 @@ export const discovery = z
     changed: z.number().int(),
     vanished: z.number().int(),
     unchanged: z.number().int(),
-    skipped: z.number().int().meta({
-      description: 'Tools left out because their name or definition is unusable or over 64 kB.',
-    }),
+    skipped: z.number().int().meta({ description: 'Tools that were left out.' }),
+    skippedTools: z
+      .array(z.strictObject({ name: z.string(), reason: z.string() }).meta({ id: 'SkippedTool' }))
+      .meta({
+        description:
+          'The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB, or an `x-mcp-header` annotation that MCP does not allow.',
+      }),
     truncated: z.boolean().meta({
       description: 'The server has more than 50 pages or 1,000 tools; the rest was not looked at.',
     }),

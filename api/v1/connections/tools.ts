@@ -38,11 +38,17 @@ export const postDiscover = route({
     'provider_error',
   ],
 }).to(async ({ access, params, deps }) => {
-  const { policies, ...counts } = await discoverTools(deps, {
+  const { policies, skippedTools, ...counts } = await discoverTools(deps, {
     projectId: access.projectId,
     ...params,
   });
-  return { data: { ...counts, tools: policies.map(presentPolicy) } };
+  return {
+    data: {
+      ...counts,
+      skippedTools: skippedTools.map(({ tool, reason }) => ({ name: tool, reason })),
+      tools: policies.map(presentPolicy),
+    },
+  };
 });
 
 export const getTools = route({

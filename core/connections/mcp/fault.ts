@@ -1,4 +1,10 @@
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from '@modelcontextprotocol/client';
 import { AppError } from '#lib/errors.ts';
 import { outboundErrorIn, type OutboundErrorCode } from '#lib/outbound/index.ts';
 
@@ -65,6 +71,7 @@ export function toToolServerFault(error: unknown): ToolServerFault | AppError {
   }
   const nested = causeOf(error);
   if (nested !== undefined) return nested;
+  if (InsufficientScopeError.isInstance(error)) return new ToolServerFault('sign_in');
   if (SdkHttpError.isInstance(error)) return new ToolServerFault(kindOfStatus(error.status));
   if (ProtocolError.isInstance(error)) {
     return new ToolServerFault('protocol', { serverMessage: error.message.slice(0, 2_000) });

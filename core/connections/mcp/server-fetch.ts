@@ -3,6 +3,7 @@ import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { Connection } from '../connection.ts';
 import type { CredentialSource } from '../credential-source.ts';
 import { ToolServerFault } from './fault.ts';
+import { refusalOf } from './refusal.ts';
 
 export interface ServerFetchOptions {
   readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
@@ -30,8 +31,8 @@ export const MAX_RESULT_BYTES = 1024 * 1024;
 
 /**
  * The `fetch` under the MCP client: guarded, authenticated for each request anew, and limited in size by what was
- * asked for. A request that was refused with 401 has not been carried out, so it is repeated once when there are other
- * credentials.
+ * asked for. A request whose credentials were refused has not been carried out, so it is repeated once when there are
+ * others.
  */
 export function createServerFetch(options: ServerFetchOptions): typeof fetch {
   const { outbound, credentials, connection, watch } = options;
@@ -51,21 +52,25 @@ export function createServerFetch(options: ServerFetchOptions): typeof fetch {
     };
 
     if (asked !== undefined) watch.sent();
-    const auth = url.origin === home ? await credentials.headers(connection, options.signal) : {};
+    const isHome = url.origin === home;
+    let auth = isHome ? await credentials.headers(connection, options.signal) : {};
     watch.used(auth);
     let response = await send(auth);
-    if (response.status === 401) {
-      const challenge = response.headers.get('www-authenticate') ?? undefined;
+    for (let repeated = false; ; repeated = true) {
+      const refusal = refusalOf(response);
+      if (refusal === undefined) break;
+      const { challenge, demandedScopes } = refusal;
       await response.body?.cancel();
+      // The second 401 says nothing new, but a renewed token may turn out to lack a scope.
+      const isNews = !repeated || demandedScopes !== undefined;
       const other =
-        url.origin === home
-          ? await credentials.refused(connection, auth, options.signal)
+        isHome && isNews
+          ? await credentials.refused(connection, auth, options.signal, demandedScopes)
           : undefined;
-      if (other !== undefined) {
-        watch.used(other);
-        response = await send(other);
-      }
-      if (response.status === 401) throw new ToolServerFault('sign_in', { challenge });
+      if (other === undefined || repeated) throw new ToolServerFault('sign_in', { challenge });
+      auth = other;
+      watch.used(auth);
+      response = await send(auth);
     }
     if (resumed && !response.ok) watch.notResumed();
     return asked === undefined && !resumed ? response : watched(response, watch);

@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { AppError } from '#lib/errors.ts';
+import { secretsInAddress } from '../address.ts';
 import type { Connection, ServerInfo } from '../connection.ts';
 import type { CredentialSource } from '../credential-source.ts';
 import { toToolServerFault, ToolServerFault } from './fault.ts';
@@ -33,7 +34,7 @@ export interface ToolSession {
   ): Promise<CallToolResult>;
   /** False once a fault has ended the session. */
   isAlive(): boolean;
-  /** The values that authenticated its requests. */
+  /** The values that authenticated its requests, in headers or in the query of its address. */
   secrets(): readonly string[];
   close(): Promise<void>;
 }
@@ -50,10 +51,11 @@ export async function openToolSession(
   connection: Connection,
   limits: CallLimits,
 ): Promise<ToolSession> {
-  const { url } = connection;
+  const { url, sealedQuery = null } = connection;
+  if (sealedQuery !== null) throw new Error('the address of the connection is still sealed');
   if (url === null) throw new ToolServerFault('not_mcp', { mayHaveArrived: false });
   const life = new AbortController();
-  const secrets = new Set<string>();
+  const secrets = new Set(secretsInAddress(url));
   let fault: ToolServerFault | AppError | undefined;
   let exchanges = 0;
   let waiting = false;
@@ -188,7 +190,8 @@ export async function openToolSession(
       within(callLimits, (options) =>
         client.callTool(
           { name: tool.name, arguments: { ...args } },
-          // Without the output schema: a pattern in it would be run against the answer with no limit on its time.
+          // Without the output schema: a pattern in it would be run against the answer with no limit on its time;
+          // whoever calls checks the answer within one.
           { ...options, toolDefinition: { ...tool, outputSchema: undefined } },
         ),
       ),

@@ -1,4 +1,6 @@
+import { withAddress } from '../address.ts';
 import type { Connection } from '../connection.ts';
+import type { ConnectionSecrets } from '../secrets.ts';
 import {
   openToolSession,
   type CallLimits,
@@ -27,7 +29,9 @@ export interface ToolSessions {
 const IDLE_MS = 30_000;
 const MAX_IDLE = 200;
 
-export function createToolSessions(deps: ToolServerDeps): ToolSessions {
+export function createToolSessions(
+  deps: ToolServerDeps & { readonly connectionSecrets: ConnectionSecrets },
+): ToolSessions {
   const idle = new Map<string, { session: ToolSession; timer: NodeJS.Timeout }>();
   const ending = new Set<Promise<void>>();
 
@@ -64,7 +68,9 @@ export function createToolSessions(deps: ToolServerDeps): ToolSessions {
       // Changed credentials or another address must not meet an old session.
       const key = `${runId} ${connection.id} ${connection.updatedAt.getTime()}`;
       const kept = fresh ? undefined : take(key);
-      const session = kept ?? (await openToolSession(deps, connection, limits));
+      const session =
+        kept ??
+        (await openToolSession(deps, withAddress(deps.connectionSecrets, connection), limits));
       return {
         session,
         reused: kept !== undefined,

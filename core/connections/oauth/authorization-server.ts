@@ -10,6 +10,8 @@ export const authorizationServer = z.strictObject({
   issuer: z.string().optional(),
   authorizationEndpoint: z.string(),
   tokenEndpoint: z.string(),
+  /** Where it takes tokens back (RFC 7009), if it does. */
+  revocationEndpoint: z.string().optional(),
   /** As the server lists them; empty when it does not. */
   tokenEndpointAuthMethods: z.array(z.string()),
   /** Whether its answers always carry `iss` (RFC 9207). */
@@ -22,7 +24,7 @@ export const oauthClient = z.strictObject({
   id: z.string(),
   secret: z.string().optional(),
   authMethod: z.string().optional(),
-  /** Whether a person gave it, so that it outlives the sign-in; else it was registered for this one (RFC 7591). */
+  /** Whether a person gave it, so that it outlives the sign-in; else it is settled anew by each. */
   given: z.boolean(),
 });
 export type OAuthClient = z.output<typeof oauthClient>;

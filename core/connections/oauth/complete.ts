@@ -1,5 +1,6 @@
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
+import { withAddress } from '../address.ts';
 import type { Connection } from '../connection.ts';
 import {
   managedDraft,
@@ -13,14 +14,16 @@ import { SignInFault } from './fault.ts';
 import { takeFlow, type Flow } from './flows.ts';
 import { grantHeaders, type Grant } from './grant.ts';
 import { storeCredentials } from './grants-store.ts';
-import { clientOfProvider, serverOfProvider } from './managed.ts';
+import { issuerOf } from './managed.ts';
 import { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
-import { redeemCode, TokenFault, type Tokens } from './token-endpoint.ts';
+import { redeemCode, scopesIn, TokenFault, type Tokens } from './token-endpoint.ts';
 
 /** What a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
 export interface ProviderAnswer {
   readonly provider: string;
   readonly userId: string;
+  /** As at the start. */
+  readonly sessionId: string;
   readonly state: string;
   readonly code: string | undefined;
   readonly error: string | undefined;
@@ -30,7 +33,7 @@ export interface ProviderAnswer {
 /**
  * Ends a sign-in: redeems the code, tries the tokens, and keeps them, sealed, in a new connection or the one that was
  * signed in to again.
- * @throws {AppError} `attempt_expired` for a state that is not this person's, was used or is too old, and what
+ * @throws {AppError} `attempt_expired` for a state that is not this session's, was used or is too old, and what
  * `SignInFault` says
  */
 export async function completeSignIn(
@@ -58,7 +61,7 @@ async function redeem(
   code: string,
   iss: string | undefined,
 ): Promise<Tokens> {
-  const { server, client } = flow.issued ?? managedContext(providers, flow.provider);
+  const { server, client } = issuerOf(providers, flow.provider, flow.issued);
   try {
     return await redeemCode(
       { outbound, server, client, resource: flow.resource },
@@ -69,11 +72,6 @@ async function redeem(
     log.warn({ provider: flow.provider, detail: error.detail }, 'a sign-in was not completed');
     throw new SignInFault('no_tokens');
   }
-}
-
-function managedContext(providers: SignInDeps['providers'], id: string) {
-  const provider = providers.find(id);
-  return { server: serverOfProvider(provider), client: clientOfProvider(providers, provider) };
 }
 
 async function keep(deps: SignInDeps, flow: Flow, tokens: Tokens): Promise<Connection> {
@@ -89,7 +87,7 @@ async function keep(deps: SignInDeps, flow: Flow, tokens: Tokens): Promise<Conne
   const verified = await verify(deps, connection, grant);
   // Of a new connection too, in two steps: nothing can use it before its credentials are there.
   if (flow.connectionId === null) {
-    await insertConnection(database, {
+    await insertConnection(database, connectionSecrets, {
       ...connection,
       server: verified.server,
       state: 'pending_authorization',
@@ -101,18 +99,21 @@ async function keep(deps: SignInDeps, flow: Flow, tokens: Tokens): Promise<Conne
   await storeCredentials(database, connection, {
     sealed: connectionSecrets.seal(connection.id, grant),
     expiresInSeconds: tokens.expiresInSeconds,
-    scopes: (tokens.scope ?? flow.scope ?? '').split(/[ ,]+/).filter((scope) => scope !== ''),
+    scopes: scopesIn(tokens.scope ?? flow.scope ?? ''),
+    askedScopes: scopesIn(flow.scope ?? ''),
     accountLabel: verified.accountLabel,
   });
   return readConnection(database, connection.projectId, connection.id);
 }
 
-function connectionOf(
-  { database, providers }: SignInDeps,
+async function connectionOf(
+  { database, connectionSecrets, providers }: SignInDeps,
   flow: Flow,
-): Promise<Connection> | Connection {
+): Promise<Connection> {
   const { projectId, connectionId, name, url, userId: createdBy } = flow;
-  if (connectionId !== null) return readConnection(database, projectId, connectionId);
+  if (connectionId !== null) {
+    return withAddress(connectionSecrets, await readConnection(database, projectId, connectionId));
+  }
   const id = newId('connection');
   if (flow.provider === TOOL_SERVER && url !== null) {
     return toolServerDraft({ id, projectId, url, createdBy, name: name ?? url });

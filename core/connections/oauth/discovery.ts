@@ -55,12 +55,19 @@ export async function discoverServer(
       issuer: metadata.issuer,
       authorizationEndpoint: metadata.authorization_endpoint,
       tokenEndpoint: metadata.token_endpoint,
+      revocationEndpoint: revocationEndpointOf(metadata),
       tokenEndpointAuthMethods: metadata.token_endpoint_auth_methods_supported ?? [],
       sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
     },
     resource: described?.resource ?? null,
     scope: scopeOf(asked.scope ?? described?.scopes_supported?.join(' '), metadata),
   };
+}
+
+/** Of OAuth metadata (RFC 8414); OpenID Connect Discovery has no word for it. */
+function revocationEndpointOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
+  const { revocation_endpoint: endpoint } = metadata;
+  return typeof endpoint === 'string' ? endpoint : undefined;
 }
 
 function readChallenge(

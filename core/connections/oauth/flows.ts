@@ -8,6 +8,8 @@ import { authorizationServer, oauthClient } from './authorization-server.ts';
 export interface FlowOwner {
   readonly projectId: string;
   readonly userId: string;
+  /** The session of that person's browser: its id, which is not the token in the cookie. */
+  readonly sessionId: string;
   /** As in the address of the callback. */
   readonly provider: string;
   /** The connection that is signed in to again, or for the first time; null makes a new one. */
@@ -47,9 +49,10 @@ export async function insertFlow(
   const inserted = await row<{ expiresAt: Date }>(
     db,
     sql`
-      insert into oauth_flows (state_hash, project_id, user_id, provider, connection_id, name, sealed, expires_at)
-      values (${hash}, ${owner.projectId}, ${owner.userId}, ${owner.provider}, ${owner.connectionId}, ${owner.name},
-        ${sealed}, now() + interval '10 minutes')
+      insert into oauth_flows (state_hash, project_id, user_id, session_id, provider, connection_id, name, sealed,
+        expires_at)
+      values (${hash}, ${owner.projectId}, ${owner.userId}, ${owner.sessionId}, ${owner.provider},
+        ${owner.connectionId}, ${owner.name}, ${sealed}, now() + interval '10 minutes')
       returning expires_at as "expiresAt"
     `,
   );
@@ -58,20 +61,22 @@ export async function insertFlow(
 }
 
 /**
- * Takes a sign-in out: a state works once, for the person who began it, at the provider it was begun for, while that
- * person is in the project. Presented by that person it is used up, even where the rest does not fit.
+ * Takes a sign-in out: a state works once, in the session that began it, at the provider it was begun for, while that
+ * person is in the project. Presented by that session it is used up, even where the rest does not fit; another one,
+ * of the same person too, could be a browser that somebody else was made to come back in (RFC 9700, section 4.7).
  */
 export async function takeFlow(
   db: Db,
   box: SecretBox,
-  presented: { state: string; userId: string; provider: string },
+  presented: { state: string; userId: string; sessionId: string; provider: string },
 ): Promise<Flow | undefined> {
   const hash = hashOf(presented.state);
   const taken = await row<FlowOwner & { sealed: string; live: boolean; member: boolean }>(
     db,
     sql`
-      delete from oauth_flows f where f.state_hash = ${hash} and f.user_id = ${presented.userId}
-      returning f.project_id as "projectId", f.user_id as "userId", f.provider, f.connection_id as "connectionId",
+      delete from oauth_flows f
+      where f.state_hash = ${hash} and f.user_id = ${presented.userId} and f.session_id = ${presented.sessionId}
+      returning f.project_id as "projectId", f.user_id as "userId", f.session_id as "sessionId", f.provider, f.connection_id as "connectionId",
         f.name, f.sealed, f.expires_at > now() as live,
         exists (
           select 1 from projects p join memberships m on m.organization_id = p.organization_id

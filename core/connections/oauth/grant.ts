@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { AppError } from '#lib/errors.ts';
+import type { ConnectionSecrets } from '../secrets.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';
 
 /** What is sealed into a connection that a person signed in to. */
@@ -12,6 +14,16 @@ export const grant = z.strictObject({
   resource: z.string().nullable(),
 });
 export type Grant = z.output<typeof grant>;
+
+/** A grant as it is stored. @throws {AppError} `connection_not_ready` when there is none */
+export function openGrant(
+  { connectionSecrets }: { readonly connectionSecrets: ConnectionSecrets },
+  connection: { readonly id: string },
+  { sealed }: { readonly sealed: string | null },
+): Grant {
+  if (sealed === null) throw new AppError('connection_not_ready');
+  return grant.parse(connectionSecrets.open(connection.id, sealed));
+}
 
 /** The headers that a grant authenticates a request with. */
 export function grantHeaders({ accessToken }: Pick<Grant, 'accessToken'>): Record<string, string> {

@@ -13,10 +13,14 @@ export interface StoredGrant {
   readonly expiring: boolean;
   /** Already. */
   readonly expired: boolean;
+  /** As the provider said. */
+  readonly scopes: readonly string[];
+  /** What a server has asked for beyond them. */
+  readonly demandedScopes: readonly string[];
 }
 
 const grantColumns = sql`
-  credentials as sealed, credentials_version as version, state,
+  credentials as sealed, credentials_version as version, state, scopes, demanded_scopes as "demandedScopes",
   coalesce(credentials_expire_at <= now() + interval '60 seconds', false) as expiring,
   coalesce(credentials_expire_at <= now(), false) as expired
 `;
@@ -94,32 +98,63 @@ export async function replaceGrant(
 export async function storeCredentials(
   db: Db,
   connection: ConnectionRef,
-  grant: NewGrant & { readonly accountLabel: string | null },
+  grant: NewGrant & {
+    readonly accountLabel: string | null;
+    /** Of a sign-in. What it did not ask for may be demanded again. */
+    readonly askedScopes?: readonly string[];
+  },
 ): Promise<void> {
   const touched = await execute(
     db,
     sql`
       update connections set ${written(grant)}, state = 'ready', public_error = null, checked_at = now(),
-        account_label = ${grant.accountLabel}
+        account_label = ${grant.accountLabel},
+        demanded_scopes = array(
+          select each from unnest(demanded_scopes) each
+          where each = any(coalesce(${grant.askedScopes ?? null}::text[], demanded_scopes)))
       where ${named(connection)}
     `,
   );
   if (touched === 0) throw new AppError('connection_not_found');
 }
 
-/** Notes that these tokens do not work any more; later ones are left alone. */
+/** Notes that these tokens do not work any more; later ones are left alone. @returns whether these were the stored ones */
 export async function retireGrant(
   db: Db,
   connection: ConnectionRef,
   version: number,
   error: ConnectionError,
-): Promise<void> {
-  await execute(
+): Promise<boolean> {
+  const touched = await execute(
     db,
     sql`
       update connections set state = 'needs_reauthorization', public_error = ${error}, updated_at = now(),
         renewal_lease = null, renewal_leased_until = null
       where ${named(connection)} and credentials_version = ${version}
+    `,
+  );
+  return touched === 1;
+}
+
+/**
+ * Notes that a server wants more scopes than these tokens have, so that a person has to sign in again and is asked for
+ * them then. Not when each of them was asked for already: a person or provider that left one out would be asked for
+ * ever (MCP authorization, step-up authorization flow).
+ */
+export async function demandScopes(
+  db: Db,
+  connection: ConnectionRef,
+  version: number,
+  demanded: readonly string[],
+): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update connections set state = 'needs_reauthorization', public_error = 'scopes_missing', updated_at = now(),
+        demanded_scopes = (array(select distinct unnest(demanded_scopes || ${demanded}::text[])))[1:100],
+        renewal_lease = null, renewal_leased_until = null
+      where ${named(connection)} and credentials_version = ${version} and state = 'ready'
+        and not (cardinality(${demanded}::text[]) > 0 and demanded_scopes @> ${demanded}::text[])
     `,
   );
 }

@@ -1,4 +1,10 @@
 export { completeSignIn, type ProviderAnswer } from './complete.ts';
+export {
+  CLIENT_METADATA_PATH,
+  clientMetadataDocument,
+  clientMetadataUrlOf,
+} from './client-metadata.ts';
+export { revokeStored, type RevocationDeps } from './revoke.ts';
 export { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
 export { createOAuthSource } from './source.ts';
 export { startSignIn, type SignInRequest, type StartedSignIn } from './start.ts';

@@ -1,6 +1,7 @@
 import { AppError } from '#lib/errors.ts';
 import type { OAuthProviderAuth, Provider, ProviderCatalogue } from '../providers/index.ts';
 import type { AuthorizationServer, OAuthClient } from './authorization-server.ts';
+import type { Grant } from './grant.ts';
 
 /** The authorization server of a provider, from its file. */
 export function serverOfProvider(provider: Provider): AuthorizationServer {
@@ -9,6 +10,7 @@ export function serverOfProvider(provider: Provider): AuthorizationServer {
     issuer: auth.issuer,
     authorizationEndpoint: auth.authorizationEndpoint,
     tokenEndpoint: auth.tokenEndpoint,
+    revocationEndpoint: auth.revocationEndpoint,
     tokenEndpointAuthMethods: [auth.tokenEndpointAuth],
     sendsIssuer: false,
   };
@@ -23,6 +25,20 @@ export function clientOfProvider(providers: ProviderCatalogue, provider: Provide
     authMethod: oauthOf(provider).tokenEndpointAuth,
     given: true,
   };
+}
+
+/**
+ * Who issued the tokens of a sign-in, and to what client of ours.
+ * @throws {AppError} `provider_not_found` and `provider_disabled` where a managed provider is not there any more
+ */
+export function issuerOf(
+  providers: ProviderCatalogue,
+  provider: string | null,
+  issued: Grant['issued'],
+): { readonly server: AuthorizationServer; readonly client: OAuthClient } {
+  if (issued !== null) return issued;
+  const found = providers.find(provider ?? '');
+  return { server: serverOfProvider(found), client: clientOfProvider(providers, found) };
 }
 
 /** @throws {AppError} `invalid_request` when the provider connects in another way */

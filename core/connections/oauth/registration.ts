@@ -1,6 +1,7 @@
-import { registerClient, resolveClientMetadata } from '@modelcontextprotocol/client';
+import { registerClient } from '@modelcontextprotocol/client';
 import { OutboundError } from '#lib/outbound/index.ts';
 import type { OAuthClient } from './authorization-server.ts';
+import { clientMetadata } from './client-metadata.ts';
 import type { DiscoveredServer } from './discovery.ts';
 import { SignInFault } from './fault.ts';
 
@@ -14,15 +15,10 @@ export async function registerAt(
   try {
     const registered = await registerClient(metadata.issuer, {
       metadata,
-      clientMetadata: resolveClientMetadata({
-        redirectUrl: redirectUri,
-        clientMetadata: {
-          client_name: 'Routine Automation Service',
-          redirect_uris: [redirectUri],
-          response_types: ['code'],
-          token_endpoint_auth_method: authMethodFor(metadata.token_endpoint_auth_methods_supported),
-        },
-      }),
+      clientMetadata: clientMetadata(
+        [redirectUri],
+        authMethodFor(metadata.token_endpoint_auth_methods_supported),
+      ),
       ...(scope === undefined ? {} : { scope }),
       fetchFn: fetch,
     });

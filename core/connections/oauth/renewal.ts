@@ -6,8 +6,8 @@ import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { Connection } from '../connection.ts';
 import type { ProviderCatalogue } from '../providers/index.ts';
 import type { ConnectionSecrets } from '../secrets.ts';
-import { clientOfProvider, serverOfProvider } from './managed.ts';
-import { grant as grantSchema, type Grant } from './grant.ts';
+import { issuerOf } from './managed.ts';
+import { openGrant, type Grant } from './grant.ts';
 import {
   dropLease,
   readGrant,
@@ -16,7 +16,8 @@ import {
   takeLease,
   type StoredGrant,
 } from './grants-store.ts';
-import { renewTokens, TokenFault, type TokenContext } from './token-endpoint.ts';
+import { revokeGrant } from './revoke.ts';
+import { renewTokens, scopesIn, TokenFault } from './token-endpoint.ts';
 
 export interface RenewalDeps {
   readonly database: Database;
@@ -53,16 +54,6 @@ export async function renewGrant(
   }
 }
 
-/** @throws {AppError} `connection_not_ready` when there is none */
-export function openGrant(
-  { connectionSecrets }: Pick<RenewalDeps, 'connectionSecrets'>,
-  connection: Connection,
-  { sealed }: Pick<StoredGrant, 'sealed'>,
-): Grant {
-  if (sealed === null) throw new AppError('connection_not_ready');
-  return grantSchema.parse(connectionSecrets.open(connection.id, sealed));
-}
-
 async function renewHeld(
   deps: RenewalDeps,
   connection: Connection,
@@ -72,7 +63,10 @@ async function renewHeld(
   try {
     const old = openGrant(deps, connection, held);
     if (old.refreshToken === null) throw new TokenFault('grant_refused', 'no refresh token');
-    const tokens = await renewTokens(contextOf(deps, connection, old), old.refreshToken);
+    const { outbound, providers } = deps;
+    const { server, client } = issuerOf(providers, connection.provider, old.issued);
+    const context = { outbound, server, client, resource: old.resource };
+    const tokens = await renewTokens(context, old.refreshToken);
     const renewed: Grant = {
       ...old,
       accessToken: tokens.accessToken,
@@ -81,16 +75,17 @@ async function renewHeld(
     const stored = await replaceGrant(database, connection, held.version, {
       sealed: connectionSecrets.seal(connection.id, renewed),
       expiresInSeconds: tokens.expiresInSeconds,
-      scopes: tokens.scope?.split(/[ ,]+/).filter((scope) => scope !== ''),
+      scopes: tokens.scope === undefined ? undefined : scopesIn(tokens.scope),
     });
-    // A person has signed in again meanwhile; what they got is the truth.
-    return stored ? renewed : openGrant(deps, connection, await readGrant(database, connection));
+    return stored ? renewed : await latestGrant(deps, connection, renewed);
   } catch (error) {
     if (error instanceof TokenFault && error.kind !== 'unavailable') {
       const { detail } = error;
       log.warn({ connectionId: connection.id, detail }, 'a sign-in is over');
       const reason = held.expired ? 'authorization_expired' : 'authorization_revoked';
-      await retireGrant(database, connection, held.version, reason);
+      const retired = await retireGrant(database, connection, held.version, reason);
+      // Otherwise a person has signed in again meanwhile, or the connection was deleted and its grant revoked.
+      if (!retired) return openGrant(deps, connection, await readGrant(database, connection));
       throw new AppError('connection_not_ready');
     }
     await dropLease(database, connection, held.lease);
@@ -100,20 +95,20 @@ async function renewHeld(
   }
 }
 
-function contextOf(
+/** What there is in place of the tokens that were renewed: a person has signed in again meanwhile. */
+async function latestGrant(
   deps: RenewalDeps,
   connection: Connection,
-  { issued, resource }: Grant,
-): TokenContext {
-  const { outbound, providers } = deps;
-  if (issued !== null) return { outbound, ...issued, resource };
-  const provider = providers.find(connection.provider ?? '');
-  return {
-    outbound,
-    server: serverOfProvider(provider),
-    client: clientOfProvider(providers, provider),
-    resource,
-  };
+  renewed: Grant,
+): Promise<Grant> {
+  try {
+    return openGrant(deps, connection, await readGrant(deps.database, connection));
+  } catch (error) {
+    // Deleted meanwhile, by someone who knew of the old tokens only.
+    const isGone = error instanceof AppError && error.code === 'connection_not_found';
+    if (isGone) void revokeGrant(deps, connection, renewed);
+    throw error;
+  }
 }
 
 function unavailable(): AppError {

@@ -13,6 +13,8 @@ export interface SignInDeps {
   readonly providers: ProviderCatalogue;
   /** The user interface gets the provider's answer and hands it on to us. */
   readonly uiOrigin: string;
+  /** Of the document that says who we are; used as our client id where it can be. */
+  readonly clientMetadataUrl: string;
   readonly log: Log;
 }
 

@@ -1,9 +1,9 @@
 import { AppError } from '#lib/errors.ts';
 import type { Connection } from '../connection.ts';
 import type { CredentialSource } from '../credential-source.ts';
-import { grantHeaders, type Grant } from './grant.ts';
-import { readGrant, retireGrant, type StoredGrant } from './grants-store.ts';
-import { openGrant, renewGrant, type RenewalDeps } from './renewal.ts';
+import { grantHeaders, openGrant, type Grant } from './grant.ts';
+import { demandScopes, readGrant, retireGrant, type StoredGrant } from './grants-store.ts';
+import { renewGrant, type RenewalDeps } from './renewal.ts';
 
 /** Credentials of connections that a person signed in to, renewed when they have less than a minute left. */
 export function createOAuthSource(deps: RenewalDeps): CredentialSource {
@@ -43,13 +43,18 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       }
     },
 
-    async refused(connection, used, signal) {
+    async refused(connection, used, signal, demandedScopes) {
       const stored = await readGrant(deps.database, connection);
       if (stored.state !== 'ready') return undefined;
       const current = openGrant(deps, connection, stored);
       const headers = grantHeaders(current);
       // Someone else has renewed them since.
       if (headers['authorization'] !== used['authorization']) return headers;
+      // A renewal cannot widen what was granted (RFC 6749, section 6).
+      if (demandedScopes !== undefined) {
+        await demandScopes(deps.database, connection, stored.version, demandedScopes);
+        return undefined;
+      }
       if (current.refreshToken === null) {
         await retireGrant(deps.database, connection, stored.version, 'authorization_revoked');
         return undefined;

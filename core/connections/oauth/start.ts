@@ -1,19 +1,27 @@
 import { AppError } from '#lib/errors.ts';
+import { withAddress } from '../address.ts';
 import type { Connection } from '../connection.ts';
 import { managedDraft, TOOL_SERVER } from '../providers/index.ts';
 import { readConnection } from '../queries.ts';
 import { authorizationRequest } from './authorization-request.ts';
 import { toolServerDraft } from './draft.ts';
 import { insertFlow, newState } from './flows.ts';
-import type { Grant } from './grant.ts';
+import { openGrant } from './grant.ts';
 import { readGrant } from './grants-store.ts';
-import { openGrant } from './renewal.ts';
 import { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
-import { assertAllowed, discoveredTarget, managedTarget, type SignInTarget } from './target.ts';
+import {
+  assertAllowed,
+  discoveredTarget,
+  managedTarget,
+  type EarlierSignIn,
+  type SignInTarget,
+} from './target.ts';
 
 export interface SignInRequest {
   readonly projectId: string;
   readonly userId: string;
+  /** Only this session can end what it begins. */
+  readonly sessionId: string;
   /** A managed provider, or `tool-server`. */
   readonly provider: string;
   /** Signs in to this connection again. */
@@ -45,7 +53,10 @@ export async function startSignIn(
   const connection =
     request.connectionId === undefined
       ? undefined
-      : await readConnection(deps.database, request.projectId, request.connectionId);
+      : withAddress(
+          deps.connectionSecrets,
+          await readConnection(deps.database, request.projectId, request.connectionId),
+        );
   const draft = connection ?? newDraft(deps, request);
   assertSameKind(request, draft);
 
@@ -62,6 +73,7 @@ export async function startSignIn(
     {
       projectId: request.projectId,
       userId: request.userId,
+      sessionId: request.sessionId,
       provider: request.provider,
       connectionId: request.connectionId ?? null,
       name: draft.name,
@@ -106,10 +118,10 @@ async function targetOf(
   connection: Connection | undefined,
 ): Promise<SignInTarget> {
   const provider = draft.provider === null ? undefined : deps.providers.find(draft.provider);
+  const earlier = connection === undefined ? undefined : await earlierSignIn(deps, connection);
   if (provider !== undefined && provider.auth.kind !== 'discovery') {
-    return managedTarget(deps, provider);
+    return managedTarget(deps, provider, earlier);
   }
-  const earlier = connection === undefined ? undefined : await earlierGrant(deps, connection);
   return discoveredTarget(deps, {
     provider: request.provider,
     draft,
@@ -118,7 +130,8 @@ async function targetOf(
   });
 }
 
-async function earlierGrant(deps: SignInDeps, connection: Connection): Promise<Grant | undefined> {
+async function earlierSignIn(deps: SignInDeps, connection: Connection): Promise<EarlierSignIn> {
   const stored = await readGrant(deps.database, connection);
-  return stored.sealed === null ? undefined : openGrant(deps, connection, stored);
+  const issued = stored.sealed === null ? null : openGrant(deps, connection, stored).issued;
+  return { issued, scopes: stored.scopes, demandedScopes: stored.demandedScopes };
 }

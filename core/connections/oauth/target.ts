@@ -1,3 +1,4 @@
+import { computeScopeUnion } from '@modelcontextprotocol/client';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import type { Connection } from '../connection.ts';
 import { refusal } from '../create.ts';
@@ -5,7 +6,8 @@ import { ToolServerFault } from '../mcp/fault.ts';
 import { checkToolServer } from '../mcp/check.ts';
 import type { Provider } from '../providers/index.ts';
 import type { AuthorizationServer, OAuthClient } from './authorization-server.ts';
-import { discoverServer } from './discovery.ts';
+import { clientByMetadata } from './client-metadata.ts';
+import { discoverServer, type DiscoveredServer } from './discovery.ts';
 import { SignInFault } from './fault.ts';
 import type { Grant } from './grant.ts';
 import { clientOfProvider, oauthOf, serverOfProvider } from './managed.ts';
@@ -24,18 +26,28 @@ export interface SignInTarget {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
+/** What the sign-in before this one left in the connection. */
+export interface EarlierSignIn {
+  readonly issued: Grant['issued'];
+  readonly scopes: readonly string[];
+  /** What a server has asked for since. */
+  readonly demandedScopes: readonly string[];
+}
+
 /** A managed provider's authorization server. @throws {AppError} `provider_disabled`, `invalid_request` */
 export function managedTarget(
   { providers }: Pick<SignInDeps, 'providers'>,
   provider: Provider,
+  earlier: EarlierSignIn | undefined,
 ): SignInTarget {
   const auth = oauthOf(provider);
+  const scopes = new Set([...auth.scopes, ...(earlier?.demandedScopes ?? [])]);
   return {
     server: serverOfProvider(provider),
     client: clientOfProvider(providers, provider),
     discovered: false,
     resource: null,
-    scope: auth.scopes.length === 0 ? undefined : auth.scopes.join(auth.scopeSeparator),
+    scope: scopes.size === 0 ? undefined : [...scopes].join(auth.scopeSeparator),
     parameters: auth.authorizationParameters,
   };
 }
@@ -44,35 +56,57 @@ export function managedTarget(
 const DISCOVERY_TIMEOUT_MS = 10_000;
 const MAX_METADATA_BYTES = 1024 * 1024;
 
-/**
- * The authorization server of a tool server, asked for afresh. We are the client that a person gave, now or at an
- * earlier sign-in, else one that we register for this connection.
- * @throws {SignInFault}
- */
+type GivenClient = { readonly id: string; readonly secret: string | undefined };
+type DiscoveryDeps = Pick<SignInDeps, 'outbound' | 'uiOrigin' | 'clientMetadataUrl'>;
+
+/** The authorization server of a tool server, asked for afresh. @throws {SignInFault} */
 export async function discoveredTarget(
-  { outbound, uiOrigin }: Pick<SignInDeps, 'outbound' | 'uiOrigin'>,
+  deps: DiscoveryDeps,
   input: {
     provider: string;
     draft: Connection;
-    givenClient: { readonly id: string; readonly secret: string | undefined } | undefined;
-    earlier: Grant | undefined;
+    givenClient: GivenClient | undefined;
+    earlier: EarlierSignIn | undefined;
   },
 ): Promise<SignInTarget> {
+  const { outbound } = deps;
   const fetch = outbound.fetchWithin({
     timeoutMs: DISCOVERY_TIMEOUT_MS,
     maxResponseBytes: MAX_METADATA_BYTES,
   });
-  const { draft, earlier, givenClient } = input;
+  const { draft, earlier } = input;
   if (draft.url === null) throw new SignInFault('no_metadata');
-  const found = await discoverServer(fetch, draft.url, await challengeOf(outbound, draft));
-  const kept = earlier?.issued;
-  const client =
-    givenClient !== undefined
-      ? { ...givenClient, given: true }
-      : kept?.client.given === true && kept.server.issuer === found.server.issuer
-        ? kept.client
-        : await registerAt(fetch, found, redirectUriOf(uiOrigin, input.provider));
+  const described = await discoverServer(fetch, draft.url, await challengeOf(outbound, draft));
+  const isSameIssuer = earlier?.issued?.server.issuer === described.server.issuer;
+  // What was granted is asked for again, as the new tokens take the place of the old ones.
+  const { demandedScopes: demanded = [], scopes = [] } = earlier ?? {};
+  const granted = isSameIssuer && demanded.length > 0 ? scopes : [];
+  const scope = computeScopeUnion(described.scope, granted.join(' '), demanded.join(' '));
+  const found = { ...described, scope };
+  const client = await clientAt(deps, fetch, found, {
+    redirectUri: redirectUriOf(deps.uiOrigin, input.provider),
+    given: input.givenClient,
+    kept: isSameIssuer ? earlier?.issued?.client : undefined,
+  });
   return { ...found, client, discovered: true, parameters: {} };
+}
+
+/**
+ * Who we are there, in the order of the MCP specification: the client that a person gave, now or at an earlier sign-in;
+ * the one that our metadata document describes; else one that we register for this connection.
+ */
+async function clientAt(
+  { outbound, clientMetadataUrl }: DiscoveryDeps,
+  fetch: typeof globalThis.fetch,
+  found: DiscoveredServer,
+  input: { redirectUri: string; given: GivenClient | undefined; kept: OAuthClient | undefined },
+): Promise<OAuthClient> {
+  const { given, kept, redirectUri } = input;
+  if (given !== undefined) return { ...given, given: true };
+  if (kept?.given === true) return kept;
+  const readsMetadata = found.metadata.client_id_metadata_document_supported === true;
+  const described = readsMetadata ? clientByMetadata(outbound, clientMetadataUrl) : undefined;
+  return described ?? registerAt(fetch, found, redirectUri);
 }
 
 /** What the tool server says to a request without credentials, as it would to any (RFC 9728, section 5.1). */

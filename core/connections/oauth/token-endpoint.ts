@@ -77,6 +77,11 @@ export function renewTokens(context: TokenContext, refreshToken: string): Promis
   );
 }
 
+/** The scopes in a list of them; some providers put commas between. */
+export function scopesIn(text: string): string[] {
+  return text.split(/[ ,]+/).filter((scope) => scope !== '');
+}
+
 async function ask(
   { outbound, server, client, resource }: TokenContext,
   send: (shared: {

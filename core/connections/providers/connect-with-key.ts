@@ -59,7 +59,7 @@ export async function connectWithKey(
   }
   const sealed = connectionSecrets.seal(draft.id, { kind: 'headers', headers });
   if (existing === undefined) {
-    return insertConnection(database, {
+    return insertConnection(database, connectionSecrets, {
       ...draft,
       accountLabel: verified.accountLabel,
       server: verified.server,

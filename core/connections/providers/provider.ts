@@ -11,6 +11,11 @@ const oauth = z.strictObject({
   issuer: url.optional(),
   authorizationEndpoint: url,
   tokenEndpoint: url,
+  /**
+   * Where a deleted connection's tokens are revoked (RFC 7009). Left out where that would end every other sign-in of
+   * the same person as well.
+   */
+  revocationEndpoint: url.optional(),
   tokenEndpointAuth: z.enum(['client_secret_basic', 'client_secret_post']),
   scopes: z.array(z.string().min(1)).default([]),
   scopeSeparator: z.string().default(' '),

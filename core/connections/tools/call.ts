@@ -7,6 +7,7 @@ import type { LeasedSession, ToolSessions } from '../mcp/sessions.ts';
 import { toolDefinition } from './definition.ts';
 import { findTool } from './list-tools.ts';
 import { schemaFault, SchemaError } from './json-schema.ts';
+import { answerFault, uncheckable } from './output-schema.ts';
 import type { ToolPolicy } from './policy.ts';
 import { isConfirmed, retirePolicy } from './retire.ts';
 
@@ -31,7 +32,12 @@ export interface ToolCall {
 }
 
 export type ToolCallOutcome = { readonly secrets: readonly string[] } & (
-  | { readonly kind: 'answered'; readonly result: CallToolResult }
+  | {
+      readonly kind: 'answered';
+      readonly result: CallToolResult;
+      /** Why the result cannot be relied on, in a sentence of ours; the call was made all the same. */
+      readonly resultFault: string | undefined;
+    }
   /** Nothing was sent; the sentence is for the model and the run's detail. */
   | { readonly kind: 'refused'; readonly why: string }
   /** `uncertain`: the call may have been carried out all the same. */
@@ -53,7 +59,7 @@ export async function callConfirmedTool(
   const { policy, connection, args, signal } = call;
   if (policy.state !== 'automatic') return refused(NOT_AUTOMATIC);
   if (connection.state !== 'ready') return refused('the connection of this tool is not ready');
-  const fault = argumentFault(policy, args);
+  const fault = argumentFault(policy, args) ?? uncheckable(policy);
   if (fault !== undefined) return refused(fault);
 
   let lease: LeasedSession | undefined;
@@ -77,7 +83,8 @@ export async function callConfirmedTool(
     const limits = { signal, timeoutMs: CALL_TIMEOUT_MS };
     const result = await session.callTool(prepared.tool, args, limits);
     lease.release('keep');
-    return { kind: 'answered', result, secrets: session.secrets() };
+    const resultFault = answerFault(policy, result);
+    return { kind: 'answered', result, resultFault, secrets: session.secrets() };
   } catch (error) {
     const secrets = lease?.session.secrets() ?? [];
     lease?.release(error instanceof ToolServerFault && error.kind === 'protocol' ? 'keep' : 'end');

@@ -107,6 +107,7 @@ function assertConfirmable(policy: ToolPolicy): void {
     throw new AppError('invalid_request', 'The server no longer has this tool; discover again.');
   }
   assertSchema(policy.inputSchema, 'inputSchema');
+  if (policy.outputSchema !== null) assertSchema(policy.outputSchema, 'outputSchema');
 }
 
 function assertSchema(schema: Readonly<Record<string, unknown>>, path: string): void {

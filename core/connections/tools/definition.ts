@@ -32,13 +32,19 @@ export function definitionHash(definition: ToolDefinition): string {
   return createHash('sha256').update(canonicalJson(whole)).digest('hex');
 }
 
-/** JSON with sorted keys and no white space, in the manner of RFC 8785. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+/** Far more than a definition needs, and far less than the stack holds. */
+const MAX_DEPTH = 200;
+
+/** JSON with sorted keys and no white space, in the manner of RFC 8785. @throws {RangeError} when nested too deeply */
+export function canonicalJson(value: unknown, depth = 0): string {
+  if (depth > MAX_DEPTH) throw new RangeError('nested too deeply');
+  if (Array.isArray(value)) {
+    return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`;
+  }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const members = Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member, depth + 1)}`);
   return `{${members.join(',')}}`;
 }

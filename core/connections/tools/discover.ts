@@ -1,25 +1,34 @@
 import { transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import { withAddress } from '../address.ts';
 import { ToolServerFault } from '../mcp/fault.ts';
 import { openToolSession, type ToolServerDeps } from '../mcp/session.ts';
 import { lockConnection, markReady, readConnection } from '../queries.ts';
+import type { ConnectionSecrets } from '../secrets.ts';
 import { holdRoutine, returnToDraft } from '../routines.ts';
-import { listAllTools, type ListedTools } from './list-tools.ts';
+import { listAllTools, type ListedTools, type SkippedTool } from './list-tools.ts';
 import type { ToolPolicy } from './policy.ts';
 import { listPoliciesOfConnection } from './queries.ts';
 import { writeDiscovered, type DiscoveryCounts } from './write-discovered.ts';
 
 export interface DiscoverDeps extends ToolServerDeps {
   readonly database: Database;
+  readonly connectionSecrets: ConnectionSecrets;
+  readonly log: Log;
 }
 
 export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {
+  /** Tools that were left out. */
   readonly skipped: number;
+  /** The first of them, and why. */
+  readonly skippedTools: readonly SkippedTool[];
   readonly truncated: boolean;
   readonly policies: readonly ToolPolicy[];
 }
 
 const TIMEOUT_MS = 60_000;
+const MAX_SHOWN_SKIPPED = 50;
 
 /**
  * Asks the connection's server for its tools and gives the routine a policy for each, disabled. When a tool that was
@@ -39,7 +48,7 @@ export async function discoverTools(
   return transaction(database, async (tx) => {
     await holdRoutine(tx, projectId, routineId);
     await lockConnection(tx, projectId, connectionId);
-    const { tools, skipped, truncated } = listed;
+    const { tools, truncated } = listed;
     const counts = await writeDiscovered(tx, scope, { tools, complete: !truncated });
     if (counts.retired.length > 0) {
       const reason = retirement(counts.retired);
@@ -47,7 +56,9 @@ export async function discoverTools(
     }
     const { added, changed, vanished, unchanged } = counts;
     const policies = await listPoliciesOfConnection(tx, scope);
-    return { added, changed, vanished, unchanged, skipped, truncated, policies };
+    const skippedTools = listed.skipped.slice(0, MAX_SHOWN_SKIPPED);
+    const skipped = listed.skipped.length;
+    return { added, changed, vanished, unchanged, skipped, skippedTools, truncated, policies };
   });
 }
 
@@ -61,10 +72,14 @@ async function askServer(
   const ready = connection.state === 'ready';
   if (connection.url === null || !(ready || typedIn)) throw new AppError('connection_not_ready');
   const limits = { signal: new AbortController().signal, timeoutMs: TIMEOUT_MS };
+  const called = withAddress(deps.connectionSecrets, connection);
   try {
-    const session = await openToolSession(deps, connection, limits);
+    const session = await openToolSession(deps, called, limits);
     try {
       const listed = await listAllTools(session, limits);
+      for (const tool of listed.skipped.slice(0, MAX_SHOWN_SKIPPED)) {
+        deps.log.warn({ projectId, connectionId, ...tool }, 'a tool was left out');
+      }
       if (!ready) await markReady(deps.database, connection);
       return listed;
     } finally {

@@ -24,9 +24,9 @@ export function schemaFault(schema: JsonObject, value: unknown): string | undefi
   return (check.validate.errors ?? []).slice(0, 5).map(showError).join('; ') || 'not valid';
 }
 
-/** @throws {SchemaError} when the schema could not be checked against */
+/** @throws {SchemaError} when a value could not be checked against the schema */
 export function assertUsableSchema(schema: JsonObject): void {
-  compiled(schema);
+  if (compiled(schema).tooSlow) throw new SchemaError(TOO_SLOW);
 }
 
 interface Check {
@@ -39,13 +39,15 @@ interface Check {
 const cache = new Map<string, Check>();
 const CACHE_SIZE = 500;
 
+const TOO_SLOW = 'checks against it take too long';
+
 /** Bounds what a schema's size does not; on a busy machine a first compilation takes a third of a second. */
 const COMPILE_LIMIT_MS = 2_000;
 /** A check takes well under a millisecond; the limit is on the clock, so it leaves room for a busy machine. */
 const CHECK_LIMIT_MS = 1_000;
 
 function compiled(schema: JsonObject): Check {
-  const key = canonicalJson(schema);
+  const key = keyOf(schema);
   const known = cache.get(key);
   if (known !== undefined) return known;
   const validate = inTime(COMPILE_LIMIT_MS, () => compile(schema));
@@ -56,8 +58,17 @@ function compiled(schema: JsonObject): Check {
   return check;
 }
 
+function keyOf(schema: JsonObject): string {
+  try {
+    return canonicalJson(schema);
+  } catch (error) {
+    if (error instanceof RangeError) throw new SchemaError(error.message);
+    throw error;
+  }
+}
+
 function runCheck(check: Check, value: unknown): boolean {
-  if (check.tooSlow) throw new SchemaError('checks against it take too long');
+  if (check.tooSlow) throw new SchemaError(TOO_SLOW);
   try {
     return inTime(CHECK_LIMIT_MS, () => check.validate(value));
   } catch (error) {

@@ -2,6 +2,7 @@ import type { ListToolsResult } from '@modelcontextprotocol/client';
 import { ToolServerFault } from '../mcp/fault.ts';
 import type { ToolSession } from '../mcp/session.ts';
 import { canonicalJson, toolDefinition, type ToolDefinition } from './definition.ts';
+import { headerAnnotationFault, mirrorsParameters } from './header-annotations.ts';
 
 export const MAX_PAGES = 50;
 export const MAX_TOOLS = 1_000;
@@ -12,10 +13,17 @@ const MAX_ALL_BYTES = 8 * 1024 * 1024;
 
 export interface ListedTools {
   readonly tools: readonly ToolDefinition[];
-  /** Tools that are left out: their definition is too large, or their name was there before. */
-  readonly skipped: number;
+  readonly skipped: readonly SkippedTool[];
   /** There are more than the caps allow. */
   readonly truncated: boolean;
+}
+
+/** A tool that the server has and nobody here can use. */
+export interface SkippedTool {
+  /** Cut to what can be shown. */
+  readonly tool: string;
+  /** A sentence of ours. */
+  readonly reason: string;
 }
 
 /** Pages through the tools of a server as far as the caps go. @throws {ToolServerFault} */
@@ -25,16 +33,19 @@ export async function listAllTools(
 ): Promise<ListedTools> {
   const end = Date.now() + timeoutMs;
   const tools = new Map<string, ToolDefinition>();
-  let skipped = 0;
+  const skipped: SkippedTool[] = [];
   let bytes = 0;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const found = await session.listTools(cursor, { signal, timeoutMs: timeLeft(end) });
     for (const tool of found.tools) {
       const definition = toolDefinition(tool);
-      const size = Buffer.byteLength(canonicalJson(definition));
-      if (size > MAX_DEFINITION_BYTES || !isUsableName(tool.name) || tools.has(tool.name)) {
-        skipped += 1;
+      const size = sizeOf(definition);
+      const reason = tools.has(tool.name)
+        ? 'another tool has the same name'
+        : unusable(session, definition, size);
+      if (reason !== undefined) {
+        skipped.push({ tool: shownName(tool.name), reason });
         continue;
       }
       bytes += size;
@@ -51,7 +62,10 @@ export async function listAllTools(
   return { tools: [...tools.values()], skipped, truncated: true };
 }
 
-/** The tool as the server defines it at this moment, or undefined when it is gone. @throws {ToolServerFault} */
+/**
+ * The tool as the server defines it at this moment, or undefined when it is gone or what a list would leave out.
+ * @throws {ToolServerFault}
+ */
 export async function findTool(
   session: ToolSession,
   name: string,
@@ -65,10 +79,36 @@ export async function findTool(
       timeoutMs: timeLeft(end),
     });
     const found = tools.find((tool) => tool.name === name);
-    if (found !== undefined || nextCursor === undefined || nextCursor === cursor) return found;
+    if (found !== undefined) {
+      const definition = toolDefinition(found);
+      const fault = unusable(session, definition, sizeOf(definition));
+      return fault === undefined ? found : undefined;
+    }
+    if (nextCursor === undefined || nextCursor === cursor) return undefined;
     cursor = nextCursor;
   }
   return undefined;
+}
+
+/** Why a tool is left out, or undefined. */
+function unusable(
+  { server }: ToolSession,
+  { name, inputSchema }: ToolDefinition,
+  size: number,
+): string | undefined {
+  if (!isUsableName(name)) return 'its name is empty, too long, or holds control characters';
+  if (size > MAX_DEFINITION_BYTES) return 'its definition is over 64 kB or nested too deeply';
+  return mirrorsParameters(server.protocolVersion) ? headerAnnotationFault(inputSchema) : undefined;
+}
+
+/** In bytes; more than any limit where it is nested so deeply that it cannot be measured. */
+function sizeOf(definition: ToolDefinition): number {
+  try {
+    return Buffer.byteLength(canonicalJson(definition));
+  } catch (error) {
+    if (error instanceof RangeError) return Number.POSITIVE_INFINITY;
+    throw error;
+  }
 }
 
 function timeLeft(end: number): number {
@@ -79,4 +119,11 @@ function timeLeft(end: number): number {
 
 function isUsableName(name: string): boolean {
   return name.length > 0 && name.length <= MAX_NAME_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(name);
+}
+
+function shownName(name: string): string {
+  return name
+    .slice(0, MAX_NAME_LENGTH)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, ' ');
 }

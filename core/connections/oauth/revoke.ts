@@ -1,0 +1,107 @@
+import { selectClientAuthMethod } from '@modelcontextprotocol/client';
+import { AppError } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { Connection } from '../connection.ts';
+import type { ProviderCatalogue } from '../providers/index.ts';
+import type { ConnectionSecrets } from '../secrets.ts';
+import {
+  clientInformationOf,
+  type AuthorizationServer,
+  type OAuthClient,
+} from './authorization-server.ts';
+import { openGrant, type Grant } from './grant.ts';
+import { issuerOf } from './managed.ts';
+
+export interface RevocationDeps {
+  readonly connectionSecrets: ConnectionSecrets;
+  readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
+  readonly providers: ProviderCatalogue;
+  readonly log: Log;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/**
+ * Hands the tokens of a connection that is gone back to who issued them (RFC 7009): the refresh token, with which the
+ * access tokens go, else the access token. Tried once; whatever comes of it is only logged, and without what was said.
+ */
+export async function revokeGrant(
+  deps: RevocationDeps,
+  connection: Pick<Connection, 'id' | 'provider'>,
+  grant: Grant,
+): Promise<void> {
+  const { log } = deps;
+  const connectionId = connection.id;
+  try {
+    const status = await revoke(deps, connection, grant);
+    if (status === undefined) return;
+    if (status === 200) log.info({ connectionId }, 'a sign-in was revoked');
+    else log.warn({ connectionId, detail: `status ${status}` }, NOT_REVOKED);
+  } catch (error) {
+    const known = error instanceof OutboundError || error instanceof AppError;
+    log.warn({ connectionId, detail: known ? error.code : 'unexpected' }, NOT_REVOKED);
+  }
+}
+
+const NOT_REVOKED = 'a sign-in was not revoked';
+
+/** The same with what is stored of the grant. Never throws either. */
+export async function revokeStored(
+  deps: RevocationDeps,
+  connection: Pick<Connection, 'id' | 'provider'>,
+  sealed: string,
+): Promise<void> {
+  let grant;
+  try {
+    grant = openGrant(deps, connection, { sealed });
+  } catch {
+    return deps.log.warn({ connectionId: connection.id, detail: 'not readable' }, NOT_REVOKED);
+  }
+  return revokeGrant(deps, connection, grant);
+}
+
+/** @returns the status of the answer, or undefined where nobody takes tokens back */
+async function revoke(
+  { outbound, providers }: RevocationDeps,
+  { provider }: Pick<Connection, 'provider'>,
+  { issued, accessToken, refreshToken }: Grant,
+): Promise<number | undefined> {
+  const { server, client } = issuerOf(providers, provider, issued);
+  if (server.revocationEndpoint === undefined) return undefined;
+  const body = new URLSearchParams({
+    token: refreshToken ?? accessToken,
+    token_type_hint: refreshToken === null ? 'access_token' : 'refresh_token',
+  });
+  const headers = new Headers({ accept: 'application/json' });
+  authenticate(server, client, headers, body);
+  const fetch = outbound.fetchWithin({
+    timeoutMs: TIMEOUT_MS,
+    maxResponseBytes: MAX_ANSWER_BYTES,
+  });
+  const url = server.revocationEndpoint;
+  // A redirect could take the token elsewhere.
+  const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error' });
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** As the client library does it at the token endpoint (RFC 6749, section 2.3.1). */
+function authenticate(
+  server: AuthorizationServer,
+  client: OAuthClient,
+  headers: Headers,
+  body: URLSearchParams,
+): void {
+  const { id, secret = '' } = client;
+  const method = selectClientAuthMethod(clientInformationOf(client), [
+    ...server.tokenEndpointAuthMethods,
+  ]);
+  if (method === 'client_secret_basic') {
+    headers.set('authorization', `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`);
+    return;
+  }
+  body.set('client_id', id);
+  if (method === 'client_secret_post') body.set('client_secret', secret);
+}

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { event, eventStream, json, result, type Behaviour } from './exchange.ts';
+
+/** Answers as a server should, with whatever tools and answers the test has set. */
+export const honest: Behaviour = async (exchange) => {
+  const { method, control, request, params } = exchange;
+  if (exchange.id === undefined) return void exchange.response.writeHead(202).end();
+  if (method === 'initialize') {
+    return result(exchange, {
+      protocolVersion: '2025-06-18',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'hostile-tools', version: '0.0.1' },
+    });
+  }
+  if (method === 'tools/list') return result(exchange, { tools: control.tools });
+  if (method === 'tools/call') {
+    const call = control.calls.at(-1) ?? {
+      scenario: 'honest' as const,
+      name: params.name,
+      arguments: {},
+      headers: request.headers,
+      path: request.url ?? '',
+    };
+    await sleep(control.delayMs);
+    const answer = control.answer(call);
+    return result(
+      exchange,
+      typeof answer === 'string' ? { content: [{ type: 'text', text: answer }] } : answer,
+    );
+  }
+  json(exchange.response, 200, {
+    jsonrpc: '2.0',
+    id: exchange.id,
+    error: { code: -32601, message: 'Method not found' },
+  });
+};
+
+/** Honest but for one method. */
+export const except =
+  (method: string, behaviour: Behaviour): Behaviour =>
+  (exchange) =>
+    exchange.method === method ? behaviour(exchange) : honest(exchange);
+
+/** Lets in whoever brings the credential of the control: as a bearer token, in `X-Api-Key`, or as `api_key` in the query. */
+export const guarded: Behaviour = (exchange) => {
+  const { request, response, control } = exchange;
+  const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+  const given = [
+    request.headers.authorization?.replace(/^Bearer /, ''),
+    request.headers['x-api-key'],
+    searchParams.get('api_key'),
+  ];
+  if (given.includes(control.credential)) return honest(exchange);
+  response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+};
+
+/** With a session, as servers of 2025 may; a test makes the server forget them all with `forgetSessions`. */
+export const stateful: Behaviour = (exchange) => {
+  const { method, request, response, control } = exchange;
+  const session = String(request.headers['mcp-session-id'] ?? '');
+  if (method === 'initialize') {
+    const id = `session-${control.seen.length}`;
+    sessions.add(id);
+    response.setHeader('mcp-session-id', id);
+  } else if (session !== '' && !sessions.has(session)) {
+    return void response.writeHead(404).end();
+  }
+  return honest(exchange);
+};
+
+const sessions = new Set<string>();
+
+export function forgetSessions(): void {
+  sessions.clear();
+}
+
+/** The protocol of 2026-07-28: no session, no handshake, and results that say that they are complete. */
+export const modern: Behaviour = (exchange) => {
+  const { method, control } = exchange;
+  const about = {
+    _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'modern', version: '1' } },
+  };
+  if (method === 'server/discover') {
+    const supportedVersions = ['2026-07-28'];
+    const capabilities = { tools: {} };
+    return result(exchange, {
+      ...about,
+      ...CACHE,
+      resultType: 'complete',
+      supportedVersions,
+      capabilities,
+    });
+  }
+  if (method === 'tools/list') {
+    return result(exchange, { ...CACHE, resultType: 'complete', tools: control.tools });
+  }
+  if (method === 'tools/call') {
+    const content = [{ type: 'text', text: 'from 2026' }];
+    return result(exchange, { resultType: 'complete', content });
+  }
+  return honest(exchange);
+};
+
+const CACHE = { ttlMs: 0, cacheScope: 'private' };
+
+/** Answers a call in an event stream, with something else before it. */
+export const streaming = except('tools/call', ({ id, response }) => {
+  eventStream(response);
+  event(response, {
+    jsonrpc: '2.0',
+    method: 'notifications/message',
+    params: { level: 'info', data: 'working' },
+  });
+  event(response, {
+    jsonrpc: '2.0',
+    id,
+    result: { content: [{ type: 'text', text: 'streamed' }] },
+  });
+  response.end();
+});

@@ -1,0 +1,40 @@
+import { result, type Behaviour } from './exchange.ts';
+import { except } from './honest.ts';
+
+let lists = 0;
+
+/** Bad answers to `tools/list`. */
+export const BAD_LISTS = {
+  /** Another definition each time it is asked. */
+  changing: except('tools/list', (exchange) => {
+    lists += 1;
+    const tools = exchange.control.tools.map((tool) => ({
+      ...tool,
+      description: `${tool.description ?? ''} Version ${lists}.`,
+    }));
+    result(exchange, { tools });
+  }),
+  /** 10,000 tools, 100 a page. */
+  many: except('tools/list', (exchange) => {
+    const page = Number(exchange.params.cursor ?? 0);
+    const tools = Array.from({ length: 100 }, (_, index) => ({
+      name: `tool-${page * 100 + index}`,
+      description: 'One of many.',
+      inputSchema: { type: 'object' },
+    }));
+    result(exchange, { tools, ...(page < 99 ? { nextCursor: String(page + 1) } : {}) });
+  }),
+  /** A list whose next page is always another one, with nothing on it. */
+  'endless-pages': except('tools/list', (exchange) =>
+    result(exchange, { tools: [], nextCursor: String(Number(exchange.params.cursor ?? 0) + 1) }),
+  ),
+  /** A definition of a megabyte beside a usable one. */
+  'fat-definition': except('tools/list', (exchange) =>
+    result(exchange, {
+      tools: [
+        { name: 'fat', description: 'x'.repeat(1_000_000), inputSchema: { type: 'object' } },
+        ...exchange.control.tools,
+      ],
+    }),
+  ),
+} satisfies Record<string, Behaviour>;

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { isRedacted, secretsInAddress, splitAddress } from '#core/connections/address.ts';
+import { tick } from '#core/scheduling/index.ts';
+import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { connect, marker, requestsWith, routineWith, scriptCalls, type Json } from './support.ts';
+
+test.each([
+  ['https://a.example/mcp', 'https://a.example/mcp', null],
+  ['https://a.example/mcp?', 'https://a.example/mcp?', ''],
+  ['https://a.example/mcp?key=1', 'https://a.example/mcp?key=[redacted]', 'key=1'],
+  [
+    'https://a.example/?a=1&b=&a=3',
+    'https://a.example/?a=[redacted]&b=[redacted]&a=[redacted]',
+    'a=1&b=&a=3',
+  ],
+  ['https://a.example/?k-3f8a', 'https://a.example/?[redacted]', 'k-3f8a'],
+  [
+    'https://a.example/?a=1=2?3&%zz=4',
+    'https://a.example/?a=[redacted]&%zz=[redacted]',
+    'a=1=2?3&%zz=4',
+  ],
+])('%s is shown as %s', (url, shown, query) => {
+  expect(splitAddress(url)).toEqual({ shown, query });
+  expect(splitAddress(shown).shown).toBe(shown);
+});
+
+test('an address as it is shown is told from one that can be called', () => {
+  expect(isRedacted('https://a.example/?key=[redacted]')).toBe(true);
+  expect(isRedacted('https://a.example/?key=%5Bredacted%5D')).toBe(false);
+  expect(isRedacted('https://a.example/?a=1&&[redacted]')).toBe(true);
+  expect(isRedacted('https://a.example/?a=1&&b')).toBe(false);
+  expect(isRedacted('https://a.example/mcp')).toBe(false);
+});
+
+test('values that are called a secret or look like one are kept out of answers, names of things are not', () => {
+  const url =
+    'https://a.example/?api_key=abc&project=website-relaunch-plan&ref=a1b2c3d4e5f6a7b8c9&x=1';
+  expect(secretsInAddress(url)).toEqual(['abc', 'a1b2c3d4e5f6a7b8c9']);
+  expect(secretsInAddress('https://a.example/?k3f8ak3f8ak3f8ak3f8a')).toEqual([
+    'k3f8ak3f8ak3f8ak3f8a',
+  ]);
+});
+
+let service: Service;
+let hostile: HostileTools;
+let key: ApiClient;
+
+beforeAll(async () => {
+  [service, hostile] = await Promise.all([startService({ worker: true }), startHostileTools()]);
+  key = await (await signUp(service)).key();
+});
+beforeEach(() => {
+  hostile.control.reset();
+  hostile.control.credential = SECRET;
+});
+afterAll(async () => {
+  await hostile?.stop();
+  await service?.close();
+});
+
+const SECRET = 'canary-of-the-query-8134';
+const address = () => `${hostile.url('guarded')}?project=alpha&api_key=${SECRET}`;
+const shown = () => `${hostile.url('guarded')}?project=[redacted]&api_key=[redacted]`;
+
+async function stored(id: string): Promise<{ url: string; url_query: string | null }> {
+  const found = await service.deps.database.query<{ url: string; url_query: string | null }>(
+    'select * from connections where id = $1',
+    [id],
+  );
+  return found.rows[0]!;
+}
+
+test('a key in the query of an address is used, stored sealed, and in no answer', async () => {
+  const created = await key.post('/v1/connections', { name: 'Tools', url: address() });
+  expect([created.status, created.data?.url]).toEqual([201, shown()]);
+  const row = await stored(created.data.id);
+  expect(row.url).toBe(shown());
+  expect(JSON.stringify(row)).not.toContain(SECRET);
+  expect(row.url_query).toMatch(/^v1\./);
+  const listed = await key.get('/v1/connections');
+  const removed = await key.delete(`/v1/connections/${created.data.id}`);
+  for (const { body } of [created, listed, removed]) {
+    expect(JSON.stringify(body)).not.toContain(SECRET);
+  }
+  const [{ url }] = listed.data;
+  expect(url).toBe(shown());
+});
+
+test('the tools behind such an address are called with it, and what repeats the key is redacted', async () => {
+  const mark = marker();
+  const { routineId } = await routineWith(key, ['lookup'], {
+    connection: { url: address() },
+    routine: { instructions: mark },
+  });
+  hostile.control.answer = ({ path }) => `you called ${path}`;
+  scriptCalls(service, mark, { name: 'lookup', arguments: { query: 'x' } });
+  const run = await runOnce(key, routineId);
+  expect(hostile.control.calls[0]!.path).toBe(`/guarded/mcp?project=alpha&api_key=${SECRET}`);
+  const result = 'you called /guarded/mcp?project=alpha&api_key=[redacted]';
+  expect(run.steps[1]).toMatchObject({ state: 'succeeded', tool: { result } });
+  const told = requestsWith(service, mark).at(-1).body.messages.at(-1).content;
+  expect(told).toContain(result);
+  expect(JSON.stringify(run)).not.toContain(SECRET);
+});
+
+test('a wrong key is refused without being repeated', async () => {
+  const url = `${hostile.url('guarded')}?api_key=canary-that-is-wrong`;
+  const { status, body } = await key.post('/v1/connections', { name: 'Tools', url });
+  expect(status).toBe(400);
+  expect(JSON.stringify(body)).not.toContain('canary');
+});
+
+test('addresses that were stored before queries were sealed work, are shown redacted, and are sealed by the next tick', async () => {
+  const connectionId = await connect(key, { url: address() });
+  const routineId = await createRoutine(key);
+  const discover = () => key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
+  await service.deps.database.query(
+    'update connections set url = $2, url_query = null where id = $1',
+    [connectionId, address()],
+  );
+  expect((await discover()).status).toBe(200);
+  const before = (await key.get('/v1/connections')).data;
+  expect(before.find(({ id }: Json) => id === connectionId).url).toBe(shown());
+
+  await Promise.all([tick(service.deps), tick(service.deps)]);
+  const row = await stored(connectionId);
+  expect(row).toMatchObject({ url: shown(), url_query: expect.stringMatching(/^v1\./) });
+  expect((await discover()).status).toBe(200);
+  await tick(service.deps);
+  expect(await stored(connectionId)).toEqual(row);
+});
