@@ -1,4 +1,4 @@
-import { transaction, type Database } from '#lib/database/index.ts';
+import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { assertMayActivate, type Plan } from '#core/billing/index.ts';
 import { nextOccurrence, parseStoredSchedule } from '#core/scheduling/index.ts';
@@ -22,7 +22,7 @@ export function activateRoutine(
     const schedule = parseStoredSchedule(routine.schedule);
     return moveRoutine(tx, routine.id, {
       state: 'active',
-      nextRunAt: nextOccurrence(schedule, routine.timezone, new Date()),
+      nextRunAt: nextOccurrence(schedule, routine.timezone, await databaseTime(tx)),
     });
   });
 }

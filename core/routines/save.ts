@@ -1,4 +1,4 @@
-import { transaction, type Database } from '#lib/database/index.ts';
+import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { nextOccurrence, parseStoredSchedule } from '#core/scheduling/index.ts';
 import { generateWebhookSecret, type SealedWebhookSecrets } from '#core/webhooks/index.ts';
@@ -79,10 +79,11 @@ export async function patchRoutine(
     const rescheduled = fields.schedule !== before.schedule || fields.timezone !== before.timezone;
     const state = material ? 'draft' : before.state;
     // An occurrence that is due and not yet claimed keeps its place: a new schedule does not undo it.
-    const isDue = before.nextRunAt !== null && before.nextRunAt <= new Date();
+    const now = await databaseTime(tx);
+    const isDue = before.nextRunAt !== null && before.nextRunAt <= now;
     const next =
       rescheduled && !isDue
-        ? nextOccurrence(parseStoredSchedule(fields.schedule), fields.timezone, new Date())
+        ? nextOccurrence(parseStoredSchedule(fields.schedule), fields.timezone, now)
         : before.nextRunAt;
     const firstUrl = before.webhookUrl === null && fields.webhookUrl !== null;
     const webhookSecret = firstUrl ? generateWebhookSecret() : undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import type { Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 
 /** A pool or a transaction: what every query takes as its first argument. */
 export interface Db {
@@ -59,6 +59,14 @@ export async function row<Row extends pg.QueryResultRow>(
 export async function execute(db: Db, statement: Sql): Promise<number> {
   const result = await db.query(prepared(statement));
   return result.rowCount ?? 0;
+}
+
+/** The clock that all processes share; the same throughout a transaction. */
+export async function databaseTime(db: Db): Promise<Date> {
+  const { rows: found } = await db.query<{ now: Date }>(prepared(sql`select now()`));
+  const [time] = found;
+  if (time === undefined) throw new Error('no time from the database');
+  return time.now;
 }
 
 /**

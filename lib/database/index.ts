@@ -1,5 +1,6 @@
 export { default as sql, empty, join, raw, type Sql } from 'sql-template-tag';
 export {
+  databaseTime,
   execute,
   isUnavailable,
   isUniqueViolation,

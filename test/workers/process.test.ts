@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#dev/ports.ts';
@@ -27,10 +30,9 @@ afterAll(async () => {
   await service.close();
 });
 
-/** A worker process of the service's task queue. */
-async function startWorker(overrides: Record<string, string> = {}): Promise<NodeProcess> {
+function workerEnvironment(): Record<string, string> {
   const { config } = service;
-  const worker = startNode('workers/main.ts', {
+  return {
     NODE_ENV: 'test',
     DATABASE_URL: service.databaseUrl,
     TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
@@ -39,8 +41,12 @@ async function startWorker(overrides: Record<string, string> = {}): Promise<Node
     GATEWAY_BASE_URL: config.GATEWAY_BASE_URL,
     GATEWAY_API_KEY: 'test-gateway-key',
     ALLOW_PRIVATE_NETWORK: 'true',
-    ...overrides,
-  });
+  };
+}
+
+/** A worker process of the service's task queue. */
+async function startWorker(overrides: Record<string, string> = {}): Promise<NodeProcess> {
+  const worker = startNode('workers/main.ts', { ...workerEnvironment(), ...overrides });
   workers.push(worker);
   await worker.until('worker started');
   return worker;
@@ -125,3 +131,39 @@ test('a worker serves its own metrics and those of its Temporal slots, each on i
   expect(await worker.end()).toBe(0);
   await expect(fetch(`http://127.0.0.1:${own}/metrics`)).rejects.toThrow();
 }, 90_000);
+
+test('a worker that finds no Temporal waits for it, says so, and starts when it is there', async () => {
+  await endWorkers();
+  const { config } = service;
+  const port = await freePort();
+  const worker = startNode('workers/main.ts', {
+    ...workerEnvironment(),
+    TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+  });
+  workers.push(worker);
+  await worker.until('Temporal cannot be reached');
+  const [host = '', temporalPort = ''] = config.TEMPORAL_ADDRESS.split(':');
+  // The server that was away: the port now leads to it.
+  const server = createServer((socket) => {
+    const upstream = connect(Number(temporalPort), host);
+    pipeline(socket, upstream, socket, () => undefined);
+  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  try {
+    await worker.until('worker started');
+  } finally {
+    await endWorkers();
+    server.close();
+  }
+}, 90_000);
+
+test('a worker that waits for Temporal ends at once when it is told to', async () => {
+  const worker = startNode('workers/main.ts', {
+    ...workerEnvironment(),
+    TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
+  });
+  workers.push(worker);
+  await worker.until('Temporal cannot be reached');
+  expect(await worker.end('SIGTERM')).toBe(0);
+  expect(worker.output()).toContain('worker stopped');
+}, 60_000);
