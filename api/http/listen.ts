@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
+import { listenOn } from '#lib/listen.ts';
 import { MAX_HEADERS } from '../middleware/strict-http.ts';
 import { refuseMalformed } from './malformed.ts';
 
@@ -34,13 +35,9 @@ export async function listen(
   server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
   server.on('clientError', refuseMalformed);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
+  const boundPort = await listenOn(server, { host, port });
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
+    port: boundPort,
     close: () =>
       new Promise((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
+import { listenOn } from '#lib/listen.ts';
 
 export interface MetricsServer {
   readonly port: number;
@@ -26,13 +27,9 @@ export async function serveMetrics(
       () => response.writeHead(500).end(),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
+  const boundPort = await listenOn(server, { host, port });
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
+    port: boundPort,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#dev/ports.ts';
@@ -15,6 +12,7 @@ import { endScheduler, startNode, type NodeProcess } from '#test/support/node-pr
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
+import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 
 let service: Service;
 let key: ApiClient;
@@ -134,26 +132,20 @@ test('a worker serves its own metrics and those of its Temporal slots, each on i
 
 test('a worker that finds no Temporal waits for it, says so, and starts when it is there', async () => {
   await endWorkers();
-  const { config } = service;
-  const port = await freePort();
-  const worker = startNode('workers/main.ts', {
-    ...workerEnvironment(),
-    TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
-  });
-  workers.push(worker);
-  await worker.until('Temporal cannot be reached');
-  const [host = '', temporalPort = ''] = config.TEMPORAL_ADDRESS.split(':');
-  // The server that was away: the port now leads to it.
-  const server = createServer((socket) => {
-    const upstream = connect(Number(temporalPort), host);
-    pipeline(socket, upstream, socket, () => undefined);
-  });
-  await once(server.listen(port, '127.0.0.1'), 'listening');
+  const proxy = await startTcpProxy(service.config.TEMPORAL_ADDRESS);
+  await proxy.cut();
   try {
+    const worker = startNode('workers/main.ts', {
+      ...workerEnvironment(),
+      TEMPORAL_ADDRESS: proxy.address,
+    });
+    workers.push(worker);
+    await worker.until('Temporal cannot be reached');
+    await proxy.mend();
     await worker.until('worker started');
-  } finally {
     await endWorkers();
-    server.close();
+  } finally {
+    await proxy.close();
   }
 }, 90_000);
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { followRun, isEndState, readEventId, readRun, type RunEvent } from '#core/runs/index.ts';
 import { eventRoute } from '../../route.ts';
-import { presentRun, presentStep, run, runParams, step } from './schemas.ts';
+import { presentRun, run, runParams } from './schemas.ts';
+import { presentStep, step } from './step-schema.ts';
 
 const id = z.string().meta({
   description: 'Send it back as `Last-Event-ID` to go on after this event.',

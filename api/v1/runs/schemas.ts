@@ -6,26 +6,11 @@ import {
   type Run,
   type RunDetail,
   type RunReason,
-  type RunUsage,
-  type Step,
-  type ToolRecord,
 } from '#core/runs/index.ts';
-import { FAILURE_REASONS, type Delivery } from '#core/webhooks/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, pageQuery, timestamp } from '../../http/schemas.ts';
-
-const usage = z
-  .strictObject({
-    inputTokens: z.number().int(),
-    cachedInputTokens: z.number().int().meta({ description: 'Part of the input.' }),
-    outputTokens: z.number().int(),
-    reasoningTokens: z.number().int().meta({ description: 'Part of the output.' }),
-    totalTokens: z.number().int(),
-    costUsd: z.string().nullable().meta({
-      description: 'US dollars, a decimal string; null without a price.',
-      example: '0.00042',
-    }),
-  })
-  .meta({ id: 'Usage' });
+import { delivery, presentDelivery } from './delivery-schema.ts';
+import { presentStep, step } from './step-schema.ts';
+import { presentUsage, usage } from './usage-schema.ts';
 
 const shape = {
   id: idOf('run', EXAMPLE.run),
@@ -69,93 +54,6 @@ const shape = {
 };
 
 export const run = z.strictObject(shape).meta({ id: 'Run' });
-
-const nullableText = z.string().nullable();
-const nullableLength = z.number().int().nullable();
-
-const toolCall = z
-  .strictObject({
-    name: z.string().meta({ description: 'As the model calls the tool.' }),
-    toolName: nullableText.meta({
-      description: 'As its server calls it; null if the run has no such tool.',
-    }),
-    connectionId: nullableText,
-    policyId: nullableText,
-    arguments: nullableText.meta({
-      description:
-        'JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters.',
-      example: '{"message":"hello"}',
-    }),
-    argumentsLength: nullableLength.meta({ description: 'Characters before the cut.' }),
-    isError: z.boolean().nullable(),
-    result: nullableText.meta({ description: 'The text of the answer.' }),
-    resultLength: nullableLength,
-    structured: nullableText.meta({ description: 'The structured content, as JSON text.' }),
-    structuredLength: nullableLength,
-    attachments: z
-      .array(
-        z.strictObject({
-          kind: z.enum(['image', 'audio', 'resource', 'link']),
-          mimeType: nullableText,
-          bytes: nullableLength,
-          sha256: nullableText,
-          uri: nullableText,
-        }),
-      )
-      .meta({ description: 'What the answer held besides text; only what it was is kept.' }),
-  })
-  .meta({ id: 'ToolCall' });
-
-export const step = z
-  .strictObject({
-    index: z.number().int(),
-    kind: z.enum(['model', 'tool']),
-    state: z.enum(['pending', 'started', 'succeeded', 'failed', 'outcome_unknown']),
-    attempt: z.number().int().meta({
-      description: 'Beyond 1, an earlier attempt may have been billed by the provider and lost.',
-    }),
-    modelId: z.string().nullable(),
-    text: z.string().nullable(),
-    finishReason: z.string().nullable(),
-    errorMessage: z.string().nullable(),
-    tool: toolCall.nullable().meta({ description: 'Of a tool step.' }),
-    usage,
-    startedAt: timestamp.nullable(),
-    finishedAt: timestamp.nullable(),
-  })
-  .meta({ id: 'Step' });
-
-const delivery = z
-  .strictObject({
-    id: idOf('delivery', EXAMPLE.delivery),
-    eventType: z.string(),
-    state: z.enum(['pending', 'sending', 'delivered', 'failed']),
-    reason: z
-      .string()
-      .nullable()
-      .meta({
-        description: `Why it was given up: ${Object.entries(FAILURE_REASONS)
-          .map(([reason, why]) => `\`${reason}\` (${why})`)
-          .join(', ')}.`,
-      }),
-    nextAttemptAt: timestamp.nullable(),
-    createdAt: timestamp,
-    finishedAt: timestamp.nullable(),
-    attempts: z.array(
-      z.strictObject({
-        index: z.number().int(),
-        startedAt: timestamp,
-        durationMs: z.number().int().nullable(),
-        status: z.number().int().nullable(),
-        error: z.string().nullable(),
-        responseExcerpt: z
-          .string()
-          .nullable()
-          .meta({ description: 'The first 1 kB of the answer.' }),
-      }),
-    ),
-  })
-  .meta({ id: 'WebhookDelivery' });
 
 export const runDetail = z
   .strictObject({
@@ -220,78 +118,7 @@ export function presentRunDetail(row: RunDetail) {
   };
 }
 
-export function presentStep(row: Step) {
-  return {
-    index: row.index,
-    kind: row.kind,
-    state: row.state,
-    attempt: row.attempt,
-    modelId: row.modelId,
-    text: row.text,
-    finishReason: row.finishReason,
-    errorMessage: row.errorMessage,
-    tool: row.tool === null ? null : presentToolCall(row.tool),
-    usage: presentUsage(row.usage),
-    startedAt: isoOrNull(row.startedAt),
-    finishedAt: isoOrNull(row.finishedAt),
-  };
-}
-
-function presentToolCall(row: ToolRecord) {
-  return {
-    name: row.name,
-    toolName: row.toolName,
-    connectionId: row.connectionId,
-    policyId: row.policyId,
-    arguments: row.arguments,
-    argumentsLength: row.argumentsLength,
-    isError: row.isError,
-    result: row.result,
-    resultLength: row.resultLength,
-    structured: row.structured,
-    structuredLength: row.structuredLength,
-    attachments: row.attachments.map(({ kind, mimeType, bytes, sha256, uri }) => ({
-      kind,
-      mimeType,
-      bytes,
-      sha256,
-      uri,
-    })),
-  };
-}
-
-function presentDelivery(row: Delivery) {
-  return {
-    id: row.id,
-    eventType: row.eventType,
-    state: row.state,
-    reason: row.reason,
-    nextAttemptAt: isoOrNull(row.nextAttemptAt),
-    createdAt: iso(row.createdAt),
-    finishedAt: isoOrNull(row.finishedAt),
-    attempts: row.attempts.map((attempt) => ({
-      index: attempt.index,
-      startedAt: iso(attempt.startedAt),
-      durationMs: attempt.durationMs,
-      status: attempt.status,
-      error: attempt.error,
-      responseExcerpt: attempt.responseExcerpt,
-    })),
-  };
-}
-
 function presentSkipped({ skippedCount, scheduledFor, skippedUntil }: Run) {
   if (skippedCount === null || scheduledFor === null || skippedUntil === null) return null;
   return { count: skippedCount, from: iso(scheduledFor), until: iso(skippedUntil) };
-}
-
-function presentUsage(row: RunUsage) {
-  return {
-    inputTokens: row.inputTokens,
-    cachedInputTokens: row.cachedInputTokens,
-    outputTokens: row.outputTokens,
-    reasoningTokens: row.reasoningTokens,
-    totalTokens: row.inputTokens + row.outputTokens,
-    costUsd: row.costUsd,
-  };
 }

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { Step, ToolRecord } from '#core/runs/index.ts';
+import { isoOrNull, timestamp } from '../../http/schemas.ts';
+import { presentUsage, usage } from './usage-schema.ts';
+
+const nullableText = z.string().nullable();
+const nullableLength = z.number().int().nullable();
+
+const toolCall = z
+  .strictObject({
+    name: z.string().meta({ description: 'As the model calls the tool.' }),
+    toolName: nullableText.meta({
+      description: 'As its server calls it; null if the run has no such tool.',
+    }),
+    connectionId: nullableText,
+    policyId: nullableText,
+    arguments: nullableText.meta({
+      description:
+        'JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters.',
+      example: '{"message":"hello"}',
+    }),
+    argumentsLength: nullableLength.meta({ description: 'Characters before the cut.' }),
+    isError: z.boolean().nullable(),
+    result: nullableText.meta({ description: 'The text of the answer.' }),
+    resultLength: nullableLength,
+    structured: nullableText.meta({ description: 'The structured content, as JSON text.' }),
+    structuredLength: nullableLength,
+    attachments: z
+      .array(
+        z.strictObject({
+          kind: z.enum(['image', 'audio', 'resource', 'link']),
+          mimeType: nullableText,
+          bytes: nullableLength,
+          sha256: nullableText,
+          uri: nullableText,
+        }),
+      )
+      .meta({ description: 'What the answer held besides text; only what it was is kept.' }),
+  })
+  .meta({ id: 'ToolCall' });
+
+export const step = z
+  .strictObject({
+    index: z.number().int(),
+    kind: z.enum(['model', 'tool']),
+    state: z.enum(['pending', 'started', 'succeeded', 'failed', 'outcome_unknown']),
+    attempt: z.number().int().meta({
+      description: 'Beyond 1, an earlier attempt may have been billed by the provider and lost.',
+    }),
+    modelId: z.string().nullable(),
+    text: z.string().nullable(),
+    finishReason: z.string().nullable(),
+    errorMessage: z.string().nullable(),
+    tool: toolCall.nullable().meta({ description: 'Of a tool step.' }),
+    usage,
+    startedAt: timestamp.nullable(),
+    finishedAt: timestamp.nullable(),
+  })
+  .meta({ id: 'Step' });
+
+export function presentStep(row: Step) {
+  return {
+    index: row.index,
+    kind: row.kind,
+    state: row.state,
+    attempt: row.attempt,
+    modelId: row.modelId,
+    text: row.text,
+    finishReason: row.finishReason,
+    errorMessage: row.errorMessage,
+    tool: row.tool === null ? null : presentToolCall(row.tool),
+    usage: presentUsage(row.usage),
+    startedAt: isoOrNull(row.startedAt),
+    finishedAt: isoOrNull(row.finishedAt),
+  };
+}
+
+function presentToolCall(row: ToolRecord) {
+  return {
+    name: row.name,
+    toolName: row.toolName,
+    connectionId: row.connectionId,
+    policyId: row.policyId,
+    arguments: row.arguments,
+    argumentsLength: row.argumentsLength,
+    isError: row.isError,
+    result: row.result,
+    resultLength: row.resultLength,
+    structured: row.structured,
+    structuredLength: row.structuredLength,
+    attachments: row.attachments.map(({ kind, mimeType, bytes, sha256, uri }) => ({
+      kind,
+      mimeType,
+      bytes,
+      sha256,
+      uri,
+    })),
+  };
+}

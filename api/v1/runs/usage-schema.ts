@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { RunUsage } from '#core/runs/index.ts';
+
+export const usage = z
+  .strictObject({
+    inputTokens: z.number().int(),
+    cachedInputTokens: z.number().int().meta({ description: 'Part of the input.' }),
+    outputTokens: z.number().int(),
+    reasoningTokens: z.number().int().meta({ description: 'Part of the output.' }),
+    totalTokens: z.number().int(),
+    costUsd: z.string().nullable().meta({
+      description: 'US dollars, a decimal string; null without a price.',
+      example: '0.00042',
+    }),
+  })
+  .meta({ id: 'Usage' });
+
+export function presentUsage(row: RunUsage) {
+  return {
+    inputTokens: row.inputTokens,
+    cachedInputTokens: row.cachedInputTokens,
+    outputTokens: row.outputTokens,
+    reasoningTokens: row.reasoningTokens,
+    totalTokens: row.inputTokens + row.outputTokens,
+    costUsd: row.costUsd,
+  };
+}
