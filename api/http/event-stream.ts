@@ -16,9 +16,13 @@ export async function sendEvents(
   ctx: Context,
   open: (input: StreamInput) => Promise<AsyncIterable<SentEvent> | undefined>,
 ): Promise<void> {
-  const gone = new AbortController();
-  ctx.res.once('close', () => gone.abort());
-  const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(LONGEST_MS)]);
+  const over = new AbortController();
+  const { signal } = over;
+  const timer = setTimeout(() => over.abort(), LONGEST_MS);
+  ctx.res.once('close', () => {
+    clearTimeout(timer);
+    over.abort();
+  });
   const events = await open({ lastEventId: ctx.get('last-event-id'), signal });
   if (events === undefined) {
     ctx.status = 204;

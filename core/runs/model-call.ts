@@ -63,7 +63,9 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
   };
   return {
     async call(input) {
-      const deadline = AbortSignal.timeout(settings.timeoutMs);
+      // Not `AbortSignal.timeout`: its timer runs on when the call is over, and holds the call's whole async context.
+      const deadline = new AbortController();
+      const timer = setTimeout(() => deadline.abort(), settings.timeoutMs);
       try {
         const answer = await generateText({
           model: modelOf(input.modelId),
@@ -71,7 +73,7 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
           messages: [...input.messages],
           tools: input.tools,
           maxRetries: 0,
-          abortSignal: AbortSignal.any([input.signal, deadline]),
+          abortSignal: AbortSignal.any([input.signal, deadline.signal]),
         });
         return {
           text: storable(answer.text),
@@ -92,13 +94,15 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
         };
       } catch (error) {
         if (input.signal.aborted) throw input.signal.reason;
-        if (deadline.aborted) {
+        if (deadline.signal.aborted) {
           const seconds = settings.timeoutMs / 1_000;
           throw new ModelFailure('model_unreachable', `The model gave no answer in ${seconds} s.`, {
             retryable: true,
           });
         }
         throw toModelFailure(error);
+      } finally {
+        clearTimeout(timer);
       }
     },
     close: () => agent.destroy(),

@@ -1,0 +1,54 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startGateway, type Gateway } from '#dev/gateway/server.ts';
+import { createModelCaller, type ModelCaller } from '#core/runs/index.ts';
+
+let gateway: Gateway;
+let caller: ModelCaller;
+
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, log: () => undefined });
+  caller = createModelCaller({
+    baseUrl: gateway.url,
+    apiKey: 'test-gateway-key',
+    timeoutMs: 600_000,
+  });
+});
+afterAll(async () => {
+  await caller.close();
+  await gateway.stop();
+});
+
+test('a call that is over is held by nothing, long before its deadline', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const contexts: WeakRef<object>[] = [];
+  for (let call = 0; call < 20; call += 1) contexts.push(await callOnce());
+  for (let turn = 0; turn < 10; turn += 1) {
+    await setImmediate();
+    collectGarbage();
+  }
+  const held = contexts.filter((context) => context.deref() !== undefined);
+  // The last one or two may still be on somebody's stack.
+  expect(held.length).toBeLessThanOrEqual(2);
+});
+
+/** Makes a call in an async context of its own, as each activity has one; whatever waits for the call holds it. */
+async function callOnce(): Promise<WeakRef<object>> {
+  const context = {};
+  await activity.run(context, () =>
+    caller.call({
+      modelId: 'fixture/writer-small',
+      instructions: 'Be brief.',
+      messages: [{ role: 'user', content: 'Write one line.' }],
+      tools: {},
+      signal: new AbortController().signal,
+    }),
+  );
+  return new WeakRef(context);
+}
+
+const activity = new AsyncLocalStorage<object>();
