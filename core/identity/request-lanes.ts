@@ -15,11 +15,15 @@ export function createLanes<T>(): (
   }
   const lanes = new Map<string, Lane>();
 
+  async function share(work: (callers: number) => Promise<T>, callers: number) {
+    return { shared: await work(callers), callers };
+  }
+
   async function drive(key: string, lane: Lane, work: (callers: number) => Promise<T>) {
     while (lane.waiting.length > 0) {
       const served = lane.waiting;
       lane.waiting = [];
-      const call = work(served.length).then((shared) => ({ shared, callers: served.length }));
+      const call = share(work, served.length);
       for (const serve of served) serve(call);
       // Its failure is told to each of its callers; the next call is a new attempt.
       await call.catch(() => undefined);
