@@ -1,4 +1,4 @@
-import { Runtime } from '@temporalio/worker';
+import { Runtime, type Logger } from '@temporalio/worker';
 import type { ConfigOf } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
 
@@ -18,6 +18,16 @@ export function installRuntime(config: ConfigOf<'worker'>, log: Log): void {
       ...(port === undefined ? {} : { metrics: { prometheus: { bindAddress } } }),
     },
   });
+  if (!log.isLevelEnabled('debug')) dropDetail(Runtime.instance().logger);
+}
+
+/**
+ * To put lines of both halves in order the runtime keeps each for a tenth of a second, details with whole workflow
+ * activations in them too, and asks for its level only then. Dropped here they cost nothing.
+ */
+function dropDetail(logger: Logger): void {
+  logger.trace = () => undefined;
+  logger.debug = () => undefined;
 }
 
 /** Temporal's ordinary news is detail to us. An error among it goes through our serializer, which drops what it quotes. */
