@@ -14,9 +14,10 @@ export interface RoutineChecks {
 }
 
 /**
- * Checks what the shape of a request cannot say: schedule, time zone, placeholders, webhook URL, skills and model.
- * Of a change only what it sets is checked: a skill deleted since, or a model gone, does not stand in the way of a new
- * name.
+ * Checks what the shape of a request cannot say: schedule, time zone, placeholders, webhook URL, skills and model. A
+ * change is checked as the whole routine that it makes.
+ * @param attached references that a change leaves as they are: one whose skill was deleted since is passed over by
+ * runs, and does not stand in the way of a new name
  * @throws {AppError} `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`,
  * `invalid_skill`, `invalid_model`, `models_unavailable`
  */
@@ -25,25 +26,24 @@ export async function checkRoutine(
   { models, skills, outbound }: RoutineChecks,
   projectId: string,
   fields: RoutineFields,
-  set: readonly string[] = Object.keys(fields),
+  attached: readonly string[] = [],
 ): Promise<void> {
-  const sets = (...names: (keyof RoutineFields)[]) => names.some((name) => set.includes(name));
-  if (sets('timezone') && !isTimeZone(fields.timezone)) {
+  if (!isTimeZone(fields.timezone)) {
     throw invalid(
       [{ path: 'timezone', message: 'not a known IANA time zone' }],
       'invalid_timezone',
     );
   }
-  if (sets('schedule')) checkSchedule(fields.schedule);
+  checkSchedule(fields.schedule);
   const unknown = unknownPlaceholders(fields.instructions, fields.variables);
-  if (sets('instructions', 'variables') && unknown.length > 0) {
+  if (unknown.length > 0) {
     const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;
     throw invalid([{ path: 'instructions', message }], 'invalid_variable');
   }
-  if (sets('webhookUrl') && fields.webhookUrl !== null)
-    checkWebhookUrl(outbound, fields.webhookUrl);
-  if (sets('skills')) await assertSkillsExist(db, skills, projectId, fields.skills);
-  if (sets('model') && (await models.find(fields.model)) === undefined) {
+  if (fields.webhookUrl !== null) checkWebhookUrl(outbound, fields.webhookUrl);
+  const references = fields.skills.filter((reference) => !attached.includes(reference));
+  await assertSkillsExist(db, skills, projectId, references);
+  if ((await models.find(fields.model)) === undefined) {
     const message = 'no such provider, connectionId and modelId in the live model directory';
     throw invalid([{ path: 'model', message }], 'invalid_model');
   }

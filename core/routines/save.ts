@@ -67,7 +67,8 @@ export async function patchRoutine(
   // Checked before the row is held: the checks may ask the gateway, and nothing outside is called in a transaction.
   const seen = await readRoutine(deps.database, projectId, id);
   assertPatchable(seen, expectedVersions);
-  await checkRoutine(deps.database, deps, projectId, applyPatch(seen, patch), Object.keys(patch));
+  const attached = patch.skills === undefined ? seen.skills : [];
+  await checkRoutine(deps.database, deps, projectId, applyPatch(seen, patch), attached);
 
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ScriptInput } from '#dev/gateway/script.ts';
 import { createModelDirectory } from '#core/models/index.ts';
+import { patchRoutine, type RoutinePatch } from '#core/routines/index.ts';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { createLog } from '#lib/log.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -198,4 +199,25 @@ test('a gateway that quotes prices as numbers, and lists models that write no te
     ['a', { input: '0.000001', output: '0.000002', cachedInput: null }, null],
     ['c', null, null],
   ]);
+});
+
+test('a routine whose model is gone can be changed only together with its model', async () => {
+  const person = await signUp(service);
+  const owner = await person.key();
+  const { data } = await owner.post('/v1/routines', routineBody());
+  gateway.control.script({
+    target: 'models',
+    times: null,
+    behaviour: { kind: 'list', models: [{ id: 'only/one' }] },
+  });
+  const change = (patch: RoutinePatch) =>
+    patchRoutine(
+      { ...service.deps, models: directory() },
+      { id: data.id, projectId: person.projectId, patch, expectedVersions: undefined },
+    );
+
+  await expect(change({ name: 'Another name' })).rejects.toMatchObject({ code: 'invalid_model' });
+  const model = { provider: 'gateway', connectionId: null, modelId: 'only/one' } as const;
+  const { routine } = await change({ name: 'Another name', model });
+  expect(routine).toMatchObject({ name: 'Another name', model, version: 2 });
 });
