@@ -10,7 +10,7 @@ const memory: Benchmark = {
   about:
     'resident memory of API and worker: at rest, under load, and whether it grows with the number of runs',
   async run({ stack, long }) {
-    const [few, many] = long ? [1_000, 10_000] : [500, 2_000];
+    const [few, many] = long ? [1_000, 10_000] : [1_000, 3_000];
     const service = await startService(stack);
     const watch = await watchRuns(service);
     const { api, worker } = service;
