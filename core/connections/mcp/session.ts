@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   Client,
   StreamableHTTPClientTransport,
@@ -41,6 +42,8 @@ export interface ToolSession {
 
 /** How long an answer that has ended may take to reach whoever waits for it. */
 const GRACE_MS = 250;
+/** And how many turns of the event loop: a process that was held up comes to its clock before it comes to the answer. */
+const GRACE_TURNS = 20;
 const GOODBYE_MS = 2_000;
 const MAX_RESUME_DELAY_MS = 30_000;
 const RESUME_ATTEMPTS = 2;
@@ -81,10 +84,12 @@ export async function openToolSession(
         // The MCP client waits for ever for an answer that ended without it, or came under another id.
         ended(error) {
           const exchange = exchanges;
-          setTimeout(() => {
+          const giveUp = async () => {
+            for (let turn = 0; turn < GRACE_TURNS; turn += 1) await nextTurn();
             if (!waiting || exchange !== exchanges || resuming) return;
             fail(error === undefined ? new ToolServerFault('broken') : toToolServerFault(error));
-          }, GRACE_MS).unref();
+          };
+          setTimeout(() => void giveUp(), GRACE_MS).unref();
         },
         notResumed() {
           failedResumes += 1;
