@@ -9,7 +9,7 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 export interface RouteSpec<
   A extends AuthKind = AuthKind,
   P extends z.ZodType = z.ZodType,
-  Q extends z.ZodType = z.ZodType,
+  Q extends z.ZodType<object> = z.ZodType<object>,
   B extends z.ZodType = z.ZodType,
   D extends z.ZodType = z.ZodType,
 > {
@@ -53,8 +53,6 @@ export interface Input<A extends AuthKind, P, Q, B> {
   readonly access: AccessOf<A>;
   readonly deps: Deps;
   readonly requestId: string;
-  /** The path of this request, for links to the next page. */
-  readonly path: string;
   /** The version named by `If-Match`, when the route is conditional and the header is there. */
   readonly ifMatch: string | undefined;
   /**
@@ -71,6 +69,8 @@ export type NewId = (
 export interface Reply<D> {
   readonly data: D;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of a list that goes on: the pipeline says where in the `Link` header. */
+  readonly nextCursor?: string | undefined;
 }
 
 export interface JsonRoute {
@@ -113,7 +113,7 @@ export type Route = JsonRoute | EventRoute;
 export function route<
   A extends AuthKind,
   P extends z.ZodType = z.ZodType<Record<string, never>>,
-  Q extends z.ZodType = z.ZodType<Record<string, never>>,
+  Q extends z.ZodType<object> = z.ZodType<Record<string, never>>,
   B extends z.ZodType = z.ZodType<Record<string, never>>,
   D extends z.ZodType = z.ZodType,
 >(spec: RouteSpec<A, P, Q, B, D>) {
@@ -135,7 +135,9 @@ export function eventRoute<
   P extends z.ZodType = z.ZodType<Record<string, never>>,
   D extends z.ZodType<SentEvent> = z.ZodType<SentEvent>,
 >(
-  spec: RouteSpec<A, P, z.ZodType, z.ZodType, D> & { readonly success: { readonly stream: true } },
+  spec: RouteSpec<A, P, z.ZodType<object>, z.ZodType, D> & {
+    readonly success: { readonly stream: true };
+  },
 ) {
   return {
     to(

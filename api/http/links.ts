@@ -1,25 +1,28 @@
 import { cutPage, type Page } from '#lib/paging.ts';
 
-/**
- * One page of a list as a reply: presented items, and the next page as a `Link` header (RFC 8288). The link is
- * built from our own public address, never from the Host header.
- */
+/** One page of a list as a reply: presented items, and where the next page begins if there is one. */
 export function listReply<Row extends { readonly id: string }, Item>(
   found: readonly Row[],
   page: Page,
   present: (row: Row) => Item,
-  request: { publicUrl: string; path: string; query: object },
-): { data: Item[]; headers: Record<string, string> } {
+): { data: Item[]; nextCursor: string | undefined } {
   const { items, nextCursor } = cutPage(found, page);
-  const headers: Record<string, string> = {};
-  if (nextCursor !== undefined) {
-    const url = new URL(request.path, request.publicUrl);
-    for (const [name, value] of Object.entries(request.query)) {
-      if (value !== undefined)
-        url.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value));
-    }
-    url.searchParams.set('cursor', nextCursor);
-    headers['Link'] = `<${url.href}>; rel="next"`;
+  return { data: items.map(present), nextCursor };
+}
+
+/**
+ * The `Link` header of a page that has a next one (RFC 8288): the same request with its cursor. It is built from our
+ * own public address, never from the Host header.
+ */
+export function linkToNext(
+  cursor: string,
+  request: { publicUrl: string; path: string; query: object },
+): { Link: string } {
+  const url = new URL(request.path, request.publicUrl);
+  for (const [name, value] of Object.entries(request.query)) {
+    if (value !== undefined)
+      url.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value));
   }
-  return { data: items.map(present), headers };
+  url.searchParams.set('cursor', cursor);
+  return { Link: `<${url.href}>; rel="next"` };
 }

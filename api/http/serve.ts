@@ -8,6 +8,7 @@ import { authenticate } from './authenticate.ts';
 import { assertStorable, hasBody, readJson } from './body.ts';
 import { sendEvents } from './event-stream.ts';
 import { claimIdempotencyKey, type StoredAnswer } from './idempotency.ts';
+import { linkToNext } from './links.ts';
 import { validate } from './validate.ts';
 
 /** The one pipeline of every declared operation: authenticate, parse, deduplicate, handle, check, answer. */
@@ -28,7 +29,6 @@ export function serve(route: Route, deps: Deps): Middleware {
       access,
       deps,
       requestId: String(ctx.state.requestId),
-      path: ctx.path,
       ifMatch: spec.conditional === true ? ifMatch(ctx) : undefined,
       newId,
     };
@@ -41,7 +41,8 @@ export function serve(route: Route, deps: Deps): Middleware {
     }
     const key = spec.idempotent === true ? idempotencyKey(ctx) : undefined;
     if (key === undefined) {
-      send(ctx, answerOf(route, await route.handle(input), deps));
+      const reply = await route.handle(input);
+      send(ctx, answerOf(route, withLink(reply, { ctx, query, deps }), deps));
       return;
     }
 
@@ -71,7 +72,7 @@ function parseParams({ spec }: Route, ctx: Context): unknown {
   return parsed.data;
 }
 
-function parseQuery({ spec }: Route, ctx: Context): unknown {
+function parseQuery({ spec }: Route, ctx: Context): object {
   if (spec.query !== undefined) {
     const query = { ...ctx.query };
     assertStorable(query);
@@ -99,6 +100,16 @@ async function parseBody(
     throw new AppError('invalid_request', 'body: this operation takes an empty object or no body');
   }
   return nothing;
+}
+
+function withLink(
+  reply: Reply<unknown>,
+  { ctx, query, deps }: { ctx: Context; query: object; deps: Deps },
+): Reply<unknown> {
+  if (reply.nextCursor === undefined) return reply;
+  const { PUBLIC_URL: publicUrl } = deps.config;
+  const link = linkToNext(reply.nextCursor, { publicUrl, path: ctx.path, query });
+  return { ...reply, headers: { ...reply.headers, ...link } };
 }
 
 function answerOf(route: Route, reply: Reply<unknown>, deps: Deps): StoredAnswer {

@@ -45,11 +45,10 @@ export const getApiKeys = route({
     description: 'Newest first; revoked ones are gone.',
   },
   errors: [],
-}).to(async ({ access, query, deps, path }) => {
+}).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'apiKey');
   const found = await listApiKeys(deps.database, access.projectId, page);
-  const { PUBLIC_URL: publicUrl } = deps.config;
-  return listReply(found, page, presentApiKey, { publicUrl, path, query });
+  return listReply(found, page, presentApiKey);
 });
 
 export const postApiKey = route({

@@ -40,11 +40,10 @@ export const getOrganizations = route({
   query: pageQuery({}),
   success: { status: 200, data: z.array(organization), description: 'Newest first.' },
   errors: [],
-}).to(async ({ access, query, deps, path }) => {
+}).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'organization');
   const found = await listOrganizations(deps.database, access.userId, page);
-  const { PUBLIC_URL: publicUrl } = deps.config;
-  return listReply(found, page, presentOrganization, { publicUrl, path, query });
+  return listReply(found, page, presentOrganization);
 });
 
 export const postOrganization = route({
@@ -93,15 +92,14 @@ export const getProjects = route({
   }),
   success: { status: 200, data: z.array(project), description: 'Newest first.' },
   errors: [],
-}).to(async ({ access, query, deps, path }) => {
+}).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'project');
   const found = await listProjects(deps.database, {
     userId: access.userId,
     organizationId: query.organizationId,
     page,
   });
-  const { PUBLIC_URL: publicUrl } = deps.config;
-  return listReply(found, page, presentProject, { publicUrl, path, query });
+  return listReply(found, page, presentProject);
 });
 
 export const postProject = route({

@@ -63,12 +63,11 @@ export const getSkills = route({
   query: pageQuery({}),
   success: { status: 200, data: z.array(skillSummary), description: 'Without the instructions.' },
   errors: [],
-}).to(async ({ access, query, deps, path }) => {
+}).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'skill');
   const found = await listCustomSkills(deps.database, access.projectId, page);
-  const { PUBLIC_URL: publicUrl } = deps.config;
-  const reply = listReply(found, page, summarizeCustom, { publicUrl, path, query });
-  const last = reply.headers['Link'] === undefined;
+  const reply = listReply(found, page, summarizeCustom);
+  const last = reply.nextCursor === undefined;
   return last
     ? { ...reply, data: [...reply.data, ...deps.skills.skills.map(summarizeCurated)] }
     : reply;

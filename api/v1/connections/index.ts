@@ -32,11 +32,10 @@ export const getConnections = route({
   query: pageQuery({}),
   success: { status: 200, data: z.array(connection), description: 'Newest first.' },
   errors: [],
-}).to(async ({ access, query, deps, path }) => {
+}).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'connection');
   const found = await listConnections(deps.database, access.projectId, page);
-  const { PUBLIC_URL: publicUrl } = deps.config;
-  return listReply(found, page, presentConnection, { publicUrl, path, query });
+  return listReply(found, page, presentConnection);
 });
 
 export const postConnection = route({

@@ -64,12 +64,11 @@ export const getTools = route({
   query: pageQuery({}),
   success: { status: 200, data: z.array(toolPolicy), description: 'Newest first.' },
   errors: ['routine_not_found'],
-}).to(async ({ access: { projectId }, params: { routineId }, query, deps, path }) => {
+}).to(async ({ access: { projectId }, params: { routineId }, query, deps }) => {
   await readRoutine(deps.database, projectId, routineId);
   const page = pageOf(query, 'policy');
   const found = await listPolicies(deps.database, { projectId, routineId }, page);
-  const { PUBLIC_URL: publicUrl } = deps.config;
-  return listReply(found, page, presentPolicy, { publicUrl, path, query });
+  return listReply(found, page, presentPolicy);
 });
 
 export const patchTool = route({

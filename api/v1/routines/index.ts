@@ -55,11 +55,10 @@ export const getRoutines = route({
   }),
   success: { status: 200, data: z.array(routine), description: 'Newest first.' },
   errors: [],
-}).to(async ({ access, query, deps, path }) => {
+}).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'routine');
   const found = await listRoutines(deps.database, access.projectId, { state: query.state, page });
-  const { PUBLIC_URL: publicUrl } = deps.config;
-  return listReply(found, page, presentRoutine, { publicUrl, path, query });
+  return listReply(found, page, presentRoutine);
 });
 
 export const postRoutine = route({

@@ -60,9 +60,9 @@ export const getRoutineRuns = route({
   query: runQuery,
   success: { status: 200, data: z.array(run), description: 'Newest first.' },
   errors: ['routine_not_found'],
-}).to(async ({ access, params: { routineId }, query, deps, path }) => {
+}).to(async ({ access, params: { routineId }, query, deps }) => {
   await readRoutine(deps.database, access.projectId, routineId);
-  return listPage(deps, access, { query, routineId, path });
+  return listPage(deps, access, { query, routineId });
 });
 
 export const getRuns = route({
@@ -76,9 +76,7 @@ export const getRuns = route({
   query: runQuery,
   success: { status: 200, data: z.array(run), description: 'Newest first.' },
   errors: [],
-}).to(({ access, query, deps, path }) =>
-  listPage(deps, access, { query, routineId: undefined, path }),
-);
+}).to(({ access, query, deps }) => listPage(deps, access, { query, routineId: undefined }));
 
 export const getRun = route({
   method: 'GET',
@@ -188,16 +186,11 @@ async function startAndPresent(deps: Deps, { run, startable }: EnqueuedRun) {
 async function listPage(
   deps: Deps,
   access: ProjectAccess,
-  {
-    query,
-    routineId,
-    path,
-  }: { query: z.output<typeof runQuery>; routineId: string | undefined; path: string },
+  { query, routineId }: { query: z.output<typeof runQuery>; routineId: string | undefined },
 ) {
   const page = pageOf(query, 'run');
   const { state, trigger, since, until } = query;
   const filter = { routineId, state, trigger, since, until, page };
   const found = await listRuns(deps.database, access.projectId, filter);
-  const { PUBLIC_URL: publicUrl } = deps.config;
-  return listReply(found, page, presentRun, { publicUrl, path, query });
+  return listReply(found, page, presentRun);
 }
