@@ -1,59 +1,27 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
+import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
 import { marker, requestsWith, routineWith, scriptCalls, toolSteps } from './support.ts';
 
 let service: Service;
 let hostile: HostileTools;
 let key: ApiClient;
-const workers: ChildProcess[] = [];
+let workers: WorkerProcesses;
 
 beforeAll(async () => {
   [service, hostile] = await Promise.all([startService(), startHostileTools()]);
+  workers = workerProcesses(service);
   key = await (await signUp(service)).key();
 });
 afterAll(async () => {
-  for (const worker of workers) await kill(worker);
+  await workers?.close();
   await hostile?.stop();
   await service?.close();
 });
-
-/** A worker as its own process, so that it can be killed in the middle of a call. */
-function startWorker(): ChildProcess {
-  const { config } = service;
-  const worker = spawn(
-    process.execPath,
-    [fileURLToPath(new URL('../../workers/main.ts', import.meta.url))],
-    {
-      stdio: 'ignore',
-      env: {
-        NODE_ENV: 'test',
-        LOG_LEVEL: 'silent',
-        DATABASE_URL: service.databaseUrl,
-        TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
-        TEMPORAL_TASK_QUEUE: config.TEMPORAL_TASK_QUEUE,
-        ENCRYPTION_KEY: config.ENCRYPTION_KEY,
-        GATEWAY_BASE_URL: config.GATEWAY_BASE_URL,
-        GATEWAY_API_KEY: 'test-gateway-key',
-        ALLOW_PRIVATE_NETWORK: 'true',
-      },
-    },
-  );
-  workers.push(worker);
-  return worker;
-}
-
-async function kill(worker: ChildProcess): Promise<void> {
-  if (worker.exitCode !== null || worker.signalCode !== null) return;
-  worker.kill('SIGKILL');
-  await once(worker, 'exit');
-}
 
 async function startRun(tool: string, args: Record<string, unknown>) {
   const mark = marker();
@@ -68,13 +36,13 @@ async function startRun(tool: string, args: Record<string, unknown>) {
 
 test('after a worker is killed in the middle of two calls, only the read-only one is made again', async () => {
   hostile.control.delayMs = 120_000;
-  const first = startWorker();
+  const first = await workers.start();
   const reading = await startRun('lookup', { query: 'x' });
   const sending = await startRun('send_message', { to: 'someone' });
   await expect.poll(() => hostile.control.calls.length, { timeout: 60_000 }).toBe(2);
-  await kill(first);
+  await first.end('SIGKILL');
   hostile.control.delayMs = 0;
-  startWorker();
+  await workers.start();
 
   const read = await runEnded(key, reading.runId, 90_000);
   const sent = await runEnded(key, sending.runId, 90_000);

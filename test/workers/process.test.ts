@@ -8,57 +8,31 @@ import {
 } from '#test/observability/expressions.ts';
 import { parseSamples, total } from '#test/observability/scrape.ts';
 import type { ApiClient } from '#test/support/client.ts';
-import { endScheduler, startNode, type NodeProcess } from '#test/support/node-process.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
+import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
 
 let service: Service;
 let key: ApiClient;
-const workers: NodeProcess[] = [];
+let workers: WorkerProcesses;
 
 beforeAll(async () => {
   service = await startService();
+  workers = workerProcesses(service);
   key = await (await signUp(service)).key();
 });
 afterAll(async () => {
-  await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
-  await endScheduler(service.temporal, service.config.TEMPORAL_TASK_QUEUE);
+  await workers.close();
   await service.close();
 });
-
-function workerEnvironment(): Record<string, string> {
-  const { config } = service;
-  return {
-    NODE_ENV: 'test',
-    DATABASE_URL: service.databaseUrl,
-    TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
-    TEMPORAL_TASK_QUEUE: config.TEMPORAL_TASK_QUEUE,
-    ENCRYPTION_KEY: config.ENCRYPTION_KEY,
-    GATEWAY_BASE_URL: config.GATEWAY_BASE_URL,
-    GATEWAY_API_KEY: 'test-gateway-key',
-    ALLOW_PRIVATE_NETWORK: 'true',
-  };
-}
-
-/** A worker process of the service's task queue. */
-async function startWorker(overrides: Record<string, string> = {}): Promise<NodeProcess> {
-  const worker = startNode('workers/main.ts', { ...workerEnvironment(), ...overrides });
-  workers.push(worker);
-  await worker.until('worker started');
-  return worker;
-}
-
-async function endWorkers(): Promise<void> {
-  await Promise.all(workers.splice(0).map((worker) => worker.end('SIGTERM')));
-}
 
 const chats = () =>
   service.gateway.control.requests().filter(({ path }) => path.endsWith('/chat/completions'));
 
 test('a worker that is told to stop lets the model call under way finish, takes nothing new, and ends well', async () => {
-  const worker = await startWorker();
+  const worker = await workers.start();
   service.gateway.control.reset();
   service.gateway.control.script({ latencyMs: 4_000 });
   const first = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
@@ -75,28 +49,28 @@ test('a worker that is told to stop lets the model call under way finish, takes 
 
   // What came meanwhile waits for the next worker and is lost to nobody.
   expect((await key.get(`/v1/runs/${second.data.id}`)).data.state).toBe('queued');
-  await startWorker();
+  await workers.start();
   expect(await runEnded(key, second.data.id)).toMatchObject({ state: 'succeeded' });
 }, 90_000);
 
 test('a call that outlives the grace is cut off, and another worker makes the step again', async () => {
-  await endWorkers();
-  const worker = await startWorker({ WORKER_SHUTDOWN_GRACE_SECONDS: '1' });
+  await workers.stop();
+  const worker = await workers.start({ WORKER_SHUTDOWN_GRACE_SECONDS: '1' });
   service.gateway.control.reset();
   service.gateway.control.script({ behaviour: { kind: 'hang' } });
   const started = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
   while (chats().length === 0) await sleep(25);
   expect(await worker.end('SIGTERM')).toBe(0);
-  await startWorker();
+  await workers.start();
   const run = await runEnded(key, started.data.id, 40_000);
   expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
   expect(run.steps).toHaveLength(1);
 }, 90_000);
 
 test('a worker serves its own metrics and those of its Temporal slots, each on its private port', async () => {
-  await endWorkers();
+  await workers.stop();
   const [own, slots] = [await freePort(), await freePort()];
-  const worker = await startWorker({
+  const worker = await workers.start({
     METRICS_PORT: String(own),
     TEMPORAL_METRICS_PORT: String(slots),
     WORKER_CONCURRENCY: '7',
@@ -132,30 +106,22 @@ test('a worker serves its own metrics and those of its Temporal slots, each on i
 }, 90_000);
 
 test('a worker that finds no Temporal waits for it, says so, and starts when it is there', async () => {
-  await endWorkers();
+  await workers.stop();
   const proxy = await startTcpProxy(service.config.TEMPORAL_ADDRESS);
   await proxy.cut();
   try {
-    const worker = startNode('workers/main.ts', {
-      ...workerEnvironment(),
-      TEMPORAL_ADDRESS: proxy.address,
-    });
-    workers.push(worker);
+    const worker = workers.launch({ TEMPORAL_ADDRESS: proxy.address });
     await worker.until('Temporal cannot be reached');
     await proxy.mend();
     await worker.until('worker started');
-    await endWorkers();
+    await workers.stop();
   } finally {
     await proxy.close();
   }
 }, 90_000);
 
 test('a worker that waits for Temporal ends at once when it is told to', async () => {
-  const worker = startNode('workers/main.ts', {
-    ...workerEnvironment(),
-    TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
-  });
-  workers.push(worker);
+  const worker = workers.launch({ TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
   await worker.until('Temporal cannot be reached');
   expect(await worker.end('SIGTERM')).toBe(0);
   expect(worker.output()).toContain('worker stopped');

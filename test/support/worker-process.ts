@@ -1,0 +1,51 @@
+import { endScheduler, startNode, type NodeProcess } from './node-process.ts';
+import type { Service } from './service.ts';
+
+export interface WorkerProcesses {
+  /** Starts the real entry on the parts of the service and waits until it works. */
+  start(overrides?: Readonly<Record<string, string>>): Promise<NodeProcess>;
+  /** The same without waiting, for one that may not come to work at all. */
+  launch(overrides?: Readonly<Record<string, string>>): NodeProcess;
+  /** Tells all that are left to stop, and waits until they have. */
+  stop(): Promise<void>;
+  /** Kills them, and ends the scheduler that they started. */
+  close(): Promise<void>;
+}
+
+/** Worker processes of a service that was started without workers of its own. */
+export function workerProcesses(service: Service): WorkerProcesses {
+  const { config } = service;
+  const running = new Set<NodeProcess>();
+  const endAll = async (signal: NodeJS.Signals) => {
+    await Promise.all([...running].map((worker) => worker.end(signal)));
+    running.clear();
+  };
+  const launch: WorkerProcesses['launch'] = (overrides = {}) => {
+    const worker = startNode('workers/main.ts', {
+      NODE_ENV: 'test',
+      DATABASE_URL: service.databaseUrl,
+      TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
+      TEMPORAL_TASK_QUEUE: config.TEMPORAL_TASK_QUEUE,
+      ENCRYPTION_KEY: config.ENCRYPTION_KEY,
+      GATEWAY_BASE_URL: config.GATEWAY_BASE_URL,
+      GATEWAY_API_KEY: 'test-gateway-key',
+      ALLOW_PRIVATE_NETWORK: 'true',
+      ...overrides,
+    });
+    running.add(worker);
+    return worker;
+  };
+  return {
+    launch,
+    async start(overrides) {
+      const worker = launch(overrides);
+      await worker.until('worker started');
+      return worker;
+    },
+    stop: () => endAll('SIGTERM'),
+    async close() {
+      await endAll('SIGKILL');
+      await endScheduler(service.temporal, config.TEMPORAL_TASK_QUEUE);
+    },
+  };
+}
