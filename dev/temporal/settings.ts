@@ -11,6 +11,8 @@ export const SQLITE_PRAGMAS = { journal_mode: 'wal', synchronous: 'normal' } as 
  * a second by default, which makes every step wait for the next 50 ms; at 400 and more the polling
  * itself costs throughput. The rates per second are limits meant for one of many hosts
  * (matching 1,200, history 3,000, frontend and namespace 2,400): some ten calls make a workflow.
+ * A task queue has one partition: fairness holds within a partition, and among the default of four
+ * a few runs of a small project waited three times as long behind another's thousand.
  */
 export const DYNAMIC_CONFIG: Readonly<Record<string, number | boolean>> = {
   'history.transferProcessorMaxPollRPS': 100,
@@ -18,6 +20,8 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, number | boolean>> = {
   'system.enableActivityEagerExecution': true,
   'matching.useNewMatcher': true,
   'matching.enableFairness': true,
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
   'frontend.rps': 20_000,
   'frontend.namespaceRPS': 20_000,
   'matching.rps': 20_000,
