@@ -1,6 +1,5 @@
 import cors from '@koa/cors';
 import Koa from 'koa';
-import helmet from 'koa-helmet';
 import type { Deps } from './deps.ts';
 import { authMount } from './http/auth-mount.ts';
 import { docs } from './docs/page.ts';
@@ -11,6 +10,7 @@ import { logContext } from './middleware/log-context.ts';
 import { requestId } from './middleware/request-id.ts';
 import { requestMetrics } from './middleware/request-metrics.ts';
 import { requestTracing } from './middleware/request-tracing.ts';
+import { securityHeaders } from './middleware/security-headers.ts';
 import { strictHttp } from './middleware/strict-http.ts';
 import { createRouter, unmatched } from './router.ts';
 import { routes } from './routes.ts';
@@ -27,7 +27,7 @@ export function createApp(deps: Deps): Koa {
   app.use(accessLog(deps.log));
   app.use(errors(deps.log));
   app.use(strictHttp);
-  app.use(helmet(SECURITY_HEADERS));
+  app.use(securityHeaders);
   app.use(
     cors({ origin: deps.config.UI_ORIGIN, credentials: true, exposeHeaders: EXPOSED_HEADERS }),
   );
@@ -43,26 +43,6 @@ export function createApp(deps: Deps): Koa {
   });
   return app;
 }
-
-const SECURITY_HEADERS = {
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      'default-src': ["'none'"],
-      'script-src': ["'self'"],
-      'style-src': ["'self'", "'unsafe-inline'"],
-      'img-src': ["'self'", 'data:'],
-      'font-src': ["'self'", 'data:'],
-      'connect-src': ["'self'"],
-      'base-uri': ["'none'"],
-      'form-action': ["'none'"],
-      'frame-ancestors': ["'none'"],
-    },
-  },
-  crossOriginEmbedderPolicy: false,
-  strictTransportSecurity: { maxAge: 63_072_000, includeSubDomains: true, preload: true },
-  xFrameOptions: { action: 'deny' as const },
-} as const;
 
 const EXPOSED_HEADERS = [
   'ETag',
