@@ -63,8 +63,7 @@ export async function execute(db: Db, statement: Sql): Promise<number> {
 
 /** The clock that all processes share; the same throughout a transaction. */
 export async function databaseTime(db: Db): Promise<Date> {
-  const { rows: found } = await db.query<{ now: Date }>(prepared(sql`select now()`));
-  const [time] = found;
+  const time = await row<{ now: Date }>(db, sql`select now()`);
   if (time === undefined) throw new Error('no time from the database');
   return time.now;
 }
