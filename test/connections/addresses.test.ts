@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isRedacted, secretsInAddress, splitAddress } from '#core/connections/address.ts';
 import { tick } from '#core/scheduling/index.ts';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
-import type { ApiClient } from '#test/support/client.ts';
-import { signUp } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { startHostileFixture, type HostileFixture } from './hostile-fixture.ts';
 import { connect, marker, requestsWith, routineWith, scriptCalls, type Json } from './support.ts';
 
 test.each([
@@ -45,22 +42,18 @@ test('values that are called a secret or look like one are kept out of answers, 
   ]);
 });
 
-let service: Service;
-let hostile: HostileTools;
-let key: ApiClient;
+let fixture: HostileFixture;
+let { service, hostile, key } = {} as HostileFixture;
 
 beforeAll(async () => {
-  [service, hostile] = await Promise.all([startService({ worker: true }), startHostileTools()]);
-  key = await (await signUp(service)).key();
+  fixture = await startHostileFixture();
+  ({ service, hostile, key } = fixture);
 });
 beforeEach(() => {
   hostile.control.reset();
   hostile.control.credential = SECRET;
 });
-afterAll(async () => {
-  await hostile?.stop();
-  await service?.close();
-});
+afterAll(() => fixture?.close());
 
 const SECRET = 'canary-of-the-query-8134';
 const address = () => `${hostile.url('guarded')}?project=alpha&api_key=${SECRET}`;

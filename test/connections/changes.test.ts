@@ -1,32 +1,24 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readConnection } from '#core/connections/index.ts';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
 import { freePort } from '#dev/ports.ts';
 import { newId } from '#lib/ids.ts';
-import type { ApiClient } from '#test/support/client.ts';
-import { signUp, type Person } from '#test/support/people.ts';
+import { signUp } from '#test/support/people.ts';
 import { runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { startHostileFixture, type HostileFixture } from './hostile-fixture.ts';
 import { connect, marker, routineWith, scriptCalls, toolSteps, type Json } from './support.ts';
 
-let service: Service;
-let hostile: HostileTools;
-let person: Person;
-let key: ApiClient;
+let fixture: HostileFixture;
+let { service, hostile, person, key } = {} as HostileFixture;
 
 beforeAll(async () => {
-  [service, hostile] = await Promise.all([startService({ worker: true }), startHostileTools()]);
-  person = await signUp(service);
-  key = await person.key();
+  fixture = await startHostileFixture();
+  ({ service, hostile, person, key } = fixture);
 });
 beforeEach(() => {
   hostile.control.reset();
   hostile.control.credential = 'first-credential';
 });
-afterAll(async () => {
-  await hostile?.stop();
-  await service?.close();
-});
+afterAll(() => fixture?.close());
 
 const path = (connectionId: string) => `/v1/connections/${connectionId}`;
 const connectGuarded = () =>

@@ -4,11 +4,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { discoverTools } from '#core/connections/index.ts';
 import { headerAnnotationFault } from '#core/connections/tools/header-annotations.ts';
 import type { ToolClaim } from '#dev/hostile-tools/scenarios.ts';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
-import type { ApiClient } from '#test/support/client.ts';
-import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { startHostileFixture, type HostileFixture } from './hostile-fixture.ts';
 import {
   connect,
   discovered,
@@ -74,21 +71,15 @@ test.each<[string, Json, RegExp]>([
   expect(headerAnnotationFault(schema)).toMatch(why);
 });
 
-let service: Service;
-let hostile: HostileTools;
-let person: Person;
-let key: ApiClient;
+let fixture: HostileFixture;
+let { service, hostile, person, key } = {} as HostileFixture;
 
 beforeAll(async () => {
-  [service, hostile] = await Promise.all([startService({ worker: true }), startHostileTools()]);
-  person = await signUp(service);
-  key = await person.key();
+  fixture = await startHostileFixture();
+  ({ service, hostile, person, key } = fixture);
 });
 beforeEach(() => hostile.control.reset());
-afterAll(async () => {
-  await hostile?.stop();
-  await service?.close();
-});
+afterAll(() => fixture?.close());
 
 const VALID: ToolClaim = {
   name: 'query',

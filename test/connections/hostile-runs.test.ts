@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { forgetSessions, type Scenario } from '#dev/hostile-tools/scenarios.ts';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
-import type { ApiClient } from '#test/support/client.ts';
-import { signUp } from '#test/support/people.ts';
 import { runEnded, runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { startHostileFixture, type HostileFixture } from './hostile-fixture.ts';
 import {
   confirm,
   connect,
@@ -16,19 +13,15 @@ import {
   type Json,
 } from './support.ts';
 
-let service: Service;
-let hostile: HostileTools;
-let key: ApiClient;
+let fixture: HostileFixture;
+let { service, hostile, key } = {} as HostileFixture;
 
 beforeAll(async () => {
-  [service, hostile] = await Promise.all([startService({ worker: true }), startHostileTools()]);
-  key = await (await signUp(service)).key();
+  fixture = await startHostileFixture();
+  ({ service, hostile, key } = fixture);
 });
 beforeEach(() => hostile.control.reset());
-afterAll(async () => {
-  await hostile?.stop();
-  await service?.close();
-});
+afterAll(() => fixture?.close());
 
 const CREDENTIAL = 'canary-credential-4711';
 
