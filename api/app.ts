@@ -31,10 +31,10 @@ export function createApp(deps: Deps): Koa {
   app.use(
     cors({ origin: deps.config.UI_ORIGIN, credentials: true, exposeHeaders: EXPOSED_HEADERS }),
   );
+  app.use(router.routes());
   app.use(authMount(deps));
   app.use(docs(deps.config));
   app.use(clientMetadata(deps));
-  app.use(router.routes());
   app.use(unmatched(router));
   app.on('error', (err: Error) => {
     // A client that goes away in the middle of a stream has done nothing wrong.

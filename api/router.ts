@@ -14,7 +14,7 @@ export function createRouter(routes: readonly Route[], deps: Deps): Router {
       route.spec.path,
       [route.spec.method],
       [
-        async (ctx, next) => {
+        (ctx, next) => {
           ctx.state.route = route.spec.path;
           return handler(ctx, next);
         },

@@ -8,16 +8,36 @@ export type Log = Logger;
  * stand at the first two levels; nothing should put them there, this is the second fence.
  */
 export function createLog(options: { level: string; name: string }): Log {
-  return pino({
-    name: options.name,
-    level: options.level,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    mixin: () => ({ ...fields.getStore() }),
-    redact: { paths: SECRET_PATHS, censor: '[redacted]' },
-    serializers: { err: describeError },
-  });
+  return pino(
+    {
+      name: options.name,
+      level: options.level,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      mixin: () => ({ ...fields.getStore() }),
+      redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+      serializers: { err: describeError },
+    },
+    { write: writeLine },
+  );
 }
+
+// All logs of a process go to its one standard output. Lines of one turn of the event loop are one write, which a busy
+// API has many of; a process that is killed loses those of the turn it was in.
+const output = pino.destination({ fd: 1, sync: true });
+let pending = '';
+
+function writeLine(line: string): void {
+  if (pending === '') setImmediate(writePending);
+  pending += line;
+}
+
+function writePending(): void {
+  if (pending !== '') output.write(pending);
+  pending = '';
+}
+
+process.once('exit', writePending);
 
 const fields = new AsyncLocalStorage<Readonly<Record<string, unknown>>>();
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
 
 /** Names the request: the caller's `X-Request-Id` where it is well-formed, else a new one. */
-export const requestId: Middleware = async (ctx, next) => {
+export const requestId: Middleware = (ctx, next) => {
   const given = ctx.get('x-request-id');
   ctx.state.requestId = /^[A-Za-z0-9._-]{8,128}$/.test(given) ? given : randomUUID();
   ctx.set('X-Request-Id', String(ctx.state.requestId));
-  await next();
+  return next();
 };

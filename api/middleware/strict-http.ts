@@ -8,7 +8,7 @@ export const MAX_HEADERS = 100;
  * Refuses what Node's parser lets through and proxies disagree about (RFC 9112, sections 3.2 and 6.1): no Host header
  * or two, an absolute-form target, a transfer coding other than chunked. And headers by the thousand.
  */
-export const strictHttp: Middleware = async (ctx, next) => {
+export const strictHttp: Middleware = (ctx, next) => {
   const { rawHeaders, headers, url } = ctx.req;
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
   if (hosts > 1) throw new AppError('invalid_request', 'More than one Host header.');
@@ -25,5 +25,5 @@ export const strictHttp: Middleware = async (ctx, next) => {
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     throw new AppError('invalid_request', 'The only transfer coding is chunked.');
   }
-  await next();
+  return next();
 };

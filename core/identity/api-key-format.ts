@@ -1,4 +1,4 @@
-import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX_LENGTH = 8;
@@ -19,7 +19,7 @@ export function generateApiKey(tag: string): NewApiKey {
 
 /** SHA-256 of the whole key: with 256 random bits a slow hash would add nothing but time. */
 export function hashApiKey(plaintext: string): Buffer {
-  return createHash('sha256').update(plaintext).digest();
+  return hash('sha256', plaintext, 'buffer');
 }
 
 export function sameHash(a: Buffer, b: Buffer): boolean {

@@ -1,3 +1,5 @@
+import { setImmediate as turnOver } from 'node:timers/promises';
+
 /**
  * Puts calls with the same key into one lane: while a call of `work` is under way, those that arrive wait together
  * and share the next one, which begins after all of them have come. Each therefore sees what a call of its own would
@@ -20,6 +22,8 @@ export function createLanes<T>(): (
   }
 
   async function drive(key: string, lane: Lane, work: (callers: number) => Promise<T>) {
+    // What arrives in the same turn of the event loop goes together from the first call on.
+    await turnOver();
     while (lane.waiting.length > 0) {
       const served = lane.waiting;
       lane.waiting = [];

@@ -13,19 +13,34 @@ function heldWork() {
 /** Lets everything go on that waits for nothing but its turn. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a call that comes alone begins at once and is the only one of its kind', async () => {
+test('a call that comes alone begins in the next turn and is the only one of its kind', async () => {
   const { calls, work } = heldWork();
   const lane = createLanes<string>();
   const first = lane('key', work);
+  await settle();
   expect(calls.map(({ callers }) => callers)).toEqual([1]);
   calls[0]!.end('a');
   expect(await first).toEqual({ shared: 'a', place: 0, callers: 1 });
+});
+
+test('those that arrive in one turn of the event loop go together', async () => {
+  const { calls, work } = heldWork();
+  const lane = createLanes<string>();
+  const together = [lane('key', work), lane('key', work)];
+  await settle();
+  expect(calls.map(({ callers }) => callers)).toEqual([2]);
+  calls[0]!.end('a');
+  expect(await Promise.all(together)).toEqual([
+    { shared: 'a', place: 0, callers: 2 },
+    { shared: 'a', place: 1, callers: 2 },
+  ]);
 });
 
 test('those that arrive while a call is under way share the next one, each with a place of its own', async () => {
   const { calls, work } = heldWork();
   const lane = createLanes<string>();
   const first = lane('key', work);
+  await settle();
   const later = [lane('key', work), lane('key', work), lane('key', work)];
   await settle();
   expect(calls).toHaveLength(1);
@@ -45,6 +60,7 @@ test('whoever comes after a call has begun is served by the next one, so that no
   const { calls, work } = heldWork();
   const lane = createLanes<string>();
   const first = lane('key', work);
+  await settle();
   const second = lane('key', work);
   calls[0]!.end('a');
   await settle();
@@ -60,6 +76,7 @@ test('a failure is told to each of its callers, and the next call is a new attem
   const { calls, work } = heldWork();
   const lane = createLanes<string>();
   const first = lane('key', work);
+  await settle();
   const shared = [lane('key', work), lane('key', work)];
   calls[0]!.end('a');
   await first;
@@ -81,6 +98,7 @@ test('lanes of different keys do not wait for each other', async () => {
   const lane = createLanes<string>();
   const waiting = lane('one', work);
   const other = lane('two', work);
+  await settle();
   expect(calls).toHaveLength(2);
   calls[1]!.end('b');
   expect(await other).toMatchObject({ shared: 'b' });

@@ -6,9 +6,9 @@ import {
   type Routine,
 } from '#core/routines/index.ts';
 import { BUILT_IN_VARIABLES } from '#core/runs/index.ts';
-import { nextOccurrences, parseStoredSchedule } from '#core/scheduling/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, nameOf, timestamp } from '../../http/schemas.ts';
 import { modelReference } from '../models.ts';
+import { nextRunsOf } from './next-runs.ts';
 
 const reserved: readonly string[] = BUILT_IN_VARIABLES;
 
@@ -217,9 +217,7 @@ export function presentRoutine(row: Routine) {
 }
 
 export function presentDetail(row: Routine) {
-  const schedule = parseStoredSchedule(row.schedule);
-  const nextRuns = nextOccurrences(schedule, row.timezone, new Date(), 5).map(iso);
-  return { ...presentRoutine(row), nextRuns };
+  return { ...presentRoutine(row), nextRuns: [...nextRunsOf(row)] };
 }
 
 /** The entity tag of a version (RFC 9110, section 8.8.3). */

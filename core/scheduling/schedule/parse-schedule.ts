@@ -1,4 +1,4 @@
-import { BoundedCache } from './bounded-cache.ts';
+import { BoundedCache } from '#lib/bounded-cache.ts';
 import { splitExpression } from './expression.ts';
 import type { ParsedSchedule } from './parsed-schedule.ts';
 import { readFields } from './read-fields.ts';

@@ -1,4 +1,4 @@
-import { BoundedCache } from './bounded-cache.ts';
+import { BoundedCache } from '#lib/bounded-cache.ts';
 import { MINUTES_PER_DAY, MINUTES_PER_HOUR, MS_PER_MINUTE } from './units.ts';
 
 /** A stretch of UTC minutes, counted from the epoch, over which a zone keeps one offset. */
