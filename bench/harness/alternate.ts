@@ -19,19 +19,26 @@ export async function alternate(
   return { value, baseline };
 }
 
-/** Keeps `width` calls of `work` going until the time is over, and gives the calls a second that ended within it. */
+/**
+ * Keeps `width` calls of `work` going and gives the calls a second that ended in `seconds`. The clock starts when the
+ * first `width` of them have ended: until then nothing ends, for the longer the slower a call is, however many a second
+ * there are afterwards.
+ */
 export async function rateFor(
   seconds: number,
   width: number,
   work: () => Promise<unknown>,
 ): Promise<number> {
-  const started = performance.now();
-  const end = started + seconds * 1_000;
+  let end = Number.POSITIVE_INFINITY;
+  let before = 0;
   let ended = 0;
   const lane = async () => {
     while (performance.now() < end) {
       await work();
-      if (performance.now() <= end) ended += 1;
+      if (before < width) {
+        before += 1;
+        if (before === width) end = performance.now() + seconds * 1_000;
+      } else if (performance.now() <= end) ended += 1;
     }
   };
   await Promise.all(Array.from({ length: width }, lane));

@@ -38,7 +38,8 @@ export { createConnectionSecrets, type ConnectionSecrets } from './secrets.ts';
 export { changePolicy, type PolicyPatch } from './tools/change-policy.ts';
 export { discoverTools, type Discovery } from './tools/discover.ts';
 export { isRepeatable, POLICY_STATES, type PolicyState, type ToolPolicy } from './tools/policy.ts';
-export { listPolicies, readPolicy } from './tools/queries.ts';
+export { listPolicies } from './tools/queries.ts';
+export { targetJson, targetOf, type TargetJson, type ToolTarget } from './tools/target.ts';
 export { createToolSessions, type ToolSessions } from './mcp/sessions.ts';
 export {
   callConfirmedTool,

@@ -5,7 +5,8 @@ import { splitAddress } from './address.ts';
 import type { Connection, ConnectionError, ConnectionState } from './connection.ts';
 import type { ConnectionSecrets } from './secrets.ts';
 
-const columns = sql`
+/** Of a connection, under the names of `Connection`. */
+export const connectionColumns = sql`
   id, project_id as "projectId", kind, provider, name, url, url_query as "sealedQuery", auth,
   account_label as "accountLabel", scopes, server, state, public_error as "publicError",
   created_by as "createdBy", created_at as "createdAt", updated_at as "updatedAt", checked_at as "checkedAt"
@@ -15,7 +16,7 @@ const columns = sql`
 export async function readConnection(db: Db, projectId: string, id: string): Promise<Connection> {
   const found = await row<Connection>(
     db,
-    sql`select ${columns} from connections where id = ${id} and project_id = ${projectId}`,
+    sql`select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId}`,
   );
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
@@ -25,7 +26,7 @@ export async function readConnection(db: Db, projectId: string, id: string): Pro
 export async function lockConnection(tx: Db, projectId: string, id: string): Promise<Connection> {
   const found = await row<Connection>(
     tx,
-    sql`select ${columns} from connections where id = ${id} and project_id = ${projectId} for update`,
+    sql`select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId} for update`,
   );
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
@@ -35,7 +36,7 @@ export function listConnections(db: Db, projectId: string, page: Page): Promise<
   return rows<Connection>(
     db,
     sql`
-      select ${columns} from connections
+      select ${connectionColumns} from connections
       where project_id = ${projectId} ${afterCursor(page)}
       order by id desc limit ${page.limit + 1}
     `,
@@ -66,7 +67,7 @@ export async function insertConnection(
         ${input.scopes}, ${input.server === null ? null : JSON.stringify(input.server)}, ${input.state},
         ${input.publicError}, ${input.createdBy}, ${input.checkedAt})
       on conflict (id) do nothing
-      returning ${columns}
+      returning ${connectionColumns}
     `,
   );
   return inserted ?? readConnection(db, input.projectId, input.id);

@@ -1,10 +1,9 @@
+import { targetJson, targetOf, type TargetJson, type ToolTarget } from '#core/connections/index.ts';
 import { execute, row, sql, storableJson, type Db } from '#lib/database/index.ts';
 import type { ModelMessage } from 'ai';
 import type { PendingTool, ToolRecord } from './tool-record.ts';
 
 export interface ToolStep {
-  readonly projectId: string;
-  readonly routineId: string;
   readonly runState: string;
   readonly runStartedAt: Date;
   readonly cancelRequested: boolean;
@@ -13,21 +12,36 @@ export interface ToolStep {
   readonly tool: PendingTool;
   /** Calls of the same policy that this run has sent before. */
   readonly earlierCalls: number;
+  /** Undefined where the policy or the connection is gone. */
+  readonly target: ToolTarget | undefined;
 }
 
-export function readToolStep(db: Db, runId: string, index: number): Promise<ToolStep | undefined> {
-  return row<ToolStep>(
+/** All that is on record of a call, and of what it would be made with, in one statement. */
+export async function readToolStep(
+  db: Db,
+  runId: string,
+  index: number,
+): Promise<ToolStep | undefined> {
+  const target = targetJson({
+    projectId: sql`s.project_id`,
+    routineId: sql`r.routine_id`,
+    policyId: sql`(s.tool->>'policyId')`,
+    connectionId: sql`(s.tool->>'connectionId')`,
+  });
+  const found = await row<Omit<ToolStep, 'target'> & { target: TargetJson | null }>(
     db,
     sql`
-      select s.project_id as "projectId", r.routine_id as "routineId", r.state as "runState",
-        r.started_at as "runStartedAt", r.cancel_requested_at is not null as "cancelRequested", s.state, s.attempt,
-        s.tool,
+      select r.state as "runState", r.started_at as "runStartedAt",
+        r.cancel_requested_at is not null as "cancelRequested", s.state, s.attempt, s.tool,
         (select count(*) from steps e where e.run_id = s.run_id and e.index < s.index and e.kind = 'tool'
-          and e.tool->>'policyId' = s.tool->>'policyId' and e.started_at is not null) as "earlierCalls"
+          and e.tool->>'policyId' = s.tool->>'policyId' and e.started_at is not null) as "earlierCalls",
+        ${target} as target
       from steps s join runs r on r.id = s.run_id
       where s.run_id = ${runId} and s.index = ${index} and s.kind = 'tool'
     `,
   );
+  if (found === undefined) return undefined;
+  return { ...found, target: found.target === null ? undefined : targetOf(found.target) };
 }
 
 /** The calls that a model asked for, as steps of their own from `firstIndex` on. */

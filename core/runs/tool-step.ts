@@ -3,15 +3,11 @@ import {
   callConfirmedTool,
   isRepeatable,
   NOT_AUTOMATIC,
-  readConnection,
-  readPolicy,
-  type Connection,
   type ToolCallDeps,
   type ToolCallOutcome,
-  type ToolPolicy,
+  type ToolTarget,
 } from '#core/connections/index.ts';
 import { persistently } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { redact } from './redact.ts';
 import { cut, SHOWN_LENGTH, type PendingTool } from './tool-record.ts';
 import { fenced, noResult, readResult } from './tool-result.ts';
@@ -52,7 +48,7 @@ export async function performToolStep(
     return record({ ...end, record: { ...end.record, ...shownArguments(tool.input, []) } });
   };
 
-  const target = await findTarget(deps, step);
+  const target = targetInTime(step);
   if (state === 'started' && !(target !== undefined && isRepeatable(target.policy))) {
     return record(unknownOutcome(tool));
   }
@@ -90,21 +86,9 @@ export async function performToolStep(
 }
 
 /** The policy and connection of the call, unless they are gone or were confirmed only after the run began. */
-async function findTarget(
-  { database }: ToolStepDeps,
-  { projectId, routineId, runStartedAt, tool }: ToolStep,
-): Promise<{ policy: ToolPolicy; connection: Connection } | undefined> {
-  const { policyId, connectionId } = tool;
-  if (policyId === null || connectionId === null) return undefined;
-  try {
-    const policy = await readPolicy(database, { projectId, routineId, policyId });
-    const connection = await readConnection(database, projectId, connectionId);
-    const inTime = policy.confirmedAt !== null && policy.confirmedAt <= runStartedAt;
-    return inTime ? { policy, connection } : undefined;
-  } catch (error) {
-    if (error instanceof AppError) return undefined;
-    throw error;
-  }
+function targetInTime({ target, runStartedAt }: ToolStep): ToolTarget | undefined {
+  const confirmedAt = target?.policy.confirmedAt ?? null;
+  return confirmedAt !== null && confirmedAt <= runStartedAt ? target : undefined;
 }
 
 function endOf(

@@ -3,7 +3,8 @@ import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { PolicyState, ToolPolicy } from './policy.ts';
 
-const columns = sql`
+/** Of a policy, under the names of `ToolPolicy`. */
+export const policyColumns = sql`
   id, project_id as "projectId", routine_id as "routineId", connection_id as "connectionId",
   tool_name as "toolName", title, description, input_schema as "inputSchema", output_schema as "outputSchema",
   annotations, definition_hash as "definitionHash", confirmed_hash as "confirmedHash", state,
@@ -20,7 +21,7 @@ export function listPolicies(
   return rows<ToolPolicy>(
     db,
     sql`
-      select ${columns} from tool_policies
+      select ${policyColumns} from tool_policies
       where project_id = ${scope.projectId} and routine_id = ${scope.routineId} ${afterCursor(page)}
       order by id desc limit ${page.limit + 1}
     `,
@@ -35,7 +36,7 @@ export function listPoliciesOfConnection(
   return rows<ToolPolicy>(
     db,
     sql`
-      select ${columns} from tool_policies
+      select ${policyColumns} from tool_policies
       where project_id = ${scope.projectId} and routine_id = ${scope.routineId}
         and connection_id = ${scope.connectionId}
       order by id
@@ -51,7 +52,7 @@ export async function readPolicy(
   const found = await row<ToolPolicy>(
     db,
     sql`
-      select ${columns} from tool_policies
+      select ${policyColumns} from tool_policies
       where id = ${scope.policyId} and routine_id = ${scope.routineId} and project_id = ${scope.projectId}
     `,
   );
@@ -96,7 +97,7 @@ export async function updatePolicy(
         confirmed_at = case when ${confirms}::boolean then now() else confirmed_at end,
         updated_at = now()
       where id = ${policy.id} and project_id = ${policy.projectId}
-      returning ${columns}
+      returning ${policyColumns}
     `,
   );
   if (updated === undefined) throw new AppError('policy_not_found');
