@@ -22,6 +22,8 @@ export interface RunContext {
   readonly maxCostUsdPerMonth: string | null;
   /** The rendered text, once the first step has made it. */
   readonly prompt: string | null;
+  /** Recorded before this one. */
+  readonly modelSteps: number;
   readonly totalTokens: number;
   readonly startedAt: Date;
   readonly cancelRequested: boolean;
@@ -74,7 +76,7 @@ export async function beginStep(db: Db, runId: string, index: number): Promise<B
           as model,
         max_steps as "maxSteps", max_total_tokens as "maxTotalTokens", max_tokens_per_day as "maxTokensPerDay",
         max_cost_usd_per_month::text as "maxCostUsdPerMonth", prompt,
-        input_tokens + output_tokens as "totalTokens", started_at as "startedAt",
+        step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", has_webhook as "hasWebhook",
         step.state as "stepState",
         exists (select 1 from tool_policies p

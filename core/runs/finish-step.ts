@@ -4,9 +4,9 @@ import { endRun, failure, recordSuccess, type RunEnding } from './end-run.ts';
 import type { ModelAnswer } from './model-call.ts';
 import type { PerformedStep } from './model-step.ts';
 import type { CallPlan } from './plan-tool-calls.ts';
-import { recordModelStep, type ModelStepRecord, type RunTotals } from './record-step.ts';
+import { recordModelStep, type ModelStepRecord } from './record-step.ts';
 import type { RunState } from './states.ts';
-import { insertToolSteps } from './tool-step-queries.ts';
+import { totalTokens } from './usage.ts';
 
 /**
  * Puts a model step on record with all that its answer comes to: the tool calls it asks for, or the end of the run.
@@ -19,22 +19,27 @@ export async function finishStep(
   calls: Pick<CallPlan, 'steps' | 'names'>,
 ): Promise<PerformedStep> {
   const { answer, index } = record;
-  const asksForTools = answer.toolCalls.length > 0;
-  const final = asksForTools ? undefined : endingOf(answer);
-  if (final?.state === 'succeeded' && !run.hasWebhook) {
-    if (await recordSuccess(database, record, { ...final, state: final.state })) {
-      return { outcome: { next: 'ended', state: final.state }, delivery: undefined, ended: final };
+  const ending = answer.toolCalls.length > 0 ? endingOfLimits(answer, run) : endingOf(answer);
+  if (ending === undefined) {
+    const recorded = await recordModelStep(database, record, {
+      projectId: run.projectId,
+      calls: calls.steps,
+    });
+    if (!recorded) return recordedStep(database, run.id, index);
+    return goOn(calls.names, index + 1 + calls.steps.length);
+  }
+  if (ending.state === 'succeeded' && !run.hasWebhook) {
+    if (await recordSuccess(database, record, { ...ending, state: ending.state })) {
+      return {
+        outcome: { next: 'ended', state: ending.state },
+        delivery: undefined,
+        ended: ending,
+      };
     }
   }
   return transaction(database, async (tx) => {
-    const totals = await recordModelStep(tx, record);
-    if (totals === undefined) return recordedStep(tx, run.id, index);
-    const ending = final ?? endingOfLimits(answer, totals, run);
-    if (ending === undefined) {
-      const { id, projectId } = run;
-      await insertToolSteps(tx, { id, projectId, firstIndex: index + 1 }, calls.steps);
-      return goOn(calls.names, index + 1 + calls.steps.length);
-    }
+    const recorded = await recordModelStep(tx, record, { projectId: run.projectId, calls: [] });
+    if (!recorded) return recordedStep(tx, run.id, index);
     const { ended, delivery } = await endRun(tx, run.id, ending);
     return {
       outcome: { next: 'ended', state: ending.state },
@@ -78,17 +83,15 @@ function endingOf(answer: ModelAnswer): RunEnding {
 }
 
 /** How a run ends whose model asks for tools, or undefined when its limits allow it to go on. */
-function endingOfLimits(
-  answer: ModelAnswer,
-  totals: RunTotals,
-  run: RunContext,
-): RunEnding | undefined {
+function endingOfLimits(answer: ModelAnswer, run: RunContext): RunEnding | undefined {
   const result = resultOf(answer);
   if (answer.finishReason === 'content-filter') return { ...failure('content_filtered'), result };
-  if (run.maxTotalTokens !== null && totals.totalTokens >= run.maxTotalTokens) {
+  // Steps come one after the other, so nothing has been added since this one began.
+  const tokens = run.totalTokens + totalTokens(answer.usage);
+  if (run.maxTotalTokens !== null && tokens >= run.maxTotalTokens) {
     return { ...failure('max_total_tokens'), result };
   }
-  return totals.modelSteps >= run.maxSteps ? { ...failure('max_steps'), result } : undefined;
+  return run.modelSteps + 1 >= run.maxSteps ? { ...failure('max_steps'), result } : undefined;
 }
 
 function resultOf(answer: ModelAnswer): string | null {

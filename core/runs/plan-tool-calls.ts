@@ -1,7 +1,7 @@
 import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
 import type { OfferedTool } from '#core/connections/index.ts';
 import type { ModelAnswer, ToolCallRequest } from './model-call.ts';
-import { cut, SHOWN_LENGTH, type PendingTool } from './tool-record.ts';
+import { cut, SHOWN_LENGTH, type PendingTool, type PlannedCall } from './tool-record.ts';
 import { noResult } from './tool-result.ts';
 
 /** Calls of one answer; a model that asks for more is told to ask again. */
@@ -11,7 +11,7 @@ export interface CallPlan {
   /** The assistant's part of the transcript, with an answer to each call that gets none from a tool. */
   readonly messages: readonly ModelMessage[];
   /** The steps that follow: those to be made first, in order, then those that were answered at once. */
-  readonly steps: readonly (PendingTool & { readonly error: string | null })[];
+  readonly steps: readonly PlannedCall[];
   /** Names of the calls to be made. */
   readonly names: readonly string[];
 }

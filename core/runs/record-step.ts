@@ -1,12 +1,9 @@
 import { row, sql, storable, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import type { ModelMessage } from 'ai';
 import type { ModelAnswer } from './model-call.ts';
+import type { PlannedCall } from './tool-record.ts';
+import { callsOfStep } from './tool-step-queries.ts';
 import { totalTokens } from './usage.ts';
-
-export interface RunTotals {
-  readonly totalTokens: number;
-  readonly modelSteps: number;
-}
 
 export interface ModelStepRecord {
   readonly runId: string;
@@ -19,22 +16,28 @@ export interface ModelStepRecord {
 }
 
 /**
- * Records a model step with its usage, its ledger row and the run's new totals in one statement, once: a second
- * attempt finds the step recorded and changes nothing.
- * @returns the run's totals, or undefined when the step had been recorded, or the run had ended, before
+ * Records a model step with its usage, its ledger row, the run's new totals and the tool calls that it asks for, in
+ * one statement and once.
+ * @returns false when the step had been recorded, or the run had ended, before; nothing is changed then
  */
-export function recordModelStep(tx: Db, record: ModelStepRecord): Promise<RunTotals | undefined> {
-  return row<RunTotals>(
-    tx,
+export async function recordModelStep(
+  db: Db,
+  record: ModelStepRecord,
+  asked: { projectId: string; calls: readonly PlannedCall[] },
+): Promise<boolean> {
+  const run = { projectId: asked.projectId, firstIndex: record.index + 1 };
+  const recorded = await row(
+    db,
     sql`
       with live as (
         select id from runs where id = ${record.runId} and state = 'running' for update
-      ), ${stepOfLive(record)}
+      ), ${stepOfLive(record)}, calls as (${callsOfStep(run, asked.calls)})
       update runs set ${newTotals(record)}
       from step where runs.id = step.run_id
-      returning input_tokens + output_tokens as "totalTokens", step_count as "modelSteps"
+      returning runs.id
     `,
   );
+  return recorded !== undefined;
 }
 
 /**

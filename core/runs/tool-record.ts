@@ -36,6 +36,9 @@ export interface PendingTool extends ToolRecord {
   readonly rejected: boolean;
 }
 
+/** `error` says why the call will not be made. */
+export type PlannedCall = PendingTool & { readonly error: string | null };
+
 export const SHOWN_LENGTH = 16_000;
 
 /** The start of a text, never half of a character. */

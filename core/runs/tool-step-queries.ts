@@ -1,7 +1,7 @@
 import { targetJson, targetOf, type TargetJson, type ToolTarget } from '#core/connections/index.ts';
-import { execute, row, sql, storableJson, type Db } from '#lib/database/index.ts';
+import { execute, row, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import type { ModelMessage } from 'ai';
-import type { PendingTool, ToolRecord } from './tool-record.ts';
+import type { PendingTool, PlannedCall, ToolRecord } from './tool-record.ts';
 
 export interface ToolStep {
   readonly runState: string;
@@ -44,30 +44,28 @@ export async function readToolStep(
   return { ...found, target: found.target === null ? undefined : targetOf(found.target) };
 }
 
-/** The calls that a model asked for, as steps of their own from `firstIndex` on. */
-export async function insertToolSteps(
-  tx: Db,
-  run: { id: string; projectId: string; firstIndex: number },
-  calls: readonly (PendingTool & { readonly error: string | null })[],
-): Promise<void> {
-  if (calls.length === 0) return;
+/**
+ * The insertion of the calls of a model's answer, as steps of their own from `firstIndex` on, in a statement that has
+ * recorded the answer as its `step`.
+ */
+export function callsOfStep(
+  run: { projectId: string; firstIndex: number },
+  calls: readonly PlannedCall[],
+): Sql {
   const steps = calls.map(({ error, ...tool }, offset) => ({
     index: run.firstIndex + offset,
     state: error === null ? 'pending' : 'failed',
     error_message: error,
     tool,
   }));
-  await execute(
-    tx,
-    sql`
-      insert into steps (run_id, index, project_id, kind, state, error_message, tool, finished_at)
-      select ${run.id}, s.index, ${run.projectId}, 'tool', s.state, s.error_message, s.tool,
-        case when s.state = 'failed' then now() end
-      from jsonb_to_recordset(${storableJson(steps)}::jsonb)
-        as s(index integer, state text, error_message text, tool jsonb)
-      on conflict do nothing
-    `,
-  );
+  return sql`
+    insert into steps (run_id, index, project_id, kind, state, error_message, tool, finished_at)
+    select step.run_id, s.index, ${run.projectId}, 'tool', s.state, s.error_message, s.tool,
+      case when s.state = 'failed' then now() end
+    from step, jsonb_to_recordset(${storableJson(steps)}::jsonb)
+      as s(index integer, state text, error_message text, tool jsonb)
+    on conflict do nothing
+  `;
 }
 
 /**

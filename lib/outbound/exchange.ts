@@ -23,7 +23,7 @@ export async function exchange(
       method,
       headers: [...sendableHeaders(request)],
       redirect: 'manual',
-      dispatcher,
+      dispatcher: body === undefined ? dispatcher : sendingWhole(body, dispatcher),
       signal,
       ...(body === undefined ? {} : { body: streamOnce(body), duplex: 'half' }),
     });
@@ -56,6 +56,16 @@ const CONNECTION_HEADERS = [
   'transfer-encoding',
   'upgrade',
 ];
+
+/**
+ * `fetch` hands the body on as a generator, which is written apart from the headers; as the bytes are here, both go
+ * out in one packet.
+ */
+function sendingWhole(body: Uint8Array, dispatcher: Dispatcher): Dispatcher {
+  return dispatcher.compose(
+    (dispatch) => (options, handler) => dispatch({ ...options, body }, handler),
+  );
+}
 
 /**
  * A body that can be read once only: `fetch` would send a replayable one again when the answer is

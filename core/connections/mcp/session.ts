@@ -4,6 +4,7 @@ import {
   StreamableHTTPClientTransport,
   type CallToolResult,
   type ListToolsResult,
+  type PriorDiscovery,
 } from '@modelcontextprotocol/client';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { AppError } from '#lib/errors.ts';
@@ -26,6 +27,8 @@ export interface CallLimits {
 /** A session with one tool server, used by one caller at a time. Everything it throws is a `ToolServerFault`, or an `AppError` about credentials. */
 export interface ToolSession {
   readonly server: ServerInfo;
+  /** Which protocol the server speaks, to be spared the question when the next session is opened. */
+  readonly discovery: PriorDiscovery;
   /** One page of the server's tools as it is now, never from a cache. */
   listTools(cursor: string | undefined, limits: CallLimits): Promise<ListToolsResult>;
   callTool(
@@ -48,11 +51,15 @@ const GOODBYE_MS = 2_000;
 const MAX_RESUME_DELAY_MS = 30_000;
 const RESUME_ATTEMPTS = 2;
 
-/** Connects to the connection's server: the 2026-07-28 protocol where it is spoken, else the handshake of 2025. */
+/**
+ * Connects to the connection's server: the 2026-07-28 protocol where it is spoken, else the handshake of 2025.
+ * @param prior what an earlier session found; a server that no longer speaks it is a fault, at the latest at the first request
+ */
 export async function openToolSession(
   deps: ToolServerDeps,
   connection: Connection,
   limits: CallLimits,
+  prior?: PriorDiscovery,
 ): Promise<ToolSession> {
   const { url, sealedQuery = null } = connection;
   if (sealedQuery !== null) throw new Error('the address of the connection is still sealed');
@@ -171,7 +178,9 @@ export async function openToolSession(
   }
 
   try {
-    await within(limits, (options) => client.connect(transport, options));
+    await within(limits, (options) =>
+      client.connect(transport, { ...options, ...(prior === undefined ? {} : { prior }) }),
+    );
   } catch (error) {
     await close();
     throw error;
@@ -179,6 +188,7 @@ export async function openToolSession(
   const hasTools = client.getServerCapabilities()?.tools !== undefined;
   return {
     server: serverInfo(client),
+    discovery: discoveryOf(client),
     isAlive: () => fault === undefined,
     secrets: () => [...secrets],
     close,
@@ -204,6 +214,11 @@ export async function openToolSession(
 }
 
 const CLIENT = { name: 'routine-automation-service', version: '1.0.0' };
+
+function discoveryOf(client: Client): PriorDiscovery {
+  const discover = client.getDiscoverResult();
+  return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
+}
 
 /** What the server claims to be, cut to what a list can show. */
 function serverInfo(client: Client): ServerInfo {

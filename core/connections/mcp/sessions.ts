@@ -1,6 +1,8 @@
+import type { PriorDiscovery } from '@modelcontextprotocol/client';
 import { withAddress } from '../address.ts';
 import type { Connection } from '../connection.ts';
 import type { ConnectionSecrets } from '../secrets.ts';
+import { ToolServerFault, type ToolServerFaultKind } from './fault.ts';
 import {
   openToolSession,
   type CallLimits,
@@ -10,7 +12,7 @@ import {
 
 export interface LeasedSession {
   readonly session: ToolSession;
-  /** It was opened for an earlier call, so the server may have forgotten it. */
+  /** It rests on what an earlier call found, which the server may have forgotten or changed. */
   readonly reused: boolean;
   /** Keeps the session for the next call of the run, or ends it when it is of no more use. */
   release(outcome: 'keep' | 'end'): void;
@@ -28,12 +30,50 @@ export interface ToolSessions {
 
 const IDLE_MS = 30_000;
 const MAX_IDLE = 200;
+/** How long it is believed which protocol a server speaks: one that has learned the new one still speaks the old. */
+const DISCOVERY_MS = 10 * 60_000;
+const MAX_DISCOVERIES = 1_000;
+/** How a server answers that does not speak the protocol it is spoken to in. */
+const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerFaultKind> = new Set([
+  'not_mcp',
+  'protocol',
+  'malformed',
+  'server_error',
+]);
 
 export function createToolSessions(
   deps: ToolServerDeps & { readonly connectionSecrets: ConnectionSecrets },
 ): ToolSessions {
   const idle = new Map<string, { session: ToolSession; timer: NodeJS.Timeout }>();
   const ending = new Set<Promise<void>>();
+  const discoveries = new Map<string, { discovery: PriorDiscovery; until: number }>();
+
+  /** Opens a session, on what an earlier one found out where that is not long ago. */
+  async function open(
+    key: string,
+    connection: Connection,
+    limits: CallLimits,
+    fresh: boolean,
+  ): Promise<{ session: ToolSession; reused: boolean }> {
+    const address = withAddress(deps.connectionSecrets, connection);
+    const known = discoveries.get(key);
+    discoveries.delete(key);
+    if (!fresh && known !== undefined && known.until > Date.now()) {
+      try {
+        const session = await openToolSession(deps, address, limits, known.discovery);
+        discoveries.set(key, known);
+        return { session, reused: true };
+      } catch (error) {
+        if (!(error instanceof ToolServerFault) || !OF_ANOTHER_PROTOCOL.has(error.kind)) throw error;
+      }
+    }
+    const session = await openToolSession(deps, address, limits);
+    const oldest =
+      discoveries.size >= MAX_DISCOVERIES ? discoveries.keys().next().value : undefined;
+    if (oldest !== undefined) discoveries.delete(oldest);
+    discoveries.set(key, { discovery: session.discovery, until: Date.now() + DISCOVERY_MS });
+    return { session, reused: false };
+  }
 
   function end(session: ToolSession): void {
     const ended = session.close().finally(() => ending.delete(ended));
@@ -66,14 +106,16 @@ export function createToolSessions(
   return {
     async lease({ runId, connection }, limits, { fresh = false } = {}) {
       // Changed credentials or another address must not meet an old session.
-      const key = `${runId} ${connection.id} ${connection.updatedAt.getTime()}`;
+      const version = `${connection.id} ${connection.updatedAt.getTime()}`;
+      const key = `${runId} ${version}`;
       const kept = fresh ? undefined : take(key);
-      const session =
-        kept ??
-        (await openToolSession(deps, withAddress(deps.connectionSecrets, connection), limits));
+      const { session, reused } =
+        kept === undefined
+          ? await open(version, connection, limits, fresh)
+          : { session: kept, reused: true };
       return {
         session,
-        reused: kept !== undefined,
+        reused,
         release(outcome) {
           if (outcome === 'keep' && session.isAlive()) keep(key, session);
           else end(session);
