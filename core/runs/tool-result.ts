@@ -27,7 +27,9 @@ export function readResult(result: CallToolResult, secrets: readonly string[]): 
     result.structuredContent === undefined
       ? null
       : redact(JSON.stringify(result.structuredContent), secrets);
-  const repeated = parts.some((part) => isDeepStrictEqual(parsed(part), result.structuredContent));
+  const repeated =
+    structured !== null &&
+    parts.some((part) => isDeepStrictEqual(parsed(part), result.structuredContent));
   const forModel = structured === null || repeated ? text : [text, structured].join('\n').trim();
   return {
     text: forModel,

@@ -1,7 +1,7 @@
 import { BAD_ANSWERS } from './scenarios/answers.ts';
 import { CLOSED_DOORS } from './scenarios/closed-doors.ts';
 import type { Behaviour } from './scenarios/exchange.ts';
-import { guarded, honest, modern, stateful, streaming } from './scenarios/honest.ts';
+import { guarded, honest, modern, modernOnly, stateful, streaming } from './scenarios/honest.ts';
 import { BAD_LISTS } from './scenarios/lists.ts';
 
 export type { Exchange, ToolClaim } from './scenarios/exchange.ts';
@@ -12,6 +12,7 @@ export const SCENARIOS = {
   honest,
   guarded,
   modern,
+  'modern-only': modernOnly,
   stateful,
   streaming,
   ...BAD_LISTS,

@@ -5,6 +5,14 @@ export function storable(text: string): string {
 
 /** A value as JSON that jsonb accepts: the same of every text and key in it, where an escape would hide them. */
 export function storableJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  return UNSTORABLE.test(json) ? cleanedJson(value) : json;
+}
+
+/** Both are escapes in JSON, so that most values need to be looked at only once they are text. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
+
+function cleanedJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner === 'string') return storable(inner);
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;

@@ -108,6 +108,35 @@ test('the calls of a run share one session, and one that the server forgets is r
   expect(toolSteps(run).map(({ state }) => state)).toEqual(['succeeded', 'succeeded']);
 });
 
+test.each<[Scenario, Scenario, string]>([
+  ['honest', 'modern-only', 'from 2026'],
+  ['modern-only', 'honest', 'ok'],
+])(
+  'a server is asked once which protocol it speaks, and again when it no longer does: %s, then %s',
+  async (before, after, answer) => {
+    const mark = marker();
+    const { routineId, connectionId } = await routineWith(key, ['lookup'], {
+      connection: { url: hostile.url(before) },
+      routine: { instructions: mark },
+    });
+    const runWithCall = async () => {
+      scriptCalls(service, mark, LOOKUP);
+      hostile.control.seen.length = 0;
+      return toolSteps(await runOnce(key, routineId))[0];
+    };
+    await runWithCall();
+    expect(hostile.control.seen).toContain('server/discover');
+    await runWithCall();
+    expect(hostile.control.seen).not.toContain('server/discover');
+
+    await service.deps.database.query('update connections set url = $1 where id = $2', [
+      hostile.url(after),
+      connectionId,
+    ]);
+    expect(await runWithCall()).toMatchObject({ state: 'succeeded', tool: { result: answer } });
+  },
+);
+
 test('a call that may have taken effect is told as such and not made again', async () => {
   const { run, step, told } = await runAgainst('cut', SEND);
   expect(run.state).toBe('succeeded');

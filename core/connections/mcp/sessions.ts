@@ -64,7 +64,8 @@ export function createToolSessions(
         discoveries.set(key, known);
         return { session, reused: true };
       } catch (error) {
-        if (!(error instanceof ToolServerFault) || !OF_ANOTHER_PROTOCOL.has(error.kind)) throw error;
+        if (!(error instanceof ToolServerFault) || !OF_ANOTHER_PROTOCOL.has(error.kind))
+          throw error;
       }
     }
     const session = await openToolSession(deps, address, limits);

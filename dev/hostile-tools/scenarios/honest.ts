@@ -28,12 +28,11 @@ export const honest: Behaviour = async (exchange) => {
       typeof answer === 'string' ? { content: [{ type: 'text', text: answer }] } : answer,
     );
   }
-  json(exchange.response, 200, {
-    jsonrpc: '2.0',
-    id: exchange.id,
-    error: { code: -32601, message: 'Method not found' },
-  });
+  return unknownMethod(exchange);
 };
+
+const unknownMethod: Behaviour = ({ id, response }) =>
+  json(response, 200, { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } });
 
 /** Honest but for one method. */
 export const except =
@@ -100,6 +99,10 @@ export const modern: Behaviour = (exchange) => {
   }
   return honest(exchange);
 };
+
+/** The same, without the handshake of before. */
+export const modernOnly: Behaviour = (exchange) =>
+  exchange.method === 'initialize' ? unknownMethod(exchange) : modern(exchange);
 
 const CACHE = { ttlMs: 0, cacheScope: 'private' };
 
