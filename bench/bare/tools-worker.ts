@@ -29,7 +29,8 @@ const worker = await Worker.create({
         signal: new AbortController().signal,
       });
     },
-    callTool: async (name: string) => {
+    callTool: async (name: string, listFirst: boolean) => {
+      if (listFirst) await tools.request({ method: 'tools/list', params: {} });
       await tools.callTool({ name, arguments: {} });
     },
   },
