@@ -12,6 +12,7 @@ import { secretsInAddress } from '../address.ts';
 import type { Connection, ServerInfo } from '../connection.ts';
 import type { CredentialSource } from '../credential-source.ts';
 import { toToolServerFault, ToolServerFault } from './fault.ts';
+import { discoveryOf, serverInfo } from './server-claims.ts';
 import { createServerFetch } from './server-fetch.ts';
 
 export interface ToolServerDeps {
@@ -214,26 +215,3 @@ export async function openToolSession(
 }
 
 const CLIENT = { name: 'routine-automation-service', version: '1.0.0' };
-
-function discoveryOf(client: Client): PriorDiscovery {
-  const discover = client.getDiscoverResult();
-  return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
-}
-
-/** What the server claims to be, cut to what a list can show. */
-function serverInfo(client: Client): ServerInfo {
-  const claimed = client.getServerVersion();
-  return {
-    name: shown(claimed?.name ?? 'unnamed', 200),
-    title: claimed?.title === undefined ? null : shown(claimed.title, 200),
-    version: shown(claimed?.version ?? '', 100),
-    protocolVersion: shown(client.getNegotiatedProtocolVersion() ?? '', 40),
-  };
-}
-
-function shown(text: string, max: number): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/\p{Cc}/gu, ' ')
-    .slice(0, max);
-}
