@@ -21,10 +21,7 @@ export async function finishStep(
   const { answer, index } = record;
   const ending = answer.toolCalls.length > 0 ? endingOfLimits(answer, run) : endingOf(answer);
   if (ending === undefined) {
-    const recorded = await recordModelStep(database, record, {
-      projectId: run.projectId,
-      calls: calls.steps,
-    });
+    const recorded = await recordModelStep(database, record, calls.steps);
     if (!recorded) return recordedStep(database, run.id, index);
     return goOn(calls.names, index + 1 + calls.steps.length);
   }
@@ -38,7 +35,7 @@ export async function finishStep(
     }
   }
   return transaction(database, async (tx) => {
-    const recorded = await recordModelStep(tx, record, { projectId: run.projectId, calls: [] });
+    const recorded = await recordModelStep(tx, record, []);
     if (!recorded) return recordedStep(tx, run.id, index);
     const { ended, delivery } = await endRun(tx, run.id, ending);
     return {

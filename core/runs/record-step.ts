@@ -23,15 +23,14 @@ export interface ModelStepRecord {
 export async function recordModelStep(
   db: Db,
   record: ModelStepRecord,
-  asked: { projectId: string; calls: readonly PlannedCall[] },
+  asked: readonly PlannedCall[],
 ): Promise<boolean> {
-  const run = { projectId: asked.projectId, firstIndex: record.index + 1 };
   const recorded = await row(
     db,
     sql`
       with live as (
         select id from runs where id = ${record.runId} and state = 'running' for update
-      ), ${stepOfLive(record)}, calls as (${callsOfStep(run, asked.calls)})
+      ), ${stepOfLive(record)}, calls as (${callsOfStep(record.index + 1, asked)})
       update runs set ${newTotals(record)}
       from step where runs.id = step.run_id
       returning runs.id
@@ -54,7 +53,7 @@ export function stepOfLive({ index, answer, messages, costUsd }: ModelStepRecord
           cost_usd = ${costUsd}, finished_at = now()
         from live
         where run_id = live.id and index = ${index} and state = 'started'
-        returning run_id, model_id
+        returning run_id, project_id, model_id
       ), ledger as (
         insert into usage_ledger (run_id, step_index, project_id, routine_id, model_id, total_tokens, cost_usd, occurred_at)
         select runs.id, ${index}, runs.project_id, runs.routine_id, step.model_id, ${totalTokens(usage)},

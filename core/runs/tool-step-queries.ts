@@ -48,19 +48,16 @@ export async function readToolStep(
  * The insertion of the calls of a model's answer, as steps of their own from `firstIndex` on, in a statement that has
  * recorded the answer as its `step`.
  */
-export function callsOfStep(
-  run: { projectId: string; firstIndex: number },
-  calls: readonly PlannedCall[],
-): Sql {
+export function callsOfStep(firstIndex: number, calls: readonly PlannedCall[]): Sql {
   const steps = calls.map(({ error, ...tool }, offset) => ({
-    index: run.firstIndex + offset,
+    index: firstIndex + offset,
     state: error === null ? 'pending' : 'failed',
     error_message: error,
     tool,
   }));
   return sql`
     insert into steps (run_id, index, project_id, kind, state, error_message, tool, finished_at)
-    select step.run_id, s.index, ${run.projectId}, 'tool', s.state, s.error_message, s.tool,
+    select step.run_id, s.index, step.project_id, 'tool', s.state, s.error_message, s.tool,
       case when s.state = 'failed' then now() end
     from step, jsonb_to_recordset(${storableJson(steps)}::jsonb)
       as s(index integer, state text, error_message text, tool jsonb)

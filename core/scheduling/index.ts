@@ -1,5 +1,6 @@
 export {
   isTimeZone,
+  minuteAtOrBefore,
   nextOccurrence,
   nextOccurrences,
   occurrencesBetween,

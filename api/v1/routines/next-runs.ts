@@ -1,4 +1,4 @@
-import { nextOccurrences, parseStoredSchedule } from '#core/scheduling/index.ts';
+import { minuteAtOrBefore, nextOccurrences, parseStoredSchedule } from '#core/scheduling/index.ts';
 import { BoundedCache } from '#lib/bounded-cache.ts';
 import { iso } from '../../http/schemas.ts';
 
@@ -11,8 +11,7 @@ const known = new BoundedCache<string, readonly string[]>(2_000);
 /** The next five times of a schedule. */
 export function nextRunsOf(routine: { schedule: string; timezone: string }): readonly string[] {
   const now = new Date();
-  const minute = Math.floor(now.getTime() / 60_000);
-  return known.get(`${minute} ${routine.timezone} ${routine.schedule}`, () =>
+  return known.get(`${minuteAtOrBefore(now)} ${routine.timezone} ${routine.schedule}`, () =>
     nextOccurrences(parseStoredSchedule(routine.schedule), routine.timezone, now, COUNT).map(iso),
   );
 }

@@ -3,6 +3,7 @@ import type { Ajv, AnySchema, ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv as AjvDraft7 } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { BoundedCache } from '#lib/bounded-cache.ts';
 import { canonicalJson } from './definition.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -38,8 +39,7 @@ interface Check {
 }
 
 /** Schemas are compiled once: a few milliseconds each, and a run asks for the same ones again. */
-const cache = new Map<string, Check>();
-const CACHE_SIZE = 500;
+const checks = new BoundedCache<string, Check>(500);
 
 const TOO_SLOW = 'checks against it take too long';
 
@@ -59,16 +59,11 @@ const UNBOUNDED =
   /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
 
 function compiled(schema: JsonObject): Check {
-  const key = keyOf(schema);
-  const known = cache.get(key);
-  if (known !== undefined) return known;
-  const validate = inTime(COMPILE_LIMIT_MS, () => compile(schema));
-  const oldest = cache.size >= CACHE_SIZE ? cache.keys().next().value : undefined;
-  if (oldest !== undefined) cache.delete(oldest);
-  const quick = key.length <= SMALL && !UNBOUNDED.test(key);
-  const check = { validate, quick, tooSlow: false };
-  cache.set(key, check);
-  return check;
+  return checks.get(keyOf(schema), (key) => ({
+    validate: inTime(COMPILE_LIMIT_MS, () => compile(schema)),
+    quick: key.length <= SMALL && !UNBOUNDED.test(key),
+    tooSlow: false,
+  }));
 }
 
 function keyOf(schema: JsonObject): string {
@@ -84,11 +79,20 @@ function runCheck(check: Check, value: unknown): boolean {
   if (check.tooSlow) throw new SchemaError(TOO_SLOW);
   try {
     // The limit costs a thread and a good part of a millisecond.
-    if (check.quick && JSON.stringify(value).length <= SMALL) return check.validate(value);
+    if (check.quick && isSmall(value)) return check.validate(value);
     return inTime(CHECK_LIMIT_MS, () => check.validate(value));
   } catch (error) {
     check.tooSlow = true;
     throw error;
+  }
+}
+
+function isSmall(value: unknown): boolean {
+  try {
+    return JSON.stringify(value).length <= SMALL;
+  } catch {
+    // Nested more deeply than the stack holds.
+    return false;
   }
 }
 

@@ -1,4 +1,4 @@
-export { nextOccurrence, nextOccurrences } from './occurrences.ts';
+export { minuteAtOrBefore, nextOccurrence, nextOccurrences } from './occurrences.ts';
 export { occurrencesBetween, type OccurrenceSummary } from './occurrences-between.ts';
 export { parseSchedule, parseStoredSchedule } from './parse-schedule.ts';
 export type { ParsedSchedule } from './parsed-schedule.ts';

@@ -1,9 +1,9 @@
 import { BoundedCache } from '#lib/bounded-cache.ts';
 import { splitExpression } from './expression.ts';
+import { minuteAfter } from './occurrences.ts';
 import type { ParsedSchedule } from './parsed-schedule.ts';
 import { readFields } from './read-fields.ts';
 import { ScheduleError } from './schedule-error.ts';
-import { MS_PER_MINUTE } from './units.ts';
 import { nextLocalMinute } from './wall-clock.ts';
 
 /**
@@ -17,7 +17,7 @@ export function parseSchedule(expression: string, now = new Date()): ParsedSched
   const latest = new Date(now);
   latest.setUTCFullYear(latest.getUTCFullYear() + MAX_YEARS_AHEAD);
   // The zone does not matter here: it moves both ends of the eight years by hours.
-  const next = nextLocalMinute(schedule, minuteOf(now) + 1, minuteOf(latest) + 1);
+  const next = nextLocalMinute(schedule, minuteAfter(now), minuteAfter(latest));
   if (next === undefined) {
     throw new ScheduleError(`The schedule does not fire in the next ${MAX_YEARS_AHEAD} years.`);
   }
@@ -36,7 +36,3 @@ const MAX_YEARS_AHEAD = 8;
 
 // Reading costs about 20 µs, most of it cron-parser's; a tick reads thousands, many of them alike.
 const parsed = new BoundedCache<string, ParsedSchedule>(2000);
-
-function minuteOf(date: Date): number {
-  return Math.floor(date.getTime() / MS_PER_MINUTE);
-}
