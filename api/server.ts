@@ -4,6 +4,7 @@ import { openServices } from '#core/services.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
+import { installRuntime } from '#lib/temporal/index.ts';
 import { createApp } from './app.ts';
 import type { Deps } from './deps.ts';
 import { listen } from './http/listen.ts';
@@ -14,6 +15,7 @@ const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
 if (config.SCHEDULER_SECRET === undefined) {
   log.warn('SCHEDULER_SECRET is not set: POST /internal/scheduler/tick answers 503');
 }
+installRuntime(log);
 const services = await openServices(config, log, 'ras-api');
 const auth = createAuth({
   database: services.deps.database,
@@ -52,4 +54,6 @@ async function stop(): Promise<void> {
   await metricsServer?.close();
   await services.close();
   log.info('stopped');
+  // A call to Temporal that was given up would hold the process for as long as the native half goes on with it.
+  process.exit();
 }

@@ -5,6 +5,7 @@ import { openDatabase, row, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
 import { UNSERVED_TASK_QUEUE } from './bare/names.ts';
+import { bareClient } from './bare/client.ts';
 import { startEmptyWorkflow } from './bare/workflow-calls.ts';
 import { alternate, rateFor, timed } from './harness/alternate.ts';
 import type { Benchmark } from './harness/benchmark.ts';
@@ -34,6 +35,7 @@ const burst: Benchmark = {
       TEMPORAL_NAMESPACE: 'default',
       TEMPORAL_TLS: false,
     });
+    const bare = await bareClient(server.address);
     try {
       const claimedInMs = await timed(() => Promise.all(replicas.map(claimAll)));
       const doubled = await check(database);
@@ -46,7 +48,7 @@ const burst: Benchmark = {
       const seconds = long ? 10 : 4;
       const rates = await alternate(5, {
         value: () => dispatchRate({ database, engine }, seconds),
-        baseline: () => rateFor(seconds, STARTS_IN_FLIGHT, () => startEmptyWorkflow(temporal)),
+        baseline: () => rateFor(seconds, STARTS_IN_FLIGHT, () => startEmptyWorkflow(bare)),
       });
       if (waits.length < SMALL) throw new Error('the small project was not started at all');
       return [
@@ -64,7 +66,7 @@ const burst: Benchmark = {
       ];
     } finally {
       await Promise.all(replicas.map((pool) => pool.end()));
-      await temporal.connection.close();
+      await Promise.all([temporal.connection.close(), bare.connection.close()]);
       await server.stop();
     }
   },

@@ -1,5 +1,5 @@
 import { runBareWorkflow } from './bare/workflow-calls.ts';
-import { alternate, rateFor } from './harness/alternate.ts';
+import { alternate, rateFor, warmUp } from './harness/alternate.ts';
 import type { Benchmark } from './harness/benchmark.ts';
 import { compared } from './harness/figures.ts';
 import { runToSuccess, watchRuns } from './harness/run-watch.ts';
@@ -17,13 +17,11 @@ const runsThroughput: Benchmark = {
     const watch = await watchRuns(service);
     try {
       const routineId = await demoRoutine(service);
-      const seconds = long ? 20 : 6;
+      const seconds = 3;
       const run = () => runToSuccess(service, watch, routineId);
       const workflow = () => runBareWorkflow(service.temporal);
-      // Both warm up to compiled code, filled pools and an idle bundler.
-      await rateFor(3, IN_FLIGHT, workflow);
-      await rateFor(5, IN_FLIGHT, run);
-      const rounds = await alternate(long ? 9 : 5, {
+      await warmUp(IN_FLIGHT, { value: run, baseline: workflow });
+      const rounds = await alternate(long ? 45 : 15, {
         value: () => rateFor(seconds, IN_FLIGHT, run),
         baseline: () => rateFor(seconds, IN_FLIGHT, workflow),
       });

@@ -1,7 +1,7 @@
 import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
 import { activeRoutine } from '#test/support/routines.ts';
 import { runBareToolCalls } from './bare/workflow-calls.ts';
-import { alternate, rateFor, timed } from './harness/alternate.ts';
+import { alternate, rateFor, timed, warmUp } from './harness/alternate.ts';
 import type { Benchmark } from './harness/benchmark.ts';
 import { compared, plain } from './harness/figures.ts';
 import { runToSuccess, watchRuns } from './harness/run-watch.ts';
@@ -35,8 +35,7 @@ const tools: Benchmark = {
       const calls = () => runBareToolCalls(service.temporal, NAMES, { listFirst: false });
       const listsAndCalls = () => runBareToolCalls(service.temporal, NAMES, { listFirst: true });
       const seconds = long ? 20 : 6;
-      await rateFor(3, IN_FLIGHT, calls);
-      await rateFor(5, IN_FLIGHT, run);
+      await warmUp(IN_FLIGHT, { value: run, baseline: calls });
       const against = (baseline: () => Promise<void>) =>
         alternate(long ? 9 : 5, {
           value: () => rateFor(seconds, IN_FLIGHT, run),

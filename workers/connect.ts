@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection, TransportError } from '@temporalio/worker';
 import type { Log } from '#lib/log.ts';
-import { connectionOptions, type TemporalSettings } from '#lib/temporal/index.ts';
+import { connectionOptions, dropDetail, type TemporalSettings } from '#lib/temporal/index.ts';
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
@@ -20,7 +20,9 @@ export async function connectWorker(
   const options = await connectionOptions(settings);
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
-      return await NativeConnection.connect(options);
+      const connection = await NativeConnection.connect(options);
+      dropDetail(log);
+      return connection;
     } catch (err) {
       if (!(err instanceof TransportError)) throw err;
       const { TEMPORAL_ADDRESS: address } = settings;

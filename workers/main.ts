@@ -3,16 +3,24 @@ import type { NativeConnection } from '@temporalio/worker';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
-import { ensureSearchAttributes, SEARCH_ATTRIBUTE_NAMES } from '#lib/temporal/index.ts';
+import {
+  ensureSearchAttributes,
+  installRuntime,
+  SEARCH_ATTRIBUTE_NAMES,
+} from '#lib/temporal/index.ts';
 import { openServices } from '#core/services.ts';
 import { connectWorker } from './connect.ts';
-import { installRuntime } from './runtime.ts';
 import { keepScheduler } from './scheduler.ts';
 import { createWorkers } from './worker.ts';
 
 const config = loadConfig('worker');
 const log = createLog({ level: config.LOG_LEVEL, name: 'worker' });
-installRuntime(config, log);
+const { METRICS_HOST: host, TEMPORAL_METRICS_PORT: port } = config;
+installRuntime(log, {
+  shutdownSignals: ['SIGINT', 'SIGTERM'],
+  metricsAddress:
+    port === undefined ? undefined : `${host.includes(':') ? `[${host}]` : host}:${port}`,
+});
 
 const services = await openServices(config, log, 'ras-worker');
 const metricsServer =

@@ -45,6 +45,18 @@ export async function rateFor(
   return ended / seconds;
 }
 
+/**
+ * Keeps both going, one after the other, until their processes have settled: for half a minute V8 compiles beside the
+ * work, the more the more code there is, which says nothing of a service that runs for weeks.
+ */
+export async function warmUp(
+  width: number,
+  { value, baseline }: { value: () => Promise<unknown>; baseline: () => Promise<unknown> },
+): Promise<void> {
+  await rateFor(15, width, baseline);
+  await rateFor(30, width, value);
+}
+
 /** Milliseconds that the work takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();

@@ -6,10 +6,10 @@ import type { Child } from '#dev/child.ts';
 import { freePort } from '#dev/ports.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { openDatabase, type Database } from '#lib/database/index.ts';
-import { openTemporal } from '#lib/temporal/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine } from '#test/support/routines.ts';
 import { signUp } from '#test/support/people.ts';
+import { bareClient } from '../bare/client.ts';
 import type { Stack } from './stack.ts';
 
 /** The service as it runs in production: API and worker as processes of their own, on a Temporal server of its own. */
@@ -19,6 +19,7 @@ export interface Service {
   readonly temporalAddress: string;
   /** A pool beside the service's own, to load and to watch. */
   readonly database: Database;
+  /** For baselines. */
   readonly temporal: Client;
   readonly projectId: string;
   readonly organizationId: string;
@@ -72,11 +73,7 @@ export async function startService(
   const worker = withWorker ? await stack.run('Worker', 'workers/main.ts', env) : undefined;
   await untilReady(url, api);
   const database = openDatabase({ url: databaseUrl, poolSize: 10, applicationName: 'bench' });
-  const temporal = await openTemporal({
-    TEMPORAL_ADDRESS: temporalServer.address,
-    TEMPORAL_NAMESPACE: 'default',
-    TEMPORAL_TLS: false,
-  });
+  const temporal = await bareClient(temporalServer.address);
   const person = await signUp({ url, config: loadConfig('api', env) });
   const client = await person.key();
   return {

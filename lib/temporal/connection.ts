@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { Config } from '#lib/config/index.ts';
 import { NO_TRACING, type Tracing } from '#lib/tracing/index.ts';
+import { LazyConnection } from './lazy-connection.ts';
 import { traceStarts } from './tracing.ts';
 
 export type TemporalSettings = Pick<
@@ -46,14 +47,7 @@ export async function openTemporal(
   settings: TemporalSettings,
   tracing: Tracing = NO_TRACING,
 ): Promise<Client> {
-  const connection = Connection.lazy({
-    ...(await connectionOptions(settings)),
-    // By default the pauses between attempts grow to two minutes: long after the server is back.
-    channelArgs: {
-      'grpc.initial_reconnect_backoff_ms': 500,
-      'grpc.max_reconnect_backoff_ms': 3_000,
-    },
-  });
+  const connection = new LazyConnection(await connectionOptions(settings));
   return new Client({
     connection,
     namespace: settings.TEMPORAL_NAMESPACE,

@@ -1,3 +1,4 @@
+export { dropDetail, installRuntime } from './runtime.ts';
 export { connectionOptions, openTemporal, type TemporalSettings } from './connection.ts';
 export { ensureSearchAttributes, SEARCH_ATTRIBUTE_NAMES } from './search-attributes.ts';
 export {

@@ -39,6 +39,7 @@ export interface ServiceOptions {
 
 /** The whole service in this process, on a database of its own: API on a free port, fixture gateway, maybe workers. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  installRuntime();
   const testDatabase = await createTestDatabase();
   const gateway = await startGateway({ port: 0, log: () => undefined });
   const port = await freePort();
@@ -118,19 +119,22 @@ function authOf(config: Config, database: Deps['database']) {
 
 let runtimeInstalled = false;
 
+/** The native half of Temporal's SDK, which clients and workers use, is one a process; its log is of no interest here. */
+function installRuntime(): void {
+  if (runtimeInstalled) return;
+  runtimeInstalled = true;
+  const quiet = () => undefined;
+  Runtime.install({
+    logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
+    shutdownSignals: [],
+  });
+}
+
 /** Workers on the task queue of the configuration; tests of several workers start more. */
 export async function startWorkers(
   config: Config,
   deps: Awaited<ReturnType<typeof openServices>>['deps'],
 ): Promise<{ stop(): Promise<void> }> {
-  if (!runtimeInstalled) {
-    const quiet = () => undefined;
-    Runtime.install({
-      logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
-      shutdownSignals: [],
-    });
-    runtimeInstalled = true;
-  }
   const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
   const workers = await createWorkers({
     connection,

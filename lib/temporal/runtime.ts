@@ -1,31 +1,36 @@
-import { Runtime, type Logger } from '@temporalio/worker';
-import type { ConfigOf } from '#lib/config/index.ts';
-import type { Log } from '#lib/log.ts';
+import type { Log } from '../log.ts';
+import { Runtime, type Logger } from './native.ts';
 
 /**
- * Prepares the one Temporal runtime of this process: its log goes to ours, its signals stop all workers, and where a
- * port is configured it serves its own metrics (slots, pollers, sticky cache, latencies) there, beside ours.
+ * Prepares the one native runtime of this process: its log goes to ours, these signals stop all workers, and at this
+ * address it serves its own metrics (slots, pollers, sticky cache, latencies).
  */
-export function installRuntime(config: ConfigOf<'worker'>, log: Log): void {
-  const { METRICS_HOST: host, TEMPORAL_METRICS_PORT: port } = config;
-  const bindAddress = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+export function installRuntime(
+  log: Log,
+  options: { shutdownSignals?: NodeJS.Signals[]; metricsAddress?: string | undefined } = {},
+): void {
+  const { shutdownSignals = [], metricsAddress } = options;
   Runtime.install({
     logger: temporalLogger(log),
-    shutdownSignals: ['SIGINT', 'SIGTERM'],
+    shutdownSignals,
     telemetryOptions: {
       // Otherwise the native half writes to standard error, past the log and in a format of its own.
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
-      ...(port === undefined ? {} : { metrics: { prometheus: { bindAddress } } }),
+      ...(metricsAddress === undefined
+        ? {}
+        : { metrics: { prometheus: { bindAddress: metricsAddress } } }),
     },
   });
-  if (!log.isLevelEnabled('debug')) dropDetail(Runtime.instance().logger);
 }
 
 /**
  * To put lines of both halves in order the runtime keeps each for a tenth of a second, details with whole workflow
- * activations in them too, and asks for its level only then. Dropped here they cost nothing.
+ * activations in them too, and asks for its level only then. Dropped here they cost nothing. To be called with a
+ * connection open: without one the runtime may be made anew.
  */
-function dropDetail(logger: Logger): void {
+export function dropDetail(log: Log): void {
+  if (log.isLevelEnabled('debug')) return;
+  const { logger }: { logger: Logger } = Runtime.instance();
   logger.trace = () => undefined;
   logger.debug = () => undefined;
 }
