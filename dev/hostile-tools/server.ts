@@ -29,6 +29,8 @@ export interface HostileControl {
   credential: string;
   /** Before a call is answered. */
   delayMs: number;
+  /** How it behaves from now on, whatever the path says. */
+  becomes: Scenario | undefined;
   /** Every `tools/call` that arrived. */
   readonly calls: ReceivedCall[];
   /** Method of every JSON-RPC message and every plain HTTP request that arrived. */
@@ -54,6 +56,7 @@ export async function startHostileTools(): Promise<HostileTools> {
     answer: () => 'ok',
     credential: '',
     delayMs: 0,
+    becomes: undefined,
     calls: [],
     seen: [],
     reset() {
@@ -61,6 +64,7 @@ export async function startHostileTools(): Promise<HostileTools> {
       control.answer = () => 'ok';
       control.credential = '';
       control.delayMs = 0;
+      control.becomes = undefined;
       control.calls.length = 0;
       control.seen.length = 0;
     },
@@ -69,7 +73,7 @@ export async function startHostileTools(): Promise<HostileTools> {
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const name = (request.url ?? '').split('/')[1] ?? '';
-    const scenario = isScenario(name) ? name : 'honest';
+    const scenario = control.becomes ?? (isScenario(name) ? name : 'honest');
     if (request.method !== 'POST') {
       control.seen.push(`${request.method}`);
       response.writeHead(405).end();

@@ -108,6 +108,27 @@ test('the calls of a run share one session, and one that the server forgets is r
   expect(toolSteps(run).map(({ state }) => state)).toEqual(['succeeded', 'succeeded']);
 });
 
+test('a session that the server remembers is of one run; one of which it remembers nothing serves the next run too', async () => {
+  const handshakes = async (scenario: Scenario) => {
+    const mark = marker();
+    const { routineId } = await routineWith(key, ['lookup'], {
+      connection: { url: hostile.url(scenario) },
+      routine: { instructions: mark },
+    });
+    hostile.control.seen.length = 0;
+    for (const _run of [1, 2]) {
+      scriptCalls(service, mark, LOOKUP);
+      expect(toolSteps(await runOnce(key, routineId))).toMatchObject([{ state: 'succeeded' }]);
+    }
+    return ['server/discover', 'initialize'].map(
+      (method) => hostile.control.seen.filter((seen) => seen === method).length,
+    );
+  };
+  // Which protocol the server speaks is asked before the first session only.
+  expect(await handshakes('stateful')).toEqual([1, 2]);
+  expect(await handshakes('honest')).toEqual([1, 1]);
+});
+
 test.each<[Scenario, Scenario, string]>([
   ['honest', 'modern-only', 'from 2026'],
   ['modern-only', 'honest', 'ok'],
@@ -115,7 +136,7 @@ test.each<[Scenario, Scenario, string]>([
   'a server is asked once which protocol it speaks, and again when it no longer does: %s, then %s',
   async (before, after, answer) => {
     const mark = marker();
-    const { routineId, connectionId } = await routineWith(key, ['lookup'], {
+    const { routineId } = await routineWith(key, ['lookup'], {
       connection: { url: hostile.url(before) },
       routine: { instructions: mark },
     });
@@ -129,10 +150,7 @@ test.each<[Scenario, Scenario, string]>([
     await runWithCall();
     expect(hostile.control.seen).not.toContain('server/discover');
 
-    await service.deps.database.query('update connections set url = $1 where id = $2', [
-      hostile.url(after),
-      connectionId,
-    ]);
+    hostile.control.becomes = after;
     expect(await runWithCall()).toMatchObject({ state: 'succeeded', tool: { result: answer } });
   },
 );

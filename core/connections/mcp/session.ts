@@ -30,6 +30,8 @@ export interface ToolSession {
   readonly server: ServerInfo;
   /** Which protocol the server speaks, to be spared the question when the next session is opened. */
   readonly discovery: PriorDiscovery;
+  /** Whether the server remembers anything of it: it gave out an id, as servers of 2025 may. */
+  readonly stateful: boolean;
   /** One page of the server's tools as it is now, never from a cache. */
   listTools(cursor: string | undefined, limits: CallLimits): Promise<ListToolsResult>;
   callTool(
@@ -190,6 +192,7 @@ export async function openToolSession(
   return {
     server: serverInfo(client),
     discovery: discoveryOf(client),
+    stateful: transport.sessionId !== undefined,
     isAlive: () => fault === undefined,
     secrets: () => [...secrets],
     close,

@@ -18,7 +18,10 @@ export interface LeasedSession {
   release(outcome: 'keep' | 'end'): void;
 }
 
-/** Sessions with tool servers, kept between the calls of a run for as long as they come in this process. */
+/**
+ * Sessions with tool servers, kept between the calls of a run for as long as they come in this process. One of which
+ * the server remembers nothing serves the other runs of its connection too; what a server remembers stays in its run.
+ */
 export interface ToolSessions {
   lease(
     key: { runId: string; connection: Connection },
@@ -41,10 +44,17 @@ const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerFaultKind> = new Set([
   'server_error',
 ]);
 
+interface IdleSession {
+  /** The run and the connection, or for one that is not bound to its run the connection alone. */
+  readonly key: string;
+  readonly session: ToolSession;
+  readonly timer: NodeJS.Timeout;
+}
+
 export function createToolSessions(
   deps: ToolServerDeps & { readonly connectionSecrets: ConnectionSecrets },
 ): ToolSessions {
-  const idle = new Map<string, { session: ToolSession; timer: NodeJS.Timeout }>();
+  const idle = new Set<IdleSession>();
   const ending = new Set<Promise<void>>();
   const discoveries = new Map<string, { discovery: PriorDiscovery; until: number }>();
 
@@ -81,35 +91,36 @@ export function createToolSessions(
     ending.add(ended);
   }
 
-  function take(key: string): ToolSession | undefined {
-    const found = idle.get(key);
-    if (found === undefined) return undefined;
-    clearTimeout(found.timer);
-    idle.delete(key);
-    if (found.session.isAlive()) return found.session;
-    end(found.session);
+  function remove(entry: IdleSession): ToolSession {
+    clearTimeout(entry.timer);
+    idle.delete(entry);
+    return entry.session;
+  }
+
+  function take(keys: readonly string[]): ToolSession | undefined {
+    for (const entry of idle) {
+      if (!keys.includes(entry.key)) continue;
+      const session = remove(entry);
+      if (session.isAlive()) return session;
+      end(session);
+    }
     return undefined;
   }
 
   function keep(key: string, session: ToolSession): void {
-    const oldest = idle.size >= MAX_IDLE ? idle.keys().next().value : undefined;
-    for (const full of [key, oldest]) {
-      const replaced = full === undefined ? undefined : take(full);
-      if (replaced !== undefined) end(replaced);
-    }
-    const timer = setTimeout(() => {
-      idle.delete(key);
-      end(session);
-    }, IDLE_MS).unref();
-    idle.set(key, { session, timer });
+    const [oldest] = idle;
+    if (oldest !== undefined && idle.size >= MAX_IDLE) end(remove(oldest));
+    const timer = setTimeout(() => end(remove(entry)), IDLE_MS).unref();
+    const entry = { key, session, timer };
+    idle.add(entry);
   }
 
   return {
     async lease({ runId, connection }, limits, { fresh = false } = {}) {
       // Changed credentials or another address must not meet an old session.
       const version = `${connection.id} ${connection.updatedAt.getTime()}`;
-      const key = `${runId} ${version}`;
-      const kept = fresh ? undefined : take(key);
+      const ofRun = `${runId} ${version}`;
+      const kept = fresh ? undefined : take([ofRun, version]);
       const { session, reused } =
         kept === undefined
           ? await open(version, connection, limits, fresh)
@@ -118,16 +129,14 @@ export function createToolSessions(
         session,
         reused,
         release(outcome) {
-          if (outcome === 'keep' && session.isAlive()) keep(key, session);
+          if (outcome === 'keep' && session.isAlive())
+            keep(session.stateful ? ofRun : version, session);
           else end(session);
         },
       };
     },
     async close() {
-      for (const key of idle.keys()) {
-        const session = take(key);
-        if (session !== undefined) end(session);
-      }
+      for (const entry of idle) end(remove(entry));
       await Promise.all(ending);
     },
   };
