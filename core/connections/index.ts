@@ -48,7 +48,12 @@ export {
   type ToolCallDeps,
   type ToolCallOutcome,
 } from './tools/call.ts';
-export { offeredTools, type OfferedTool } from './tools/offered.ts';
+export {
+  offeredTools,
+  offeredToolsJson,
+  type OfferedTool,
+  type OfferedToolJson,
+} from './tools/offered.ts';
 export { connectionsReady } from './tools/preflight.ts';
 export {
   CLIENT_METADATA_PATH,

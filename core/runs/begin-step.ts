@@ -1,3 +1,10 @@
+import type { ModelMessage } from 'ai';
+import {
+  offeredTools,
+  offeredToolsJson,
+  type OfferedTool,
+  type OfferedToolJson,
+} from '#core/connections/index.ts';
 import type { ModelReference } from '#core/models/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { statesBefore, type RunState, type Trigger } from './states.ts';
@@ -27,8 +34,9 @@ export interface RunContext {
   readonly totalTokens: number;
   readonly startedAt: Date;
   readonly cancelRequested: boolean;
-  /** Whether the routine has any tool that may run by itself. */
-  readonly hasTools: boolean;
+  readonly tools: readonly OfferedTool[];
+  /** The messages of the steps recorded before this one, in order. */
+  readonly transcript: readonly ModelMessage[];
   /** Whether the end of the run is to be delivered to somebody. */
   readonly hasWebhook: boolean;
 }
@@ -46,7 +54,12 @@ export type BegunStep =
  * rendered the run follows the routine as it is; from then on it keeps the revision it was rendered from.
  */
 export async function beginStep(db: Db, runId: string, index: number): Promise<BegunStep> {
-  const found = await row<RunContext & { stepState: string | null }>(
+  const tools = offeredToolsJson({
+    projectId: sql`begun.project_id`,
+    routineId: sql`begun.routine_id`,
+    startedAt: sql`begun.started_at`,
+  });
+  const found = await row<FoundRun>(
     db,
     sql`
       with begun as (
@@ -78,9 +91,9 @@ export async function beginStep(db: Db, runId: string, index: number): Promise<B
         max_cost_usd_per_month::text as "maxCostUsdPerMonth", prompt,
         step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", has_webhook as "hasWebhook",
-        step.state as "stepState",
-        exists (select 1 from tool_policies p
-          where p.routine_id = begun.routine_id and p.state = 'automatic') as "hasTools"
+        step.state as "stepState", ${tools} as tools,
+        (select json_agg(s.messages order by s.index) from steps s
+          where s.run_id = begun.id and s.index < ${index} and s.messages is not null) as messages
       from begun left join step on true
     `,
   );
@@ -91,6 +104,14 @@ export async function beginStep(db: Db, runId: string, index: number): Promise<B
     );
     return { kind: 'ended', state: ended?.state ?? 'failed' };
   }
-  const { stepState, ...run } = found;
-  return stepState === null ? { kind: 'recorded' } : { kind: 'begun', run };
+  const { stepState, messages, ...run } = found;
+  if (stepState === null) return { kind: 'recorded' };
+  const transcript = messages?.flat() ?? [];
+  return { kind: 'begun', run: { ...run, tools: offeredTools(run.tools), transcript } };
 }
+
+type FoundRun = Omit<RunContext, 'tools' | 'transcript'> & {
+  readonly stepState: string | null;
+  readonly tools: readonly OfferedToolJson[];
+  readonly messages: readonly (readonly ModelMessage[])[] | null;
+};

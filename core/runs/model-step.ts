@@ -12,7 +12,6 @@ import type { ModelCaller } from './model-call.ts';
 import { planToolCalls, toolSet } from './plan-tool-calls.ts';
 import { preflight } from './preflight.ts';
 import type { RunState } from './states.ts';
-import { readTranscript } from './transcript.ts';
 import { costOf } from './usage.ts';
 
 export interface ModelStepDeps {
@@ -69,16 +68,13 @@ export async function performModelStep(
   const answer = await deps.caller.call({
     modelId: run.model.modelId,
     instructions: UNATTENDED,
-    messages: [
-      { role: 'user', content: ready.prompt },
-      ...(await readTranscript(deps.database, runId, index)),
-    ],
-    tools: toolSet(ready.tools),
+    messages: [{ role: 'user', content: ready.prompt }, ...run.transcript],
+    tools: toolSet(run.tools),
     signal,
   });
   const costUsd = costOf(answer.usage, ready.option.prices);
   deps.metrics.modelCost(ready.option.modelId, costUsd);
-  const { messages, ...calls } = planToolCalls(answer, ready.tools);
+  const { messages, ...calls } = planToolCalls(answer, run.tools);
   const record = { runId, index, prompt: ready.prompt, answer, messages, costUsd };
   // An answer that could not be recorded would be paid for a second time.
   return persistently(() => finishStep(deps.database, run, record, calls), signal);

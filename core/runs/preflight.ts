@@ -1,4 +1,4 @@
-import { connectionsReady, offeredTools, type OfferedTool } from '#core/connections/index.ts';
+import { connectionsReady } from '#core/connections/index.ts';
 import type { ModelDirectory, ModelOption } from '#core/models/index.ts';
 import { resolveSkills } from '#core/skills/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -12,7 +12,6 @@ import type { RunReason } from './states.ts';
 export interface Ready {
   readonly prompt: string;
   readonly option: ModelOption;
-  readonly tools: readonly OfferedTool[];
 }
 
 /** Everything that must hold before money is spent. */
@@ -25,20 +24,19 @@ export async function preflight(
   if (!deps.providerEnabled(run.model.provider)) return { reason: 'blocked_provider_disabled' };
   const option = await findModel(deps.models, run);
   if (typeof option === 'string') return { reason: option };
-  const tools = run.hasTools ? await offeredTools(deps.database, run) : [];
-  if (run.prompt !== null) return { prompt: run.prompt, option, tools };
+  if (run.prompt !== null) return { prompt: run.prompt, option };
   if (unknownPlaceholders(run.instructions, run.variables).length > 0) {
     return { reason: 'blocked_variable' };
   }
   const budget = { ...run, routineId: run.routineId };
   if (await isOverBudget(deps.database, budget)) return { reason: 'blocked_budget' };
-  const needed = tools.map(({ connectionId }) => connectionId);
+  const needed = run.tools.map(({ connectionId }) => connectionId);
   if (!(await connectionsReady(deps, run.projectId, needed, signal))) {
     return { reason: 'blocked_connection' };
   }
   const skills = await resolveSkills(deps.database, deps.skills, run.projectId, run.skills);
   const prompt = renderPrompt({ ...run, skills, runId: run.id });
-  return { prompt, option, tools };
+  return { prompt, option };
 }
 
 async function findModel(

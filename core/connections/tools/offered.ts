@@ -1,4 +1,4 @@
-import { rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Sql } from '#lib/database/index.ts';
 
 /** A tool as a run offers it to its model. */
 export interface OfferedTool {
@@ -12,31 +12,30 @@ export interface OfferedTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
+/** What `offeredToolsJson` gives, for `offeredTools` to name. */
+export type OfferedToolJson = Omit<OfferedTool, 'name'> & { readonly clashes: boolean };
+
 /**
  * The tools that a run may use: automatic, and confirmed before the run began, so that nothing which happens during a
- * run can give it more.
+ * run can give it more. As one JSON value, for a statement that reads other things of the run as well.
  */
-export async function offeredTools(
-  db: Db,
-  run: { projectId: string; routineId: string; startedAt: Date },
-): Promise<OfferedTool[]> {
-  const found = await rows<Omit<OfferedTool, 'name'> & { clashes: boolean }>(
-    db,
-    sql`
-      select p.id as "policyId", p.connection_id as "connectionId", c.name as "connectionName",
-        p.tool_name as "toolName", p.description, p.input_schema as "inputSchema",
-        exists (
-          select 1 from tool_policies o
-          where o.routine_id = p.routine_id and o.id <> p.id and o.state = 'automatic'
-            and left(regexp_replace(o.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
-              = left(regexp_replace(p.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
-        ) as clashes
-      from tool_policies p join connections c on c.id = p.connection_id
-      where p.routine_id = ${run.routineId} and p.project_id = ${run.projectId} and p.state = 'automatic'
-        and p.confirmed_at <= ${run.startedAt}
-      order by p.id
-    `,
-  );
+export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedAt: Sql }): Sql {
+  return sql`(
+    select coalesce(json_agg(json_build_object(
+      'policyId', p.id, 'connectionId', p.connection_id, 'connectionName', c.name, 'toolName', p.tool_name,
+      'description', p.description, 'inputSchema', p.input_schema, 'clashes', exists (
+        select 1 from tool_policies o
+        where o.routine_id = p.routine_id and o.id <> p.id and o.state = 'automatic'
+          and left(regexp_replace(o.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
+            = left(regexp_replace(p.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
+      )) order by p.id), '[]')
+    from tool_policies p join connections c on c.id = p.connection_id
+    where p.routine_id = ${run.routineId} and p.project_id = ${run.projectId} and p.state = 'automatic'
+      and p.confirmed_at <= ${run.startedAt}
+  )`;
+}
+
+export function offeredTools(found: readonly OfferedToolJson[]): OfferedTool[] {
   return found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes) }));
 }
 
