@@ -11,9 +11,13 @@ export type BodyLimit = {
    * What happens at the first byte too many: fail, or end the body there and close the connection.
    */
   onOverflow: 'error' | 'truncate';
-  /** Called once, when the body has been read, cut off, cancelled or has failed. */
-  onEnd: (end: { truncated: boolean }) => void;
+  /** Called once, however the body ends. */
+  onEnd: (end: BodyEnd) => void;
 };
+
+export type BodyEnd =
+  /** Read to its end, or cut off at the limit, or no longer wanted by its reader. */
+  { how: 'complete' | 'truncated' | 'cancelled' } | { how: 'failed'; fault: unknown };
 
 /**
  * The response's body as a stream that ends at the limit, its faults told as `OutboundError`.
@@ -28,7 +32,7 @@ export function limitedBody(
 ): ReadableStream<Uint8Array> | null {
   const { body } = response;
   if (body === null) {
-    limit.onEnd({ truncated: false });
+    limit.onEnd({ how: 'complete' });
     return null;
   }
   const kept = { response, body };
@@ -43,7 +47,7 @@ export function limitedBody(
         try {
           const { done, value } = await openReader().read();
           if (done) {
-            limit.onEnd({ truncated: false });
+            limit.onEnd({ how: 'complete' });
             controller.close();
           } else if (value.byteLength <= room) {
             room -= value.byteLength;
@@ -51,18 +55,19 @@ export function limitedBody(
           } else {
             await openReader().cancel();
             if (limit.onOverflow === 'error') throw tooLarge(limit);
-            limit.onEnd({ truncated: true });
+            limit.onEnd({ how: 'truncated' });
             controller.enqueue(value.subarray(0, room));
             controller.close();
           }
         } catch (error) {
-          limit.onEnd({ truncated: false });
-          const isAborted = limit.signal.aborted;
-          controller.error(isAborted ? limit.signal.reason : exchangeFault(error, limit.host));
+          const { aborted, reason } = limit.signal;
+          const fault: unknown = aborted ? reason : exchangeFault(error, limit.host);
+          limit.onEnd({ how: 'failed', fault });
+          controller.error(fault);
         }
       },
       async cancel(reason) {
-        limit.onEnd({ truncated: false });
+        limit.onEnd({ how: 'cancelled' });
         await openReader().cancel(reason);
       },
     },

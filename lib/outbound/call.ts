@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { limitedBody } from './body.ts';
+import { limitedBody, type BodyEnd } from './body.ts';
 import { exchange, type OutboundRequest } from './exchange.ts';
 import { follow, type RedirectLimit } from './redirects.ts';
 import { startTimeLimit } from './time-limit.ts';
@@ -19,6 +19,8 @@ export type CallLimits = {
   onOverflow: 'error' | 'truncate';
   redirects: RedirectLimit;
   signal?: AbortSignal | undefined;
+  /** Told once how the body of the answer ended. */
+  onEnd?: ((end: BodyEnd, status: number) => void) | undefined;
 };
 
 export type Answer = {
@@ -56,9 +58,10 @@ export async function call(
       signal,
       maxBytes: limits.maxResponseBytes,
       onOverflow: limits.onOverflow,
-      onEnd: ({ truncated }) => {
-        isTruncated = truncated;
+      onEnd: (end) => {
+        isTruncated = end.how === 'truncated';
         release();
+        limits.onEnd?.(end, response.status);
       },
     });
     return {

@@ -1,4 +1,4 @@
-import { call, type Answer, type CallContext } from './call.ts';
+import { call, type Answer, type CallContext, type CallLimits } from './call.ts';
 import { OutboundError } from './errors.ts';
 import { readOutgoing } from './outgoing.ts';
 import type { RedirectLimit } from './redirects.ts';
@@ -9,6 +9,8 @@ export type FetchLimits = {
   maxResponseBytes?: number;
   /** From the call to the last byte of the body. Default none: pass a signal. */
   timeoutMs?: number;
+  /** Told once how the body of the answer ended. */
+  onEnd?: CallLimits['onEnd'];
 };
 
 /**
@@ -19,7 +21,7 @@ export type FetchLimits = {
  */
 export function createGuardedFetch(
   context: CallContext,
-  { maxResponseBytes = 10 * 1024 * 1024, timeoutMs }: FetchLimits = {},
+  { maxResponseBytes = 10 * 1024 * 1024, timeoutMs, onEnd }: FetchLimits = {},
 ): typeof globalThis.fetch {
   return async (input, init) => {
     const given = input instanceof Request ? input : undefined;
@@ -36,6 +38,7 @@ export function createGuardedFetch(
         onOverflow: 'error',
         redirects: REDIRECT_LIMITS[outgoing.redirect],
         signal: init?.signal ?? given?.signal,
+        onEnd,
       },
       context,
     );

@@ -12,17 +12,16 @@ export async function readOutgoing(
   init: RequestInit | undefined,
 ): Promise<OutboundRequest & { redirect: Request['redirect'] }> {
   try {
-    // A text, which is what JSON-RPC sends, needs no stream to be read through.
-    const text = isPlain(init) ? init.body : undefined;
+    if (input === undefined && isPlainPost(init)) {
+      const headers = new Headers(init.headers);
+      if (!headers.has('content-type')) headers.set('content-type', 'text/plain;charset=UTF-8');
+      const { redirect = 'follow' } = init;
+      return { url, method: 'POST', headers, body: Buffer.from(init.body), redirect };
+    }
     // Without the signal, which `Request` would listen to for as long as it lives.
-    const given = { ...init, signal: null, ...(text === undefined ? {} : { body: null }) };
-    const request = new Request(input ?? url, given);
+    const request = new Request(input ?? url, { ...init, signal: null });
     const { method, redirect } = request;
     const headers = new Headers(request.headers);
-    if (text !== undefined) {
-      if (!headers.has('content-type')) headers.set('content-type', 'text/plain;charset=UTF-8');
-      return { url, method, headers, body: Buffer.from(text), redirect };
-    }
     const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
     return { url, method, headers, body, redirect };
   } catch {
@@ -34,6 +33,7 @@ export async function readOutgoing(
   }
 }
 
-function isPlain(init: RequestInit | undefined): init is RequestInit & { body: string } {
+/** A text, which is what JSON-RPC sends: nothing of it has to be found out, and no stream read. */
+function isPlainPost(init: RequestInit | undefined): init is RequestInit & { body: string } {
   return typeof init?.body === 'string' && init.method?.toUpperCase() === 'POST';
 }

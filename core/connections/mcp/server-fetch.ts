@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { FetchLimits, OutboundClient } from '#lib/outbound/index.ts';
 import type { Connection } from '../connection.ts';
 import type { CredentialSource } from '../credential-source.ts';
 import { ToolServerFault } from './fault.ts';
@@ -44,11 +44,16 @@ export function createServerFetch(options: ServerFetchOptions): typeof fetch {
     if (init?.method === 'GET' && !resumed) return new Response(null, { status: 405 });
 
     const asked = jsonRpcRequest(init?.body);
+    // What the client makes of an answer that is none it does at once.
+    const onEnd: FetchLimits['onEnd'] = (end, status) => {
+      const isAnswer = status >= 200 && status <= 299 && (asked !== undefined || resumed);
+      if (isAnswer && end.how !== 'cancelled') watch.ended('fault' in end ? end.fault : undefined);
+    };
     const send = async (auth: Readonly<Record<string, string>>) => {
       const headers = new Headers(init?.headers);
       for (const [name, value] of Object.entries(auth)) headers.set(name, value);
       const maxResponseBytes = asked?.method === 'tools/list' ? MAX_LIST_BYTES : MAX_RESULT_BYTES;
-      return outbound.fetchWithin({ maxResponseBytes })(url, { ...init, headers });
+      return outbound.fetchWithin({ maxResponseBytes, onEnd })(url, { ...init, headers });
     };
 
     if (asked !== undefined) watch.sent();
@@ -73,36 +78,8 @@ export function createServerFetch(options: ServerFetchOptions): typeof fetch {
       response = await send(auth);
     }
     if (resumed && !response.ok) watch.notResumed();
-    return asked === undefined && !resumed ? response : watched(response, watch);
-  };
-}
-
-/** Passes the answer on and tells when it is over. */
-function watched(response: Response, watch: AnswerWatch): Response {
-  if (!response.ok) return response;
-  if (response.body === null) {
-    watch.ended(undefined);
     return response;
-  }
-  const reader = response.body.getReader();
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) return controller.enqueue(value);
-          controller.close();
-          watch.ended(undefined);
-        } catch (error) {
-          controller.error(error);
-          watch.ended(error);
-        }
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
-  return new Response(body, response);
+  };
 }
 
 const request = z.object({ id: z.union([z.number(), z.string()]), method: z.string() });

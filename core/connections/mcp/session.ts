@@ -143,20 +143,21 @@ export async function openToolSession(
   ): Promise<T> {
     if (fault !== undefined) throw fault;
     const stop = new AbortController();
+    const stopped = Promise.withResolvers<never>();
     const end = (reason: ToolServerFault) => {
       stop.abort(reason);
+      stopped.reject(reason);
       // In a moment, so that a server that understands the cancellation hears of it first.
       setTimeout(() => fail(reason), GRACE_MS).unref();
     };
     const timer = setTimeout(() => end(new ToolServerFault('too_slow')), timeoutMs);
     const cancel = () => end(new ToolServerFault('cancelled'));
+    const die = () => stopped.reject(life.signal.reason);
     signal.addEventListener('abort', cancel, { once: true });
+    life.signal.addEventListener('abort', die, { once: true });
     waiting = true;
     try {
       if (signal.aborted) throw new ToolServerFault('cancelled', { mayHaveArrived: false });
-      const stopped = Promise.withResolvers<never>();
-      const over = AbortSignal.any([stop.signal, life.signal]);
-      over.addEventListener('abort', () => stopped.reject(over.reason), { once: true });
       // The library's own clock only stands behind ours.
       const options = { signal: stop.signal, timeout: timeoutMs + 10_000 };
       return await Promise.race([work(options), stopped.promise]);
@@ -168,6 +169,7 @@ export async function openToolSession(
       waiting = false;
       clearTimeout(timer);
       signal.removeEventListener('abort', cancel);
+      life.signal.removeEventListener('abort', die);
     }
   }
 
