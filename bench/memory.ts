@@ -1,25 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Child } from '#dev/child.ts';
 import type { Benchmark } from './harness/benchmark.ts';
-import { compared, plain, sampleOf } from './harness/figures.ts';
+import { compared, plain } from './harness/figures.ts';
 import { runToSuccess, watchRuns } from './harness/run-watch.ts';
 import { demoRoutine, residentMb, startService } from './harness/service.ts';
 
 const IN_FLIGHT = 16;
 
+/** Twice, as what finalizers let go of is found by the second. */
+const COLLECTIONS = 2;
+
 const memory: Benchmark = {
   about:
-    'resident memory of API and worker: at rest, under load, and whether it grows with the number of runs',
+    'resident memory of API and worker: at rest, at work, and what is left after more runs against fewer, garbage collected',
   async run({ stack, long }) {
     const [few, many] = long ? [1_000, 10_000] : [1_000, 3_000];
-    const service = await startService(stack);
+    const preload = new URL('harness/collect-on-signal.ts', import.meta.url).href;
+    const service = await startService(stack, { env: { NODE_OPTIONS: `--import=${preload}` } });
     const watch = await watchRuns(service);
     const { api, worker } = service;
     if (worker === undefined) throw new Error('the service has no worker');
     try {
       const routineId = await demoRoutine(service);
-      const rest = await both(api, worker);
+      const rest = await held(api, worker);
       let done = 0;
-      /** What both take during the last `few / 2` runs up to `count`: garbage collection moves each by a third. */
+      /** What both take during the last `few / 2` runs up to `count`, and what they hold after them. */
       const runUntil = async (count: number) => {
         const samples: Memory[] = [];
         const lane = async () => {
@@ -30,15 +35,24 @@ const memory: Benchmark = {
           }
         };
         await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
-        return { api: samples.map((at) => at.api), worker: samples.map((at) => at.worker) };
+        const atWork = { api: samples.map((at) => at.api), worker: samples.map((at) => at.worker) };
+        return { atWork, held: await held(api, worker) };
       };
       const afterFew = await runUntil(few);
       const afterMany = await runUntil(many);
       return [
         plain('API at rest', 'MB', [rest.api]),
         plain('worker at rest', 'MB', [rest.worker]),
-        growth(`API after ${many} runs against ${few}`, afterMany.api, afterFew.api),
-        growth(`worker after ${many} runs against ${few}`, afterMany.worker, afterFew.worker),
+        plain(`API at work, up to the ${few}th run`, 'MB', afterFew.atWork.api),
+        plain(`API at work, up to the ${many}th run`, 'MB', afterMany.atWork.api),
+        plain(`worker at work, up to the ${few}th run`, 'MB', afterFew.atWork.worker),
+        plain(`worker at work, up to the ${many}th run`, 'MB', afterMany.atWork.worker),
+        growth(`API after ${many} runs against ${few}`, afterMany.held.api, afterFew.held.api),
+        growth(
+          `worker after ${many} runs against ${few}`,
+          afterMany.held.worker,
+          afterFew.held.worker,
+        ),
       ];
     } finally {
       await watch.stop();
@@ -58,10 +72,15 @@ async function both(api: Child, worker: Child): Promise<Memory> {
   return { api: await residentMb(api), worker: await residentMb(worker) };
 }
 
-function growth(what: string, value: readonly number[], baseline: readonly number[]) {
-  const medians = {
-    value: [sampleOf(value).median],
-    baseline: [sampleOf(baseline).median],
-  };
-  return compared(what, 'MB', medians, { atMost: 1.2 });
+/** What is left when all garbage is collected. */
+async function held(api: Child, worker: Child): Promise<Memory> {
+  for (let round = 0; round < COLLECTIONS; round += 1) {
+    for (const { pid } of [api, worker]) process.kill(pid, 'SIGUSR2');
+    await sleep(2_000);
+  }
+  return both(api, worker);
+}
+
+function growth(what: string, value: number, baseline: number) {
+  return compared(what, 'MB', { value: [value], baseline: [baseline] }, { atMost: 1.2 });
 }

@@ -49,7 +49,7 @@ export function compared(
   what: string,
   unit: string,
   rounds: { readonly value: readonly number[]; readonly baseline: readonly number[] },
-  target: Omit<Target, 'of'>,
+  target?: Omit<Target, 'of'>,
 ): Figure {
   return {
     what,
@@ -59,7 +59,7 @@ export function compared(
     ratio: sampleOf(
       rounds.value.map((value, round) => value / (rounds.baseline[round] ?? Number.NaN)),
     ),
-    target: { of: 'ratio', ...target },
+    ...(target === undefined ? {} : { target: { of: 'ratio', ...target } }),
   };
 }
 
