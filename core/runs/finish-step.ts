@@ -27,22 +27,13 @@ export async function finishStep(
   }
   if (ending.state === 'succeeded' && !run.hasWebhook) {
     if (await recordSuccess(database, record, { ...ending, state: ending.state })) {
-      return {
-        outcome: { next: 'ended', state: ending.state },
-        delivery: undefined,
-        ended: ending,
-      };
+      return endedStep(ending, { ended: true, delivery: undefined });
     }
   }
   return transaction(database, async (tx) => {
     const recorded = await recordModelStep(tx, record, []);
     if (!recorded) return recordedStep(tx, run.id, index);
-    const { ended, delivery } = await endRun(tx, run.id, ending);
-    return {
-      outcome: { next: 'ended', state: ending.state },
-      delivery,
-      ...(ended ? { ended: ending } : {}),
-    };
+    return endedStep(ending, await endRun(tx, run.id, ending));
   });
 }
 
@@ -64,6 +55,18 @@ export async function recordedStep(db: Db, runId: string, index: number): Promis
   );
   const names = calls.filter(({ rejected }) => !rejected).map(({ name }) => name);
   return goOn(names, index + 1 + calls.length);
+}
+
+/** What a step that ends its run comes to; `ended` is false where the run had ended before. */
+export function endedStep(
+  ending: RunEnding,
+  { ended, delivery }: Awaited<ReturnType<typeof endRun>>,
+): PerformedStep {
+  return {
+    outcome: { next: 'ended', state: ending.state },
+    delivery,
+    ...(ended ? { ended: ending } : {}),
+  };
 }
 
 function goOn(toolCalls: readonly string[], nextIndex: number): PerformedStep {
