@@ -9,8 +9,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Real processes on a shared machine: a second look tells a starved test from a broken one, and says so.
-    retry: process.env['CI'] === undefined ? 0 : 1,
     env: { NODE_ENV: 'test' },
   },
 });
