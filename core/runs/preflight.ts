@@ -28,8 +28,7 @@ export async function preflight(
   if (unknownPlaceholders(run.instructions, run.variables).length > 0) {
     return { reason: 'blocked_variable' };
   }
-  const budget = { ...run, routineId: run.routineId };
-  if (await isOverBudget(deps.database, budget)) return { reason: 'blocked_budget' };
+  if (await isOverBudget(deps.database, run)) return { reason: 'blocked_budget' };
   const needed = run.tools.map(({ connectionId }) => connectionId);
   if (!(await connectionsReady(deps, run.projectId, needed, signal))) {
     return { reason: 'blocked_connection' };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { createApp } from '#api/app.ts';
 import type { Deps } from '#api/deps.ts';
@@ -10,6 +10,7 @@ import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { freePort } from '#dev/ports.ts';
 import { loadConfig, type Config } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
+import { installRuntime } from '#lib/temporal/index.ts';
 import { createWorkers } from '#workers/worker.ts';
 import { ApiClient } from './client.ts';
 import { createTestDatabase } from './database.ts';
@@ -39,7 +40,7 @@ export interface ServiceOptions {
 
 /** The whole service in this process, on a database of its own: API on a free port, fixture gateway, maybe workers. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  installRuntime();
+  installRuntimeOnce();
   const testDatabase = await createTestDatabase();
   const gateway = await startGateway({ port: 0, log: () => undefined });
   const port = await freePort();
@@ -119,15 +120,10 @@ function authOf(config: Config, database: Deps['database']) {
 
 let runtimeInstalled = false;
 
-/** The native half of Temporal's SDK, which clients and workers use, is one a process; its log is of no interest here. */
-function installRuntime(): void {
-  if (runtimeInstalled) return;
+/** There is one a process; its log is of no interest here. */
+function installRuntimeOnce(): void {
+  if (!runtimeInstalled) installRuntime(createLog({ level: 'silent', name: 'temporal' }));
   runtimeInstalled = true;
-  const quiet = () => undefined;
-  Runtime.install({
-    logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
-    shutdownSignals: [],
-  });
 }
 
 /** Workers on the task queue of the configuration; tests of several workers start more. */

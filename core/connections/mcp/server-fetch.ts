@@ -44,10 +44,12 @@ export function createServerFetch(options: ServerFetchOptions): typeof fetch {
     if (init?.method === 'GET' && !resumed) return new Response(null, { status: 405 });
 
     const asked = jsonRpcRequest(init?.body);
-    // What the client makes of an answer that is none it does at once.
+    // A refusal or a failure the client tells its caller of at once, whether or not its body is read.
     const onEnd: FetchLimits['onEnd'] = (end, status) => {
       const isAnswer = status >= 200 && status <= 299 && (asked !== undefined || resumed);
-      if (isAnswer && end.how !== 'cancelled') watch.ended('fault' in end ? end.fault : undefined);
+      if (isAnswer && end.how !== 'cancelled') {
+        watch.ended(end.how === 'failed' ? end.fault : undefined);
+      }
     };
     const send = async (auth: Readonly<Record<string, string>>) => {
       const headers = new Headers(init?.headers);
