@@ -1,0 +1,43 @@
+import { z } from 'zod';
+
+/** What a request for a completion gets instead of the fixture's own answer. */
+export const Behaviour = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('normal') }),
+  z.strictObject({
+    kind: z.literal('text'),
+    text: z.string(),
+    finishReason: z.enum(['stop', 'length']).default('stop'),
+  }),
+  z.strictObject({
+    kind: z.literal('tool-calls'),
+    calls: z.array(z.strictObject({ name: z.string(), arguments: z.string() })).min(1),
+  }),
+  /** A status with this JSON body and these headers. */
+  z.strictObject({
+    kind: z.literal('error'),
+    status: z.int().min(300).max(599),
+    body: z.unknown().optional(),
+    headers: z.record(z.string(), z.string()).default({}),
+  }),
+  /** An error event in the middle of a stream that began with status 200. */
+  z.strictObject({ kind: z.literal('stream-error'), error: z.record(z.string(), z.unknown()) }),
+  /** Cuts the connection in the middle. */
+  z.strictObject({ kind: z.literal('broken-stream') }),
+  /** Ends the stream in good order, before the answer is complete. */
+  z.strictObject({ kind: z.literal('unfinished') }),
+  /** Never answers. */
+  z.strictObject({ kind: z.literal('hang') }),
+  /** Begins and then sends only what keeps the connection. */
+  z.strictObject({ kind: z.literal('silent') }),
+  /** Sends events that are no JSON. */
+  z.strictObject({ kind: z.literal('malformed') }),
+  /** Writes text until the client closes. */
+  z.strictObject({ kind: z.literal('endless') }),
+  /** Claims this usage, in the protocol's own fields. */
+  z.strictObject({ kind: z.literal('lying-usage'), tokens: z.number() }),
+  /** Its own answer, with this pause between two events. */
+  z.strictObject({ kind: z.literal('slow'), pauseMs: z.int().min(0) }),
+]);
+
+export type Behaviour = z.output<typeof Behaviour>;
+export type BehaviourInput = z.input<typeof Behaviour>;

@@ -1,0 +1,59 @@
+import { stringify } from 'yaml';
+import type { Protocol, ProviderSlot } from '#lib/provider-file/index.ts';
+
+interface FileOptions {
+  readonly slot: ProviderSlot;
+  readonly baseUrl: string;
+  readonly protocol: Protocol;
+  /** Of the fixture authorization server; slots A and B need it. */
+  readonly issuer?: string;
+  /** Fields of `api` beyond the address. */
+  readonly api?: Readonly<Record<string, unknown>>;
+}
+
+/** A provider file, as text, that names a fixture provider. */
+export function fixtureProviderFile(options: FileOptions): string {
+  const { slot, baseUrl, protocol } = options;
+  return stringify({
+    name: `Fixture ${slot}`,
+    documentation: 'https://example.com/fixture-provider',
+    terms: { page: 'https://example.com/terms', thirdPartyUse: 'allowed' },
+    billing: slot === 'provider-c' ? 'usage' : 'subscription',
+    auth: authOf(options),
+    api: {
+      baseUrl,
+      protocol,
+      ...(protocol === 'anthropic-messages'
+        ? { headers: { 'anthropic-version': '2023-06-01' } }
+        : {}),
+      ...options.api,
+    },
+    verify: { path: '/key' },
+    models: {
+      path: '/models',
+      list: 'data',
+      id: 'id',
+      name: 'display_name',
+      contextTokens: 'context',
+      keep: { path: 'chat', equals: true },
+      page: { parameter: 'after_id', cursor: 'last_id', more: 'has_more' },
+    },
+    limits: {
+      errors: ['usage_limit_reached'],
+      resetAt: 'error.resets_at',
+      resetInSeconds: 'error.resets_in_seconds',
+    },
+  });
+}
+
+function authOf({ slot, protocol, issuer }: FileOptions): object {
+  if (slot === 'provider-c') {
+    const header =
+      protocol === 'anthropic-messages'
+        ? { header: 'x-api-key', scheme: '' }
+        : { scheme: 'Bearer' };
+    return { kind: 'api_key', keyPage: 'https://example.com/keys', ...header };
+  }
+  const kind = slot === 'provider-a' ? 'device_code' : 'oauth';
+  return { kind, issuer, scopes: ['openid', 'offline_access'] };
+}

@@ -1,0 +1,36 @@
+import type { ChatRequest } from '../gateway/request.ts';
+import type { Reply } from '../gateway/reply.ts';
+import type { Usage } from '../gateway/usage.ts';
+
+/** How one protocol is spoken: its request in the words of a chat completion, its answer as server-sent events. */
+export interface FixtureProtocol {
+  readonly completionPath: string;
+  /** Whether the request carries a credential in the way that the protocol has. */
+  credentialOf(
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): string | undefined;
+  /** @throws when the request is not one of the protocol */
+  read(body: unknown): ChatRequest;
+  /** The last event ends the answer; those before it are only its parts. */
+  events(model: string, reply: Reply, usage: Usage): string[];
+  /** An error within a stream. */
+  errorEvent(error: Readonly<Record<string, unknown>>): string;
+  /** A body of an error's status. */
+  errorBody(type: string, message: string): unknown;
+}
+
+export function sse(data: unknown, event?: string): string {
+  const name = event === undefined ? '' : `event: ${event}\n`;
+  return `${name}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+}
+
+export function pieces(text: string): string[] {
+  return text.match(/[\s\S]{1,40}/g) ?? [];
+}
+
+export function bearerOf(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): string | undefined {
+  const { authorization } = headers;
+  return typeof authorization === 'string' ? /^Bearer (\S+)$/.exec(authorization)?.[1] : undefined;
+}

@@ -1,0 +1,89 @@
+/* oxlint-disable unicorn/require-post-message-target-origin -- a thread has no origin */
+import { once } from 'node:events';
+import { parentPort, Worker } from 'node:worker_threads';
+
+/** Thrown for a job that took more time or memory than it may. */
+export class JobLimitError extends Error {
+  override readonly name = 'JobLimitError';
+}
+
+export interface BoundedThreadOptions {
+  /** The module that the thread runs, which calls `serveJobs`. */
+  readonly entry: URL;
+  /** Limits one job, counted from when the thread has it. */
+  readonly limitMs: number;
+  readonly maxHeapMb: number;
+}
+
+/** Leaves the thread time to load its modules on a busy machine. */
+const START_LIMIT_MS = 30_000;
+
+/**
+ * Runs jobs on one thread beside the event loop, one after another. A job that passes its limit takes the thread with
+ * it, and the next job gets a new one. The thread starts with the first job and keeps no process alive when it is idle.
+ */
+export class BoundedThread<Job, Result> {
+  readonly #options: BoundedThreadOptions;
+  #thread: Worker | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: BoundedThreadOptions) {
+    this.#options = options;
+  }
+
+  /** @throws {JobLimitError} */
+  run(job: Job): Promise<Result> {
+    const result = this.#last.then(() => this.#exchange(job));
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #exchange(job: Job): Promise<Result> {
+    const thread = (this.#thread ??= await this.#start());
+    thread.ref();
+    try {
+      const answered = next<Result>(thread, this.#options.limitMs);
+      thread.postMessage(job);
+      const result = await answered;
+      thread.unref();
+      return result;
+    } catch (error) {
+      this.#thread = undefined;
+      await thread.terminate();
+      throw isLimit(error) ? new JobLimitError('the job took too much time or memory') : error;
+    }
+  }
+
+  async #start(): Promise<Worker> {
+    const { entry, maxHeapMb } = this.#options;
+    const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb };
+    const thread = new Worker(entry, { execArgv: [], resourceLimits });
+    // What goes wrong during a job is thrown there; an idle thread that ends is replaced by the next job.
+    thread.on('error', () => undefined);
+    thread.once('exit', () => {
+      if (this.#thread === thread) this.#thread = undefined;
+    });
+    await next(thread, START_LIMIT_MS);
+    return thread;
+  }
+}
+
+/** Serves the jobs of a `BoundedThread`, inside of it. What `work` throws ends the thread. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the other half of `BoundedThread<Job>`
+export function serveJobs<Job>(work: (job: Job) => unknown): void {
+  parentPort?.on('message', (job: Job) => parentPort?.postMessage(work(job)));
+  parentPort?.postMessage('ready');
+}
+
+/** Waits for the thread's next message. */
+async function next<Message>(thread: Worker, limitMs: number): Promise<Message> {
+  const [message] = await once(thread, 'message', { signal: AbortSignal.timeout(limitMs) });
+  return message;
+}
+
+function isLimit(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'AbortError' || ('code' in error && error.code === OUT_OF_MEMORY);
+}
+
+const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';

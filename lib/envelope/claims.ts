@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { SLOTS } from '#lib/provider-file/index.ts';
+
+export const PURPOSES = ['hello', 'verify', 'catalog', 'run', 'cancel'] as const;
+
+export type Purpose = (typeof PURPOSES)[number];
+
+/** The audience of a `hello`, whose sender is about to learn who is there. No other purpose may have it. */
+export const ANY_INSTANCE = 'any';
+
+const id = z.string().min(1).max(200);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const unixSeconds = z.int().min(0);
+
+/** Everything that is said of a call beside its body. Times are Unix seconds, the deadline Unix milliseconds. */
+export const claimsSchema = z.strictObject({
+  version: z.literal(1),
+  issuer: id,
+  /** Instance id of the runtime. */
+  audience: id,
+  /** The same in every attempt to deliver the same call: run, step and provider attempt. */
+  requestId: id,
+  issuedAt: unixSeconds,
+  /** Until when the runtime may accept it. */
+  expiresAt: unixSeconds,
+  /** Of the lease under which the sender works; 0 before there is one. */
+  epoch: z.int().min(0),
+  purpose: z.enum(PURPOSES),
+  provider: z.enum(SLOTS).nullable(),
+  fileHash: sha256.nullable(),
+  projectId: id.nullable(),
+  connectionId: id.nullable(),
+  credentialVersion: z.int().min(0).nullable(),
+  runId: id.nullable(),
+  step: z.int().min(0).nullable(),
+  /** When the work itself has to be over. */
+  deadline: z.int().min(0).nullable(),
+  bodyHash: sha256,
+});
+
+export type Claims = z.output<typeof claimsSchema>;

@@ -1,0 +1,60 @@
+import {
+  compactDecrypt,
+  CompactEncrypt,
+  CompactSign,
+  compactVerify,
+  decodeProtectedHeader,
+  type CompactJWEHeaderParameters,
+} from 'jose';
+import type { DirectionKeys } from './keys.ts';
+
+/** Header fields beyond the algorithms: copies of what is inside, which the opener compares. */
+export type HeaderCopies = Readonly<Record<string, string | number>>;
+
+/** Signs with HS256, then encrypts with A256GCM under the key itself (`dir`): a compact JWE of five parts. */
+export async function seal(
+  payload: Uint8Array,
+  keys: DirectionKeys,
+  copies: HeaderCopies,
+): Promise<string> {
+  const signed = await new CompactSign(payload)
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(keys.sign);
+  const header: CompactJWEHeaderParameters = { ...copies, alg: 'dir', enc: 'A256GCM' };
+  return new CompactEncrypt(Buffer.from(signed)).setProtectedHeader(header).encrypt(keys.encrypt);
+}
+
+export interface Opened {
+  readonly payload: Uint8Array;
+  readonly header: Readonly<Record<string, unknown>>;
+}
+
+/** Opens what `seal` made. @throws for anything else, without saying what is wrong with it */
+export async function open(sealed: string, keys: DirectionKeys): Promise<Opened> {
+  if (!isCanonical(sealed, 5)) throw new Error('not a sealed text');
+  const { plaintext, protectedHeader } = await compactDecrypt(sealed, keys.encrypt, {
+    keyManagementAlgorithms: ['dir'],
+    contentEncryptionAlgorithms: ['A256GCM'],
+  });
+  const signed = Buffer.from(plaintext).toString('latin1');
+  if (!isCanonical(signed, 3)) throw new Error('not a signed text');
+  const { payload } = await compactVerify(signed, keys.sign, { algorithms: ['HS256'] });
+  return { payload, header: protectedHeader };
+}
+
+/** Reads the header without opening anything, for a cheap refusal; nothing of it is to be believed. */
+export function peek(sealed: string): Readonly<Record<string, unknown>> {
+  return decodeProtectedHeader(sealed);
+}
+
+/**
+ * Whether every part is spelled in the one way that base64url has for its bytes. A decoder ignores the bits that are
+ * left over in a last character, so another text would otherwise open as the same message.
+ */
+function isCanonical(text: string, parts: number): boolean {
+  const found = text.split('.');
+  return (
+    found.length === parts &&
+    found.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
+  );
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { header, providerUrl } from './parts.ts';
+
+const parameters = z
+  .record(z.string().min(1), z.string())
+  .refine((given) => !('client_id' in given || 'client_secret' in given), {
+    error: 'a client is named by MODEL_PROVIDER_<X>_CLIENT_ID, never in the file',
+  });
+
+const oauthFields = {
+  /** Fills in what is left out, by discovery, and is compared with `iss` of answers and ID tokens. */
+  issuer: providerUrl.optional(),
+  tokenEndpoint: providerUrl.optional(),
+  revocationEndpoint: providerUrl.optional(),
+  tokenEndpointAuth: z.enum(['none', 'client_secret_basic', 'client_secret_post']).default('none'),
+  tokenBody: z.enum(['form', 'json']).default('form'),
+  scopes: z.array(z.string().min(1)).default([]),
+  scopeSeparator: z.string().min(1).default(' '),
+  /** Compared with what was granted; a sign-in that lacks one is refused. */
+  requiredScopes: z.array(z.string().min(1)).default([]),
+  /** RFC 8707. */
+  resource: z.url({ protocol: /^https?$/ }).optional(),
+  extraTokenParameters: parameters.default({}),
+  /** Errors of the token endpoint that mean "sign in again". */
+  refusals: z.array(z.string().min(1)).default(['invalid_grant']),
+  /** Claims of a verified ID token: who the account is, and the label a person knows it by. */
+  accountIdClaim: z.string().min(1).default('sub'),
+  accountLabelClaim: z.string().min(1).optional(),
+};
+
+/** RFC 8628. */
+export const deviceCodeAuth = z
+  .strictObject({
+    kind: z.literal('device_code'),
+    ...oauthFields,
+    deviceAuthorizationEndpoint: providerUrl.optional(),
+    extraDeviceParameters: parameters.default({}),
+  })
+  .superRefine((auth, context) => {
+    requireEndpoints(auth, ['tokenEndpoint', 'deviceAuthorizationEndpoint'], context);
+  });
+
+/** Authorization code with PKCE. */
+export const oauthAuth = z
+  .strictObject({
+    kind: z.literal('oauth'),
+    ...oauthFields,
+    authorizationEndpoint: providerUrl.optional(),
+    authorizationParameters: parameters.default({}),
+    /** `paste`: the person copies the final address, where the provider lets no other redirect be registered. */
+    redirect: z.enum(['callback', 'paste']).default('callback'),
+    pkce: z.literal('S256').default('S256'),
+    /** The callback names the client id to use from then on. */
+    issuedClientId: z.boolean().default(false),
+    instanceIdParameter: z.string().min(1).optional(),
+  })
+  .superRefine((auth, context) => {
+    requireEndpoints(auth, ['tokenEndpoint', 'authorizationEndpoint'], context);
+  });
+
+export const apiKeyAuth = z.strictObject({
+  kind: z.literal('api_key'),
+  header: z.union([z.literal('authorization'), header]).default('authorization'),
+  /** Stands before the key; empty where the key stands alone. */
+  scheme: z
+    .string()
+    .regex(/^[A-Za-z]*$/)
+    .default('Bearer'),
+  /** Where a person makes a key. */
+  keyPage: providerUrl,
+  /** A key that does not match is refused before it is sent anywhere. */
+  pattern: z
+    .string()
+    .max(200)
+    .refine(isRegExp, 'expected a regular expression')
+    .default('^[\\x21-\\x7e]{8,512}$'),
+});
+
+function requireEndpoints<T extends { readonly issuer?: string | undefined }>(
+  auth: T,
+  names: readonly (keyof T & string)[],
+  context: z.RefinementCtx,
+): void {
+  if (auth.issuer !== undefined) return;
+  for (const name of names) {
+    if (auth[name] === undefined) {
+      context.addIssue({ code: 'custom', path: [name], message: 'required without an issuer' });
+    }
+  }
+}
+
+function isRegExp(source: string): boolean {
+  try {
+    return new RegExp(source, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { parse as parseYaml } from 'yaml';
+import { providerFile, type ProviderFile } from './schema.ts';
+import { SLOT_LETTER, type ProviderSlot } from './slots.ts';
+
+export interface LoadedProvider {
+  readonly slot: ProviderSlot;
+  readonly file: ProviderFile;
+  /** SHA-256 of the file's bytes in hex: API and runtime must have the same. */
+  readonly hash: string;
+}
+
+/** Lists every error of a provider file as `path: what is expected`. */
+export class ProviderFileError extends Error {
+  override readonly name = 'ProviderFileError';
+  readonly faults: readonly string[];
+
+  constructor(variable: string, faults: readonly string[]) {
+    super(`${variable}: ${faults.join('; ')}`);
+    this.faults = faults;
+  }
+}
+
+/** How each slot signs people in. */
+const KIND = {
+  'provider-a': 'device_code',
+  'provider-b': 'oauth',
+  'provider-c': 'api_key',
+} as const;
+
+/**
+ * Reads the file of one provider.
+ * @param bytes the file as it is on disk, which is what the hash is made of
+ * @throws {ProviderFileError} naming every error, a kind of sign-in that is another slot's, and terms that forbid it
+ */
+export function readProviderFile(
+  slot: ProviderSlot,
+  bytes: Uint8Array,
+  { termsAccepted }: { readonly termsAccepted: boolean },
+): LoadedProvider {
+  const variable = `MODEL_PROVIDER_${SLOT_LETTER[slot]}_FILE`;
+  const parsed = providerFile.safeParse(readYaml(variable, bytes));
+  if (!parsed.success) {
+    throw new ProviderFileError(
+      variable,
+      parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'file'}: ${message}`),
+    );
+  }
+  const faults = refusals(slot, parsed.data, termsAccepted);
+  if (faults.length > 0) throw new ProviderFileError(variable, faults);
+  return { slot, file: parsed.data, hash: createHash('sha256').update(bytes).digest('hex') };
+}
+
+function refusals(slot: ProviderSlot, file: ProviderFile, termsAccepted: boolean): string[] {
+  const faults: string[] = [];
+  if (file.auth.kind !== KIND[slot]) {
+    faults.push(`auth.kind: expected ${KIND[slot]}, which is how ${slot} signs people in`);
+  }
+  if (file.terms.thirdPartyUse === 'forbidden') {
+    faults.push('terms.thirdPartyUse: the provider forbids this use, so it is not offered');
+  }
+  if (file.terms.thirdPartyUse === 'by_agreement' && !termsAccepted) {
+    const accepted = `MODEL_PROVIDER_${SLOT_LETTER[slot]}_TERMS_ACCEPTED=true`;
+    faults.push(`terms.thirdPartyUse: needs an agreement with the provider, and ${accepted}`);
+  }
+  return faults;
+}
+
+function readYaml(variable: string, bytes: Uint8Array): unknown {
+  try {
+    return parseYaml(new TextDecoder('utf8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    // A YAML error quotes the line it stands in, and a file has no secrets.
+    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
+    throw new ProviderFileError(variable, [`file: not readable as YAML (${reason})`]);
+  }
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { deviceCodeAuth, apiKeyAuth, oauthAuth } from './auth-schema.ts';
+import { providerUrl, requestPath, header, safeHeaders, dottedPath } from './parts.ts';
+import { PROTOCOLS } from './protocols.ts';
+
+/** The page an operator has to read before the provider is offered, and what it says of products like this one. */
+const terms = z.strictObject({
+  page: providerUrl,
+  thirdPartyUse: z.enum(['allowed', 'by_agreement', 'forbidden']),
+});
+
+const options = z.strictObject({
+  /** A stream is always asked for; `plain` leaves out the request for usage at its end, where a provider refuses it. */
+  stream: z.enum(['with_usage', 'plain']).default('with_usage'),
+  /** Fields of the request body that the provider does not take. */
+  omit: z.array(z.string().min(1)).default([]),
+  /** Stands before the name of each tool on the way to the provider, and is taken off its calls. */
+  toolNamespace: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9_-]{0,20}$/, 'expected up to 21 letters, digits, - and _')
+    .optional(),
+});
+
+const api = z.strictObject({
+  /** Without a slash at its end; the path of a request is appended. */
+  baseUrl: providerUrl.refine((url) => !url.endsWith('/'), 'expected no slash at the end'),
+  protocol: z.enum(PROTOCOLS),
+  headers: safeHeaders.default({}),
+  /** A header that carries the claim of the ID token which names the account. */
+  accountHeader: z.strictObject({ name: header, claim: z.string().min(1) }).optional(),
+  /** What a session may request; the protocol's one request by default. */
+  allow: z
+    .array(z.strictObject({ method: z.enum(['GET', 'POST']), path: requestPath }))
+    .min(1)
+    .optional(),
+  options: options.prefault({}),
+});
+
+/** A request that proves the credential and spends nothing. */
+const verify = z.strictObject({
+  method: z.enum(['GET', 'POST']).default('GET'),
+  path: requestPath,
+});
+
+/** How the provider lists its models; all but `path` are places in its answer, or in an element of its list. */
+const models = z.strictObject({
+  path: requestPath,
+  list: dottedPath,
+  id: dottedPath.min(1),
+  name: dottedPath.min(1).optional(),
+  contextTokens: dottedPath.min(1).optional(),
+  /** Keeps the models that have this value there, where a list holds more than chat models. */
+  keep: z
+    .strictObject({
+      path: dottedPath.min(1),
+      equals: z.union([z.string(), z.number(), z.boolean()]),
+    })
+    .optional(),
+  /** The next page is asked for with `parameter` set to the value at `cursor`, while the value at `more` is true. */
+  page: z
+    .strictObject({
+      parameter: z.string().min(1),
+      cursor: dottedPath.min(1),
+      more: dottedPath.min(1).optional(),
+    })
+    .optional(),
+});
+
+/** How the provider says that an allowance is used up, which passes after hours or days, not with the next attempt. */
+const limits = z.strictObject({
+  /** Values of any field in the error's body that mean it. Status 402 always does. */
+  errors: z.array(z.string().min(1)).default([]),
+  /** Place in the error's body of the time at which it resets: Unix seconds or RFC 3339. */
+  resetAt: dottedPath.min(1).optional(),
+  /** Place in the error's body of the seconds until then. */
+  resetInSeconds: dottedPath.min(1).optional(),
+});
+
+export const providerFile = z.strictObject({
+  name: z.string().min(1).max(80),
+  /** The page that the rest of the file was taken from. */
+  documentation: providerUrl,
+  terms,
+  billing: z.enum(['subscription', 'usage']),
+  auth: z.discriminatedUnion('kind', [deviceCodeAuth, oauthAuth, apiKeyAuth]),
+  api,
+  verify,
+  models,
+  limits: limits.prefault({}),
+  /** Calls at a time on one account. */
+  concurrency: z.int().min(1).max(100).default(1),
+});
+
+export type ProviderFile = z.output<typeof providerFile>;

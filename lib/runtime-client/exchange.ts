@@ -1,0 +1,134 @@
+import { Agent, request, type Dispatcher } from 'undici';
+import {
+  CallFailure,
+  createFrameOpener,
+  EnvelopeError,
+  MAX_ENVELOPE_BYTES,
+  sealRequest,
+  type EnvelopeKeys,
+  type FrameContent,
+  type RequestToSeal,
+} from '#lib/envelope/index.ts';
+import { linesOf } from './lines.ts';
+import { RuntimeUnreachable } from './unreachable.ts';
+
+/** A runtime that works says so every five seconds. */
+export const SILENCE_MS = 20_000;
+const CONNECT_MS = 5_000;
+
+/** The connections to one runtime: TLS 1.3, HTTP/1.1, its own authority and no other. */
+export function openConnections(ca: string): Agent {
+  return new Agent({
+    allowH2: false,
+    connections: 16,
+    // Frames have a clock of their own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: {
+      ca,
+      minVersion: 'TLSv1.3',
+      ALPNProtocols: ['http/1.1'],
+      rejectUnauthorized: true,
+      timeout: CONNECT_MS,
+    },
+  });
+}
+
+export interface Exchange {
+  readonly url: URL;
+  readonly agent: Agent;
+  readonly keys: EnvelopeKeys;
+  readonly silenceMs: number;
+}
+
+/**
+ * Sends one envelope and reads its frames.
+ * @returns the value of the last frame, when it is a result
+ * @throws {CallFailure} when it is a failure; {RuntimeUnreachable} when there is none; or the signal's reason
+ */
+export async function exchange(
+  sealed: RequestToSeal,
+  { url, agent, keys, silenceMs }: Exchange,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const { envelope, digest } = await sealOrFail(sealed, keys);
+  const { audience, purpose, requestId } = sealed.claims;
+  const silence = startSilenceClock(silenceMs, signal);
+  try {
+    const response = await request(url, {
+      dispatcher: agent,
+      method: 'POST',
+      headers: { 'content-type': 'application/octet-stream' },
+      body: envelope,
+      signal: silence.signal,
+    });
+    if (response.statusCode !== 200) throw await refusal(response);
+    const open = createFrameOpener({
+      keys,
+      digest,
+      issuer: purpose === 'hello' ? null : audience,
+      requestId,
+    });
+    for await (const line of linesOf(response.body as AsyncIterable<Buffer>, MAX_ENVELOPE_BYTES)) {
+      const { content } = await open(line);
+      silence.restart();
+      if (content.type === 'result') return content.value;
+      if (content.type === 'failure') throw failureOf(content);
+    }
+    throw new RuntimeUnreachable('broken');
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    if (silence.signal.aborted) throw new RuntimeUnreachable('silent');
+    throw understood(error);
+  } finally {
+    silence.stop();
+  }
+}
+
+async function sealOrFail(sealed: RequestToSeal, keys: EnvelopeKeys) {
+  try {
+    return await sealRequest(sealed, keys);
+  } catch (error) {
+    if (error instanceof RangeError) throw new CallFailure('too_large');
+    throw error;
+  }
+}
+
+async function refusal({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Error> {
+  await body.dump();
+  if (statusCode === 413) return new CallFailure('too_large');
+  if (statusCode !== 503) return new RuntimeUnreachable('rejected');
+  const seconds = Number(headers['retry-after']);
+  return new RuntimeUnreachable('busy', Number.isFinite(seconds) ? seconds * 1_000 : undefined);
+}
+
+function failureOf({ code, details }: Extract<FrameContent, { type: 'failure' }>): CallFailure {
+  return new CallFailure(code, details);
+}
+
+function understood(error: unknown): Error {
+  if (error instanceof CallFailure || error instanceof RuntimeUnreachable) return error;
+  if (error instanceof EnvelopeError) return new RuntimeUnreachable('broken');
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const broke = code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'UND_ERR_ABORTED';
+  return new RuntimeUnreachable(broke ? 'broken' : 'no_connection');
+}
+
+function startSilenceClock(ms: number, outer: AbortSignal | undefined) {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  let timer = setTimeout(abort, ms);
+  if (outer?.aborted === true) abort();
+  outer?.addEventListener('abort', abort, { once: true });
+  return {
+    signal: controller.signal,
+    restart() {
+      clearTimeout(timer);
+      timer = setTimeout(abort, ms);
+    },
+    stop() {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', abort);
+    },
+  };
+}

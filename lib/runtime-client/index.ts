@@ -1,0 +1,6 @@
+export {
+  createRuntimeClient,
+  type RuntimeCall,
+  type RuntimeClient,
+  type RuntimeClientSettings,
+} from './client.ts';

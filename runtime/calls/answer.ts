@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { FailureCode, HelloResult, OpenedRequest, ResultOf } from '#lib/envelope/index.ts';
+import type { SandboxKind } from '../sandbox/command.ts';
+import type { Lease } from '../state/lease.ts';
+import { execute, type ExecuteDeps, type Providers } from './execute.ts';
+import type { Begun, Executions, Outcome } from './executions.ts';
+
+export interface CallDeps extends ExecuteDeps {
+  readonly instanceId: string;
+  readonly sandbox: SandboxKind;
+  readonly providers: Providers;
+  readonly lease: Lease;
+  readonly executions: Executions;
+}
+
+const cancelBody = z.strictObject({ requestId: z.string().min(1).max(200) });
+
+/** Decides what an opened envelope comes to: at once, or when its work has ended. */
+export function answer(request: OpenedRequest, deps: CallDeps): Begun {
+  const { claims } = request;
+  if (claims.purpose === 'hello') {
+    // It fences nobody and is not fenced: its sender may not know the epoch yet.
+    deps.lease.renew(claims.epoch);
+    return known({ type: 'result', value: hello(deps) });
+  }
+  // A lease begins with 1; 0 is a sender without one.
+  if (claims.epoch === 0 || !deps.lease.renew(claims.epoch)) return failed('fenced');
+  if (claims.purpose === 'cancel') return cancel(request, deps);
+  const provider = claims.provider === null ? undefined : deps.providers.get(claims.provider);
+  if (provider === undefined) return failed('provider_disabled');
+  if (provider.hash !== claims.fileHash) return failed('file_mismatch');
+  return deps.executions.begin(request, (signal) => execute(request, provider, signal, deps));
+}
+
+function hello({ instanceId, lease, sandbox, providers }: CallDeps): HelloResult {
+  const enabled = [...providers].map(([slot, { hash }]) => [slot, { fileHash: hash }]);
+  return { instanceId, epoch: lease.epoch(), sandbox, providers: Object.fromEntries(enabled) };
+}
+
+function cancel({ body }: OpenedRequest, { executions }: CallDeps): Begun {
+  const parsed = cancelBody.safeParse(body);
+  const cancelled = parsed.success && executions.cancel(parsed.data.requestId);
+  return known({ type: 'result', value: { cancelled } satisfies ResultOf<'cancel'> });
+}
+
+function failed(code: FailureCode): Begun {
+  return known({ type: 'failure', code, details: {} });
+}
+
+function known(outcome: Outcome): Begun {
+  return { kind: 'begun', outcome: Promise.resolve(outcome), leave: () => undefined };
+}

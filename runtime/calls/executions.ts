@@ -1,0 +1,198 @@
+import {
+  CallFailure,
+  MAX_PLAINTEXT_BYTES,
+  type FrameContent,
+  type OpenedRequest,
+  type StoreBox,
+} from '#lib/envelope/index.ts';
+import type { Journal } from '../state/journal.ts';
+import type { Lease } from '../state/lease.ts';
+
+/** The last frame of a call. */
+export type Outcome = Extract<FrameContent, { type: 'result' | 'failure' }>;
+
+export interface Executions {
+  /**
+   * Begins a call, joins the one that is under way under the same id, or gives what came of it.
+   * @returns `full` when there are as many as may be, and nothing was written
+   */
+  begin(request: OpenedRequest, work: (signal: AbortSignal) => Promise<unknown>): Begun;
+  /** @returns whether there was such a call under way */
+  cancel(requestId: string): boolean;
+  /** Ends the calls that were begun under lower epochs. */
+  fence(below: number): void;
+  readonly count: number;
+  /** Resolves when nothing is under way, or the time is over; what is left then is given up. */
+  drain(graceMs: number): Promise<void>;
+}
+
+export type Begun =
+  | { readonly kind: 'full' }
+  | {
+      readonly kind: 'begun';
+      readonly outcome: Promise<Outcome>;
+      /** Tells that this caller is gone. A call that nobody waits for any more is given up after a while. */
+      leave(): void;
+    };
+
+interface Execution {
+  readonly bodyHash: string;
+  readonly epoch: number;
+  readonly abort: AbortController;
+  readonly outcome: Promise<Outcome>;
+  waiting: number;
+  lonely: NodeJS.Timeout | undefined;
+}
+
+export interface ExecutionSettings {
+  readonly journal: Journal;
+  readonly box: StoreBox;
+  readonly lease: Lease;
+  readonly maxAtOnce: number;
+  /** The longest that any call may take, whatever its deadline. */
+  readonly maxMs: number;
+  /** For how long a call goes on when its last caller is gone. */
+  readonly lonelyMs: number;
+}
+
+/** Why a call ends without an outcome of its own. */
+const GIVEN_UP = new CallFailure('unknown_outcome');
+const FENCED = new CallFailure('fenced');
+
+export function createExecutions(settings: ExecutionSettings): Executions {
+  const { journal, box, lease, maxAtOnce, lonelyMs } = settings;
+  const underWay = new Map<string, Execution>();
+
+  const begin: Executions['begin'] = ({ claims }, work) => {
+    const { requestId, bodyHash } = claims;
+    const running = underWay.get(requestId);
+    if (running !== undefined) {
+      return running.bodyHash === bodyHash ? join(running) : ended(failure('conflict'));
+    }
+    const known = journal.find(requestId);
+    if (known !== undefined) {
+      if (known.bodyHash !== bodyHash) return ended(failure('conflict'));
+      if (known.state === 'accepted') return ended(failure('unknown_outcome'));
+      if (known.sealed === undefined) return ended(failure('result_gone'));
+      return ended(box.open(known.sealed, requestId).then(readOutcome));
+    }
+    if (underWay.size >= maxAtOnce) return { kind: 'full' };
+    // Between here and the look-up above nothing may wait, or two of the same id would both begin.
+    journal.accept(requestId, bodyHash);
+    const abort = new AbortController();
+    const limit = Math.min((claims.deadline ?? Infinity) - Date.now(), settings.maxMs);
+    const timer = setTimeout(() => abort.abort(new CallFailure('timeout')), Math.max(limit, 0));
+    const outcome = run(requestId, claims.epoch, abort.signal, work).finally(() => {
+      clearTimeout(timer);
+      clearTimeout(execution.lonely);
+      if (underWay.get(requestId) === execution) underWay.delete(requestId);
+    });
+    const { epoch } = claims;
+    const execution: Execution = {
+      bodyHash,
+      epoch,
+      abort,
+      outcome,
+      waiting: 0,
+      lonely: undefined,
+    };
+    underWay.set(requestId, execution);
+    return join(execution);
+  };
+
+  /** Stores what came of the call, unless it was given up or its lease is over: then it has no end. */
+  const run = async (
+    requestId: string,
+    epoch: number,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<unknown>,
+  ): Promise<Outcome> => {
+    const outcome = await outcomeOf(work, signal);
+    const sealed = await box.seal(JSON.stringify(outcome), requestId);
+    // From here to the store nothing may wait: both can become true at any time.
+    if (signal.reason === GIVEN_UP) return failureOf(GIVEN_UP);
+    if (signal.reason === FENCED || !lease.holds(epoch)) return failureOf(FENCED);
+    journal.finish(requestId, sealed);
+    return outcome;
+  };
+
+  const join = (execution: Execution): Begun => {
+    clearTimeout(execution.lonely);
+    execution.waiting += 1;
+    let left = false;
+    return {
+      kind: 'begun',
+      outcome: execution.outcome,
+      leave() {
+        if (left) return;
+        left = true;
+        execution.waiting -= 1;
+        if (execution.waiting > 0) return;
+        execution.lonely = setTimeout(() => execution.abort.abort(GIVEN_UP), lonelyMs);
+      },
+    };
+  };
+
+  return {
+    begin,
+    cancel(requestId) {
+      const execution = underWay.get(requestId);
+      execution?.abort.abort(new CallFailure('cancelled'));
+      return execution !== undefined;
+    },
+    fence(below) {
+      for (const [requestId, execution] of underWay) {
+        if (execution.epoch >= below) continue;
+        execution.abort.abort(FENCED);
+        underWay.delete(requestId);
+      }
+    },
+    get count() {
+      return underWay.size;
+    },
+    async drain(graceMs) {
+      const all = Promise.allSettled([...underWay.values()].map(({ outcome }) => outcome));
+      const timer = setTimeout(() => {
+        for (const { abort } of underWay.values()) abort.abort(GIVEN_UP);
+      }, graceMs);
+      await all;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function ended(outcome: Outcome | Promise<Outcome>): Begun {
+  return { kind: 'begun', outcome: Promise.resolve(outcome), leave: () => undefined };
+}
+
+async function outcomeOf(
+  work: (signal: AbortSignal) => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  try {
+    const value = await work(signal);
+    // Cancelled at the last moment is cancelled: the caller was told so.
+    if (signal.aborted) return failureOf(signal.reason);
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    return bytes > MAX_RESULT_BYTES ? failure('too_large') : { type: 'result', value };
+  } catch (error) {
+    return failureOf(signal.aborted ? signal.reason : error);
+  }
+}
+
+/** A result has to fit into a frame, beside the frame's own fields. */
+const MAX_RESULT_BYTES = MAX_PLAINTEXT_BYTES - 4_096;
+
+function failure(code: CallFailure['code']): Outcome {
+  return { type: 'failure', code, details: {} };
+}
+
+function failureOf(error: unknown): Outcome {
+  if (!(error instanceof CallFailure)) return failure('sandbox_failed');
+  return { type: 'failure', code: error.code, details: error.details };
+}
+
+function readOutcome(text: string): Outcome {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this process or one before it, and authenticated
+  return JSON.parse(text) as Outcome;
+}

@@ -1,0 +1,57 @@
+import { outboundErrorIn } from '#lib/outbound/index.ts';
+import type { LoadedProvider } from '#lib/provider-file/index.ts';
+import { classifyStatus, type Classified } from '../session/classify.ts';
+import { providerHeaders, type Credential } from './credential.ts';
+
+export interface ProviderCall {
+  readonly provider: LoadedProvider;
+  readonly credential: Credential;
+  readonly fetch: typeof globalThis.fetch;
+  readonly signal: AbortSignal;
+}
+
+export type JsonOutcome = { readonly body: unknown } | { readonly failure: Classified };
+
+/** Makes one request of the runtime's own, with the credential; a list or a proof, never a completion. */
+export async function requestJson(
+  { provider, credential, fetch, signal }: ProviderCall,
+  { method = 'GET', path, query }: { method?: string; path: string; query?: [string, string] },
+): Promise<JsonOutcome> {
+  const url = new URL(`${provider.file.api.baseUrl}${path}`);
+  if (query !== undefined) url.searchParams.set(...query);
+  try {
+    const answer = await fetch(url, {
+      method,
+      headers: { accept: 'application/json', ...providerHeaders(provider, credential) },
+      redirect: 'manual',
+      signal,
+    });
+    const body = parsed(await answer.text());
+    if (answer.status === 200) {
+      return body === undefined ? { failure: { code: 'malformed', details: {} } } : { body };
+    }
+    const { status, headers } = answer;
+    return {
+      failure: classifyStatus(
+        { status, retryAfter: headers.get('retry-after'), body },
+        provider.file.limits,
+      ),
+    };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const isTimeout = outboundErrorIn(error)?.code === 'timeout';
+    return {
+      failure: isTimeout
+        ? { code: 'timeout', details: {} }
+        : { code: 'model_error', details: { status: null, retryable: true } },
+    };
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

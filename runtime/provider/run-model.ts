@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import {
+  CallFailure,
+  failureCode,
+  failureDetails,
+  runResult,
+  type FailureCode,
+  type RunBody,
+  type RunResult,
+} from '#lib/envelope/index.ts';
+import { allowedRequests } from '#lib/provider-file/index.ts';
+import type { SessionJob } from '../session/job.ts';
+import type { Sessions } from '../sandbox/sessions.ts';
+import type { ProviderCall } from './request-json.ts';
+
+/** Silence of the model after which a step is given up. */
+const CONTENT_IDLE_MS = 120_000;
+
+/** What a session may say went wrong; the rest of the closed list is not for it to claim. */
+const CLAIMABLE: ReadonlySet<FailureCode> = new Set([
+  'malformed',
+  'model_error',
+  'rate_limited',
+  'timeout',
+  'usage_limit',
+]);
+
+const answer = z.union([
+  z.strictObject({ result: runResult }),
+  z.strictObject({ failure: z.strictObject({ code: failureCode, details: failureDetails }) }),
+]);
+
+/** Makes one model step in a session of its own. @throws {CallFailure} */
+export async function runModel(
+  call: ProviderCall,
+  body: RunBody,
+  sessions: Sessions,
+): Promise<RunResult> {
+  const { provider, signal } = call;
+  const { api, limits } = provider.file;
+  const allowed = allowedRequests(api);
+  const job: SessionJob = {
+    protocol: api.protocol,
+    path: allowed[0]?.path ?? '/',
+    ...body,
+    options: api.options,
+    limits,
+    idleMs: CONTENT_IDLE_MS,
+  };
+  const outcome = await sessions.run(JSON.stringify(job), { ...call, allowed });
+  if (signal.aborted) throw signal.reason;
+  // What was seen from outside counts before what a session says of it.
+  if (outcome.failure !== undefined) {
+    throw new CallFailure(outcome.failure.code, outcome.failure.details);
+  }
+  if (outcome.output === undefined) throw new CallFailure('too_large');
+  const said = readAnswer(outcome.output);
+  if (said === undefined) throw new CallFailure('sandbox_failed');
+  if ('result' in said) return said.result;
+  const { code, details } = said.failure;
+  throw CLAIMABLE.has(code) ? new CallFailure(code, details) : new CallFailure('sandbox_failed');
+}
+
+function readAnswer(output: string): z.output<typeof answer> | undefined {
+  try {
+    return answer.parse(JSON.parse(output));
+  } catch {
+    return undefined;
+  }
+}

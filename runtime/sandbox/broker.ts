@@ -1,0 +1,190 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { MAX_PLAINTEXT_BYTES } from '#lib/envelope/index.ts';
+import { outboundErrorIn } from '#lib/outbound/index.ts';
+import type { AllowedRequest, LoadedProvider } from '#lib/provider-file/index.ts';
+import type { Credential } from '../provider/credential.ts';
+import { providerHeaders } from '../provider/credential.ts';
+import { classifyStatus, type Classified } from '../session/classify.ts';
+
+/** Texts within texts are escaped once more on their way to the provider. */
+const MAX_REQUEST_BYTES = 2 * MAX_PLAINTEXT_BYTES;
+/** An error is a few lines; what follows them is not read. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** What one session may do: one request of the kind that the provider's file allows. */
+export interface BrokerJob {
+  readonly provider: LoadedProvider;
+  readonly allowed: readonly AllowedRequest[];
+  readonly credential: Credential;
+  readonly fetch: typeof globalThis.fetch;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The way out of one session: a unix socket. The session names method, path and body; the rest, and the address, are
+ * of the file, and the credential is added here. So a session that is taken over has nothing to steal and nowhere to go.
+ */
+export interface Broker {
+  assign(job: BrokerJob): void;
+  /** What the provider's response came to, seen from outside of the session; undefined when it was good so far. */
+  failure(): Classified | undefined;
+  close(): Promise<void>;
+}
+
+export async function startBroker(socketPath: string): Promise<Broker> {
+  let job: BrokerJob | undefined;
+  let failure: Classified | undefined;
+  const server = createServer({ maxHeaderSize: 16_384 }, (request, response) => {
+    const taken = job;
+    if (taken === undefined || !isAllowed(request, taken.allowed)) {
+      request.resume();
+      response.writeHead(403).end();
+      return;
+    }
+    // One model step is one request.
+    job = undefined;
+    void serve(request, response, taken);
+  });
+  const serve = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    taken: BrokerJob,
+  ): Promise<void> => {
+    try {
+      failure = await forward(request, response, taken);
+    } catch {
+      failure = { code: 'model_error', details: { status: null, retryable: true } };
+      response.destroy();
+    }
+  };
+  server.listen(socketPath);
+  await once(server, 'listening');
+  return {
+    assign: (given) => {
+      job = given;
+    },
+    failure: () => failure,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function isAllowed({ method, url }: IncomingMessage, allowed: readonly AllowedRequest[]): boolean {
+  return allowed.some((each) => each.method === method && each.path === url);
+}
+
+async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { provider, credential, fetch, signal }: BrokerJob,
+): Promise<Classified | undefined> {
+  const body = await readBounded(request, MAX_REQUEST_BYTES);
+  if (body === undefined) {
+    response.writeHead(413).end();
+    return { code: 'too_large', details: {} };
+  }
+  const { api, limits } = provider.file;
+  let answer: Response;
+  try {
+    answer = await fetch(`${api.baseUrl}${request.url ?? ''}`, {
+      method: request.method ?? 'POST',
+      headers: {
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+        ...providerHeaders(provider, credential),
+      },
+      ...(body.length === 0 ? {} : { body }),
+      redirect: 'manual',
+      signal,
+    });
+  } catch (error) {
+    response.writeHead(502).end();
+    return failureOf(error);
+  }
+  if (answer.status !== 200) {
+    const failed = await readError(answer, limits);
+    // Its text stays here: the session needs to know no more than that there will be no answer.
+    response.writeHead(answer.status >= 400 ? answer.status : 502).end();
+    return failed;
+  }
+  const type = answer.headers.get('content-type') ?? 'text/event-stream';
+  response.writeHead(200, { 'content-type': type });
+  return pass(answer, response);
+}
+
+async function pass(answer: Response, response: ServerResponse): Promise<Classified | undefined> {
+  if (answer.body === null) {
+    response.end();
+    return undefined;
+  }
+  try {
+    await pipeline(Readable.fromWeb(answer.body), response);
+    return undefined;
+  } catch (error) {
+    response.destroy();
+    // A session that has gone away is no failure of the provider.
+    return codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE' ? undefined : failureOf(error);
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+async function readError(
+  answer: Response,
+  limits: LoadedProvider['file']['limits'],
+): Promise<Classified> {
+  const { status, headers } = answer;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of answer.body ?? []) {
+      bytes += chunk.byteLength;
+      if (bytes > MAX_ERROR_BYTES) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    // The status alone says enough.
+  }
+  return classifyStatus(
+    { status, retryAfter: headers.get('retry-after'), body: parsed(Buffer.concat(chunks)) },
+    limits,
+  );
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function failureOf(error: unknown): Classified {
+  const code = outboundErrorIn(error)?.code;
+  if (code === 'timeout') return { code: 'timeout', details: {} };
+  if (code === 'response_too_large') return { code: 'too_large', details: {} };
+  return { code: 'model_error', details: { status: null, retryable: true } };
+}
+
+async function readBounded(
+  request: IncomingMessage,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+export type SandboxKind = 'bubblewrap' | 'process';
+
+export interface SandboxCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+/** All of the product that a session can read, from the root of the code. */
+const CODE = [
+  'package.json',
+  'node_modules',
+  'runtime/session',
+  'runtime/sandbox/probe.ts',
+  'lib/provider-file',
+];
+
+const SOCKET_INSIDE = '/run/broker.sock';
+const MEMORY_BYTES = 768 * 1024 * 1024;
+const DISK_BYTES = 16 * 1024 * 1024;
+
+export interface SandboxEntry {
+  /** Path of a script below the root of the code; an absolute one is bound beside it, for tests. */
+  readonly script: string;
+  /** Socket of the broker. */
+  readonly socketPath: string;
+  /** Given to the script after the socket; words without spaces. */
+  readonly args?: readonly string[];
+  /** Number of the file descriptor that the filter of system calls is read from. */
+  readonly seccompFd?: number;
+}
+
+/** The command that runs a script with nothing of the machine but Node, `/usr` to read, the code and one socket. */
+export function bubblewrapCommand({
+  script,
+  socketPath,
+  args = [],
+  seccompFd,
+}: SandboxEntry): SandboxCommand {
+  const isOurs = !path.isAbsolute(script);
+  const inside = isOurs ? `/app/${script}` : '/app/script.ts';
+  return {
+    file: 'bwrap',
+    args: [
+      // Explicitly --unshare-user, or --disable-userns is refused.
+      ...words(
+        '--unshare-all --unshare-user --disable-userns --uid 1000 --gid 1000 --cap-drop ALL',
+      ),
+      ...words('--die-with-parent --new-session --clearenv --hostname session'),
+      ...words('--ro-bind /usr /usr --symlink usr/lib /lib'),
+      ...(existsSync('/usr/lib64') ? words('--symlink usr/lib64 /lib64') : []),
+      // The very Node that runs here, wherever it is.
+      ...bind(process.execPath, '/node'),
+      ...CODE.filter((part) => existsSync(path.join(ROOT, part))).flatMap((part) =>
+        bind(path.join(ROOT, part), `/app/${part}`),
+      ),
+      ...(isOurs ? [] : bind(script, inside)),
+      ...words(`--size ${DISK_BYTES} --tmpfs /tmp --dev /dev`),
+      // Its /dev/shm would take half of the machine's memory.
+      ...words('--remount-ro /dev'),
+      ...bind(socketPath, SOCKET_INSIDE),
+      ...words('--chdir /app'),
+      ...(seccompFd === undefined ? [] : words(`--seccomp ${seccompFd}`)),
+      // The last of all mounts.
+      ...words('--remount-ro / --'),
+      // bubblewrap sets no limits. Data counts every private page, so Buffers too, which V8's own limit does not.
+      ...words(`/usr/bin/prlimit --core=0 --nofile=256 --cpu=60 --data=${MEMORY_BYTES}`),
+      ...words(
+        `--fsize=${DISK_BYTES} -- /node --max-old-space-size=256 ${inside} ${SOCKET_INSIDE}`,
+      ),
+      ...args,
+    ],
+  };
+}
+
+/**
+ * The fallback outside production: Node's permission model keeps files and other programs away from honest code. It
+ * does not hold against hostile code, and leaves the network open.
+ */
+export function processCommand({ script, socketPath, args = [] }: SandboxEntry): SandboxCommand {
+  const readable = [...CODE, script].map((part) => path.resolve(ROOT, part));
+  return {
+    file: process.execPath,
+    args: [
+      '--permission',
+      ...readable.map((file) => `--allow-fs-read=${file}`),
+      '--max-old-space-size=256',
+      path.resolve(ROOT, script),
+      socketPath,
+      ...args,
+    ],
+  };
+}
+
+function words(text: string): string[] {
+  return text.split(' ');
+}
+
+function bind(from: string, to: string): string[] {
+  return ['--ro-bind', from, to];
+}

@@ -1,0 +1,80 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { bubblewrapCommand, processCommand, type SandboxKind } from './command.ts';
+import { seccompProgram } from './seccomp.ts';
+
+export interface SandboxedProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when the process is gone, however it ended; null for a signal, or when it never began. */
+  readonly exited: Promise<number | null>;
+  kill(): void;
+}
+
+export interface Sandbox {
+  readonly kind: SandboxKind;
+  /** A path for the socket of one session's broker. */
+  socketPath(): string;
+  launch(script: string, socketPath: string, args?: readonly string[]): SandboxedProcess;
+  close(): void;
+}
+
+/** Prepares what every session needs: a private folder for sockets, and the filter of system calls. */
+export function createSandbox(kind: SandboxKind): Sandbox {
+  const folder = mkdtempSync(path.join(tmpdir(), 'ras-sessions-'));
+  const filter = kind === 'bubblewrap' ? seccompProgram(process.arch) : undefined;
+  const filterFile = path.join(folder, 'seccomp.bpf');
+  if (filter !== undefined) writeFileSync(filterFile, filter);
+  let sockets = 0;
+  return {
+    kind,
+    socketPath: () => path.join(folder, `${sockets++}.sock`),
+    launch(script, socketPath, args = []) {
+      const entry = { script, socketPath, args };
+      if (kind === 'process') return start(processCommand(entry), undefined);
+      if (filter === undefined) return start(bubblewrapCommand(entry), undefined);
+      // Opened for each: the kernel reads from where the last reader left off.
+      const fd = openSync(filterFile, 'r');
+      try {
+        return start(bubblewrapCommand({ ...entry, seccompFd: FILTER_FD }), fd);
+      } finally {
+        closeSync(fd);
+      }
+    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The first after standard input, output and error. */
+const FILTER_FD = 3;
+const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+function start(
+  { file, args }: { readonly file: string; readonly args: readonly string[] },
+  filter: number | undefined,
+): SandboxedProcess {
+  const child = spawn(file, args, {
+    // bubblewrap is looked for there, and clears it; Node itself is named by its whole path.
+    env: path.isAbsolute(file) ? {} : { PATH: SEARCH_PATH },
+    stdio: ['pipe', 'pipe', 'pipe', ...(filter === undefined ? [] : [filter])],
+  });
+  return { ...pipesOf(child), exited: exitOf(child), kill: () => void child.kill('SIGKILL') };
+}
+
+function pipesOf({ stdin, stdout, stderr }: ChildProcess) {
+  if (stdin === null || stdout === null || stderr === null) throw new Error('no pipes');
+  // A process that is gone closes its end; that it is gone is told by `exited`.
+  stdin.on('error', () => undefined);
+  return { stdin, stdout, stderr };
+}
+
+function exitOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(null));
+    child.once('close', (code) => resolve(code));
+  });
+}

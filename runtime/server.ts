@@ -1,0 +1,26 @@
+/** Entry: `node runtime/server.ts` serves the provider runtime until SIGTERM or SIGINT. */
+import { loadConfig } from '#lib/config/index.ts';
+import { createLog } from '#lib/log.ts';
+import { startRuntime } from './start.ts';
+
+const config = loadConfig('runtime');
+const log = createLog({ level: config.LOG_LEVEL, name: 'runtime' });
+if (process.getuid?.() === 0) log.warn('the runtime runs as root; give it a user of its own');
+const runtime = await startRuntime(config, log);
+log.info(
+  { host: config.MODEL_RUNTIME_HOST, port: runtime.port, instanceId: runtime.instanceId },
+  'listening',
+);
+
+let stopping = false;
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    void runtime.stop().then(() => {
+      log.info('stopped');
+      process.exit();
+    });
+  });
+}

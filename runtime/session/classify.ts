@@ -1,0 +1,100 @@
+import type { FailureCode, FailureDetails } from '#lib/envelope/failures.ts';
+import { valueAt, valuesAt } from '#lib/provider-file/paths.ts';
+
+/** Why the provider gave no answer, in the words of the closed list. */
+export interface Classified {
+  readonly code: FailureCode;
+  readonly details: FailureDetails;
+}
+
+export interface LimitWords {
+  readonly errors: readonly string[];
+  readonly resetAt?: string | undefined;
+  readonly resetInSeconds?: string | undefined;
+}
+
+/** A wait beyond this is an allowance that is used up, not a burst of requests. */
+const LONGEST_BURST_MS = 10 * 60_000;
+
+/**
+ * Reads a response with an error's status.
+ * @param body parsed JSON, or undefined when it was none
+ */
+export function classifyStatus(
+  { status, retryAfter, body }: { status: number; retryAfter: string | null; body: unknown },
+  limits: LimitWords,
+  now = Date.now(),
+): Classified {
+  const retryAfterMs = readRetryAfter(retryAfter, now);
+  const resetAt = readReset(body, limits, now);
+  const waitMs = resetAt === null ? retryAfterMs : resetAt - now;
+  const isLimit = status === 402 || (status < 500 && namesLimit(body, limits));
+  if (isLimit || (status === 429 && (waitMs ?? 0) > LONGEST_BURST_MS)) {
+    return {
+      code: 'usage_limit',
+      details: { status, resetAt: resetAt ?? (retryAfterMs === null ? null : now + retryAfterMs) },
+    };
+  }
+  if (status === 401 || status === 403) return { code: 'credential_refused', details: { status } };
+  if (status === 429) return { code: 'rate_limited', details: { status, retryAfterMs: waitMs } };
+  if (status === 413) return { code: 'too_large', details: { status } };
+  const retryable = status >= 500 || status === 408 || status === 409;
+  return { code: 'model_error', details: { status, retryable, retryAfterMs } };
+}
+
+/** Reads an error that came within a stream, after status 200. */
+export function classifyStreamError(
+  error: unknown,
+  limits: LimitWords,
+  now = Date.now(),
+): Classified {
+  if (namesLimit(error, limits)) {
+    return {
+      code: 'usage_limit',
+      details: { status: 200, resetAt: readReset(error, limits, now) },
+    };
+  }
+  const words = strings(error, 0).filter((text) => text.length <= 80);
+  const isBusy = words.some((word) => /^rate_?limit/i.test(word));
+  return isBusy
+    ? { code: 'rate_limited', details: { status: 200, retryAfterMs: null } }
+    : { code: 'model_error', details: { status: 200, retryable: true } };
+}
+
+function namesLimit(body: unknown, { errors }: LimitWords): boolean {
+  return errors.length > 0 && strings(body, 0).some((text) => errors.includes(text));
+}
+
+/** Every text within the value, to a depth that real errors have. */
+function strings(value: unknown, depth: number): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || depth > 6) return [];
+  return Object.values(value)
+    .slice(0, 100)
+    .flatMap((each) => strings(each, depth + 1));
+}
+
+function readReset(body: unknown, limits: LimitWords, now: number): number | null {
+  const at = limits.resetAt === undefined ? undefined : valueAt(body, limits.resetAt);
+  if (at !== undefined) {
+    const instant =
+      typeof at === 'number' ? at * 1_000 : Date.parse(typeof at === 'string' ? at : '');
+    if (isSane(instant - now)) return instant;
+  }
+  const path = limits.resetInSeconds;
+  const seconds = path === undefined ? undefined : Number(valuesAt(body, path)[0]);
+  return seconds !== undefined && isSane(seconds * 1_000) ? now + seconds * 1_000 : null;
+}
+
+/** `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). */
+function readRetryAfter(header: string | null, now: number): number | null {
+  if (header === null) return null;
+  const text = header.trim();
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
+  return isSane(ms) ? ms : null;
+}
+
+/** A provider's time is a claim: a wait is between nothing and forty days. */
+function isSane(ms: number): boolean {
+  return Number.isFinite(ms) && ms >= 0 && ms <= 40 * 86_400_000;
+}

@@ -1,0 +1,26 @@
+import type { Protocol } from '#lib/provider-file/protocols.ts';
+import type { LimitWords } from './classify.ts';
+
+/** What a session is given on its standard input, in one line. There is no credential in it. */
+export interface SessionJob {
+  readonly protocol: Protocol;
+  /** The one path that the broker lets through. */
+  readonly path: string;
+  readonly modelId: string;
+  readonly instructions: string;
+  readonly messages: readonly unknown[];
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly inputSchema: Readonly<Record<string, unknown>>;
+  }[];
+  readonly maxOutputTokens: number | null;
+  readonly options: {
+    readonly stream: 'with_usage' | 'plain';
+    readonly omit: readonly string[];
+    readonly toolNamespace?: string | undefined;
+  };
+  readonly limits: LimitWords;
+  /** Silence of the model after which the step is given up; bytes that only keep the connection do not count. */
+  readonly idleMs: number;
+}

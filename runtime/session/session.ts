@@ -1,0 +1,16 @@
+/** Entry of a model session: one job on standard input, one answer on standard output, and the end. */
+import { text } from 'node:stream/consumers';
+import type { Protocol } from '#lib/provider-file/protocols.ts';
+import { brokerFetch } from './broker-fetch.ts';
+import type { SessionJob } from './job.ts';
+import { runStep } from './step.ts';
+import { warmUp } from './warm-up.ts';
+
+const [socketPath = '', ...protocols] = process.argv.slice(2);
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime names them, from provider files that it has read
+await warmUp(protocols as Protocol[]);
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime wrote it, and a session trusts nobody else
+const job = JSON.parse(await text(process.stdin)) as SessionJob;
+const { path, options } = job;
+const answer = await runStep(job, brokerFetch({ socketPath, path, omit: options.omit }));
+process.stdout.write(`${JSON.stringify(answer)}\n`, () => process.exit());

@@ -1,0 +1,147 @@
+import { jsonSchema, streamText, tool, type ModelMessage, type ToolSet } from 'ai';
+import { classifyStreamError, type Classified } from './classify.ts';
+import type { SessionJob } from './job.ts';
+import { openModel } from './model.ts';
+
+/** What a session writes on its standard output, in one line. The runtime reads it as it reads any stranger's. */
+export type SessionAnswer = { readonly result: unknown } | { readonly failure: Classified };
+
+/** Makes one model step: a stream from the provider, one neutral answer. */
+export async function runStep(
+  job: SessionJob,
+  fetch: typeof globalThis.fetch,
+): Promise<SessionAnswer> {
+  const idle = startIdleClock(job.idleMs);
+  const namespace = job.options.toolNamespace ?? '';
+  try {
+    const stream = streamText({
+      ...openModel(job, fetch),
+      messages: renamed(job.messages, (name) => namespace + name),
+      tools: toolSet(job.tools, namespace),
+      ...(job.maxOutputTokens === null ? {} : { maxOutputTokens: job.maxOutputTokens }),
+      maxRetries: 0,
+      abortSignal: idle.signal,
+      onError: () => undefined,
+    });
+    for await (const part of stream.stream) {
+      if (part.type === 'error') {
+        if (idle.signal.aborted) break;
+        return { failure: failureOf(part.error, job) };
+      }
+      if (CONTENT.has(part.type)) idle.restart();
+    }
+    if (idle.signal.aborted) return { failure: { code: 'timeout', details: {} } };
+    const finishReason = await stream.finishReason;
+    // A stream that ended without saying so broke off.
+    if (finishReason === 'error' || finishReason === 'interrupted') return { failure: BROKEN_OFF };
+    if (finishReason === 'other' && (await stream.rawFinishReason) === undefined) {
+      return { failure: BROKEN_OFF };
+    }
+    const [text, response, calls, usage] = await Promise.all([
+      stream.text,
+      stream.response,
+      stream.toolCalls,
+      stream.usage,
+    ]);
+    const original = (name: string) =>
+      name.startsWith(namespace) ? name.slice(namespace.length) : name;
+    return {
+      result: {
+        text,
+        messages: renamed(response.messages, original),
+        toolCalls: calls.map(({ toolCallId, toolName, input, invalid }) => ({
+          callId: toolCallId,
+          name: original(toolName),
+          input,
+          invalid: invalid === true,
+        })),
+        finishReason,
+        usage: {
+          inputTokens: count(usage.inputTokens),
+          cachedInputTokens: count(usage.inputTokenDetails.cacheReadTokens),
+          outputTokens: count(usage.outputTokens),
+          reasoningTokens: count(usage.outputTokenDetails.reasoningTokens),
+        },
+      },
+    };
+  } catch (error) {
+    if (idle.signal.aborted) return { failure: { code: 'timeout', details: {} } };
+    return { failure: failureOf(error, job) };
+  } finally {
+    idle.stop();
+  }
+}
+
+const BROKEN_OFF: Classified = { code: 'model_error', details: { status: 200, retryable: true } };
+
+const CONTENT: ReadonlySet<string> = new Set([
+  'text-delta',
+  'reasoning-delta',
+  'tool-input-start',
+  'tool-input-delta',
+  'tool-call',
+]);
+
+function startIdleClock(idleMs: number) {
+  const controller = new AbortController();
+  const begin = () => setTimeout(() => controller.abort(), idleMs);
+  let timer = begin();
+  const stop = () => clearTimeout(timer);
+  return {
+    signal: controller.signal,
+    stop,
+    restart() {
+      stop();
+      timer = begin();
+    },
+  };
+}
+
+/** Tools without anything to execute: their calls come back in the answer. */
+function toolSet(tools: SessionJob['tools'], namespace: string): ToolSet {
+  return Object.fromEntries(
+    tools.map(({ name, description, inputSchema }) => [
+      namespace + name,
+      tool({ description, inputSchema: jsonSchema(inputSchema) }),
+    ]),
+  );
+}
+
+function failureOf(error: unknown, job: SessionJob): Classified {
+  const name = error instanceof Error ? error.name : '';
+  if (/JSONParse|TypeValidation|InvalidResponse|NoContent|EmptyResponse|NoOutput/.test(name)) {
+    return { code: 'malformed', details: {} };
+  }
+  // A provider's own error event comes as it was sent, alone or with the library's error about it.
+  if (!(error instanceof Error)) return classifyStreamError(error, job.limits);
+  const sent: unknown = 'data' in error ? error.data : undefined;
+  return sent === undefined ? BROKEN_OFF : classifyStreamError(sent, job.limits);
+}
+
+/** The messages with every tool's name changed, in calls and in their results. */
+function renamed(messages: readonly unknown[], rename: (name: string) => string): ModelMessage[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library checks messages itself
+  return structuredClone(messages).map((message) => renameIn(message, rename)) as ModelMessage[];
+}
+
+function renameIn(value: unknown, rename: (name: string) => string): unknown {
+  if (typeof value !== 'object' || value === null || !('content' in value)) return value;
+  const { content } = value;
+  if (!Array.isArray(content)) return value;
+  const parts = content.map((part: unknown) =>
+    typeof part === 'object' &&
+    part !== null &&
+    'toolName' in part &&
+    typeof part.toolName === 'string'
+      ? { ...part, toolName: rename(part.toolName) }
+      : part,
+  );
+  return { ...value, content: parts };
+}
+
+/** What a provider reports is a claim: a negative, fractional or missing count becomes a usable number. */
+function count(claimed: unknown): number {
+  return typeof claimed === 'number' && Number.isFinite(claimed) && claimed > 0
+    ? Math.min(Math.round(claimed), 1_000_000_000)
+    : 0;
+}

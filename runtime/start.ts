@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import type { ConfigOf } from '#lib/config/index.ts';
+import { createStoreBox, envelopeKeys, MAX_PLAINTEXT_BYTES } from '#lib/envelope/index.ts';
+import type { Log } from '#lib/log.ts';
+import { serveMetrics } from '#lib/metrics/index.ts';
+import { createExecutions } from './calls/executions.ts';
+import { listen } from './http/listen.ts';
+import { createRuntimeMetrics } from './metrics.ts';
+import { createProviderClient } from './provider/client.ts';
+import { readProviders } from './providers.ts';
+import { checkSandbox } from './sandbox/check-sandbox.ts';
+import { createSandbox } from './sandbox/sandbox.ts';
+import { createSessions } from './sandbox/sessions.ts';
+import { createLease } from './state/lease.ts';
+import { openState } from './state/open-state.ts';
+
+export interface Runtime {
+  readonly port: number;
+  readonly metricsPort: number | undefined;
+  readonly instanceId: string;
+  /** Takes nothing new, lets calls under way end within the grace, and closes. */
+  stop(): Promise<void>;
+}
+
+const MAX_CALLS = 8;
+const SESSIONS_AHEAD = 2;
+/** For how long a call goes on when nobody waits for it. */
+const LONELY_MS = 45_000;
+const DRAIN_MS = 30_000;
+const LAST_FRAMES_MS = 2_000;
+const PRUNE_MS = 60_000;
+
+/** Starts the provider runtime. @throws when its state is taken, a provider file is wrong, or the sandbox has holes */
+export async function startRuntime(config: ConfigOf<'runtime'>, log: Log): Promise<Runtime> {
+  const providers = readProviders(config);
+  const tls = {
+    cert: readFileSync(config.MODEL_RUNTIME_CERT_FILE, 'utf8'),
+    key: readFileSync(config.MODEL_RUNTIME_KEY_FILE, 'utf8'),
+  };
+  const state = openState(config.MODEL_RUNTIME_STATE_DIR);
+  const sandbox = createSandbox(config.MODEL_RUNTIME_SANDBOX);
+  try {
+    await checkSandbox(sandbox);
+  } catch (error) {
+    sandbox.close();
+    state.close();
+    throw error;
+  }
+  if (sandbox.kind === 'process') {
+    log.warn('MODEL_RUNTIME_SANDBOX=process: model sessions are not isolated; never in production');
+  }
+  const keys = envelopeKeys(config.MODEL_RUNTIME_SECRET);
+  const client = createProviderClient({ allowPrivateNetwork: config.MODEL_PROVIDER_FAKE });
+  const sessions = createSessions(sandbox, {
+    ahead: SESSIONS_AHEAD,
+    protocols: [...new Set([...providers.values()].map(({ file }) => file.api.protocol))],
+    maxOutputBytes: MAX_PLAINTEXT_BYTES,
+  });
+  const lease = createLease(state.epoch, (below) => executions.fence(below));
+  const executions = createExecutions({
+    journal: state.journal,
+    box: createStoreBox(keys),
+    lease,
+    maxAtOnce: MAX_CALLS,
+    maxMs: config.MODEL_STEP_TIMEOUT_SECONDS * 1_000,
+    lonelyMs: LONELY_MS,
+  });
+  const { metrics, registry } = createRuntimeMetrics(() => executions.count);
+  let draining = false;
+  const { instanceId } = state;
+  const server = await listen(
+    {
+      keys,
+      log,
+      metrics,
+      isDraining: () => draining,
+      instanceId,
+      sandbox: sandbox.kind,
+      providers,
+      lease,
+      executions,
+      sessions,
+      fetch: client.fetch,
+    },
+    tls,
+    { host: config.MODEL_RUNTIME_HOST, port: config.MODEL_RUNTIME_PORT },
+  );
+  const metricsServer =
+    config.METRICS_PORT === undefined
+      ? undefined
+      : await serveMetrics(registry, { host: config.METRICS_HOST, port: config.METRICS_PORT });
+  state.journal.prune();
+  const pruning = setInterval(() => state.journal.prune(), PRUNE_MS);
+  return {
+    port: server.port,
+    metricsPort: metricsServer?.port,
+    instanceId,
+    async stop() {
+      draining = true;
+      const closed = server.close();
+      await executions.drain(DRAIN_MS);
+      // Their last frames are on the way; who has none would hold the process for as long as it likes.
+      const cut = setTimeout(() => server.cut(), LAST_FRAMES_MS);
+      await closed;
+      clearTimeout(cut);
+      clearInterval(pruning);
+      lease.close();
+      await sessions.close();
+      await client.close();
+      await metricsServer?.close();
+      sandbox.close();
+      state.close();
+    },
+  };
+}

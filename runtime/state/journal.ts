@@ -1,0 +1,79 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/**
+ * Which calls were accepted, and what came of them: protection from replays and idempotence in one. A call that was
+ * accepted and has no end was under way when the process died, or was given up.
+ */
+export interface Journal {
+  find(requestId: string): JournalEntry | undefined;
+  /** Is on disk when it returns, so it stands before the provider is asked. */
+  accept(requestId: string, bodyHash: string): void;
+  /** @param sealed the outcome, sealed for the disk */
+  finish(requestId: string, sealed: string): void;
+  /** Forgets results after an hour, or sooner when they are too many, and ids after 25 hours. */
+  prune(): void;
+}
+
+export interface JournalEntry {
+  readonly bodyHash: string;
+  readonly state: 'accepted' | 'finished';
+  /** Undefined when the result is no longer kept. */
+  readonly sealed: string | undefined;
+}
+
+export const KEEP_IDS_MS = 25 * 3_600_000;
+export const KEEP_RESULTS_MS = 3_600_000;
+const MAX_RESULT_BYTES = 256 * 1024 * 1024;
+
+interface JournalOptions {
+  readonly now?: () => number;
+  readonly maxResultBytes?: number;
+}
+
+export function createJournal(
+  database: DatabaseSync,
+  { now = Date.now, maxResultBytes = MAX_RESULT_BYTES }: JournalOptions = {},
+): Journal {
+  const find = database.prepare(
+    'select body_hash, finished_at, result from calls where request_id = ?',
+  );
+  const accept = database.prepare(
+    'insert into calls (request_id, body_hash, accepted_at) values (?, ?, ?)',
+  );
+  const finish = database.prepare(
+    'update calls set finished_at = ?, result = ? where request_id = ?',
+  );
+  const dropIds = database.prepare('delete from calls where accepted_at < ?');
+  const dropOldResults = database.prepare(
+    'update calls set result = null where finished_at < ? and result is not null',
+  );
+  // The newest are kept for as long as they fit together.
+  const dropResultsBeyond = database.prepare(`
+    update calls set result = null where request_id in (
+      select request_id from (
+        select request_id, sum(length(result)) over (
+          order by finished_at desc, request_id
+        ) as bytes
+        from calls where result is not null
+      ) where bytes > ?
+    )`);
+  return {
+    find(requestId) {
+      const row = find.get(requestId);
+      if (row === undefined) return undefined;
+      const { body_hash: bodyHash, finished_at: finishedAt, result } = row;
+      return {
+        bodyHash: String(bodyHash),
+        state: finishedAt === null ? 'accepted' : 'finished',
+        sealed: typeof result === 'string' ? result : undefined,
+      };
+    },
+    accept: (requestId, bodyHash) => void accept.run(requestId, bodyHash, now()),
+    finish: (requestId, sealed) => void finish.run(now(), sealed, requestId),
+    prune() {
+      dropIds.run(now() - KEEP_IDS_MS);
+      dropOldResults.run(now() - KEEP_RESULTS_MS);
+      dropResultsBeyond.run(maxResultBytes);
+    },
+  };
+}

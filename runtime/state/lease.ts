@@ -1,0 +1,51 @@
+import type { Epoch } from './epoch.ts';
+
+/** For how long a lease holds without another envelope under it. */
+export const LEASE_MS = 30_000;
+
+/**
+ * The lease of the API side as this process sees it: each envelope carries the epoch and so renews it. What was begun
+ * under a lease that is over must not go on, nor be stored.
+ */
+export interface Lease {
+  /** Takes an envelope's epoch. @returns false for an epoch that is over */
+  renew(epoch: number): boolean;
+  /** Whether work that was begun under this epoch still counts. */
+  holds(epoch: number): boolean;
+  epoch(): number;
+  close(): void;
+}
+
+/**
+ * @param onLost is told that work under epochs below this one is over
+ * @param now milliseconds of a clock that nobody sets, and that runs on while the process is stopped
+ */
+export function createLease(
+  stored: Epoch,
+  onLost: (below: number) => void,
+  now: () => number = () => performance.now(),
+): Lease {
+  let renewedAt = now();
+  const isOver = () => now() - renewedAt > LEASE_MS;
+  const check = () => {
+    if (isOver()) onLost(Infinity);
+  };
+  const timer = setInterval(check, 1_000);
+  timer.unref();
+  return {
+    renew(epoch) {
+      if (epoch < stored.current()) return false;
+      // A process that was stopped may read this envelope before its timer fires.
+      check();
+      if (epoch > stored.current()) {
+        stored.raise(epoch);
+        onLost(epoch);
+      }
+      renewedAt = now();
+      return true;
+    },
+    holds: (epoch) => epoch === stored.current() && !isOver(),
+    epoch: () => stored.current(),
+    close: () => clearInterval(timer),
+  };
+}

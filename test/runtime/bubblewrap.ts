@@ -1,0 +1,15 @@
+import { spawnSync } from 'node:child_process';
+
+const probe = spawnSync(
+  'bwrap',
+  ['--unshare-all', '--unshare-user', '--disable-userns', '--ro-bind', '/', '/', 'true'],
+  { encoding: 'utf8' },
+);
+
+/** Whether this machine can make the sandbox. `.ci/run` fails where it cannot. */
+export const HAS_BUBBLEWRAP = probe.status === 0;
+
+/** Said in the names of tests that are skipped without it. */
+export const WHY_SKIPPED = HAS_BUBBLEWRAP
+  ? ''
+  : ' (skipped: bubblewrap cannot make a sandbox here)';

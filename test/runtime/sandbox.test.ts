@@ -1,0 +1,223 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { spawnSync } from 'node:child_process';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { readProviderFile } from '#lib/provider-file/index.ts';
+import { startBroker } from '#runtime/sandbox/broker.ts';
+import { checkSandbox } from '#runtime/sandbox/check-sandbox.ts';
+import { createSandbox, type Sandbox } from '#runtime/sandbox/sandbox.ts';
+import { HAS_BUBBLEWRAP, WHY_SKIPPED } from './bubblewrap.ts';
+import { createRig, runOn } from './rig.ts';
+
+function inside(file: string) {
+  return path.join(import.meta.dirname, 'inside', file);
+}
+
+describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
+  let sandbox: Sandbox;
+
+  beforeAll(() => {
+    sandbox = createSandbox('bubblewrap');
+    return () => sandbox.close();
+  });
+
+  async function run(script: string, input = ''): Promise<{ output: string; code: number | null }> {
+    const socketPath = sandbox.socketPath();
+    const broker = await startBroker(socketPath);
+    onTestFinished(() => broker.close());
+    const child = sandbox.launch(inside(script), socketPath);
+    onTestFinished(() => child.kill());
+    child.stdin.end(input);
+    child.stderr.resume();
+    const output = await text(child.stdout);
+    return { output, code: await child.exited };
+  }
+
+  test('the probe at the start finds every wall', async () => {
+    await expect(checkSandbox(sandbox)).resolves.toBeUndefined();
+  });
+
+  test('more than forty attempts to get out all fail', async () => {
+    // Something that could be reached, were the loopback shared.
+    const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    const { output } = await run('probes.ts');
+    const { tried, got } = JSON.parse(output) as { tried: number; got: string[] };
+    expect(tried).toBeGreaterThanOrEqual(40);
+    expect(got).toEqual([]);
+  });
+
+  test('the same attempts do succeed outside, where they can', async () => {
+    const server = createTcpServer((socket) => socket.end()).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { stdout } = spawnSync(process.execPath, [inside('probes.ts'), '/nowhere.sock'], {
+      env: { PORT: String(port) },
+      encoding: 'utf8',
+      // Nothing that a probe could harm: it cannot write where the test's user cannot.
+      ...(process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}),
+      timeout: 60_000,
+    });
+    const { got } = JSON.parse(stdout) as { got: string[] };
+    for (const name of [
+      'connect to a loopback server',
+      'listen on a port',
+      'read /etc/passwd',
+      'list /proc',
+      'find a secret in its environment',
+      'start a program',
+      'start a shell',
+    ]) {
+      expect(got).toContain(name);
+    }
+  });
+
+  test.skipIf(process.arch !== 'x64' || !existsSync('/usr/bin/perl'))(
+    'a session that became another program may not make the calls that matter',
+    async () => {
+      const { output } = await run('perl.ts', readFileSync(inside('calls.pl'), 'utf8'));
+      const { tried, got, unix } = JSON.parse(output) as Record<string, unknown>;
+      expect(tried).toBeGreaterThanOrEqual(25);
+      expect(got).toEqual([]);
+      // Or the filter would refuse just everything.
+      expect(unix).toBe(true);
+    },
+  );
+
+  test('a fork bomb does not get to its first fork', async () => {
+    const { output, code } = await run('fork-bomb.ts');
+    expect(output).not.toContain('forked');
+    expect(code).not.toBe(0);
+  });
+
+  test('ten gigabytes are written as sixteen megabytes', async () => {
+    const { output } = await run('disk-hog.ts');
+    expect(Number(output)).toBeGreaterThan(8);
+    expect(Number(output)).toBeLessThanOrEqual(16);
+  });
+
+  test('memory outside of the heap ends below its limit', async () => {
+    const { output, code } = await run('memory-hog.ts');
+    const megabytes = Number(output.trim().split('\n').at(-1));
+    expect(megabytes).toBeGreaterThan(64);
+    expect(megabytes).toBeLessThanOrEqual(768);
+    expect(code).not.toBe(0);
+  });
+
+  test('sessions that misbehave leave room for one that does not', async () => {
+    const rig = await createRig();
+    onTestFinished(() => rig.close());
+    const runtime = await rig.start();
+    const client = rig.client(runtime.port);
+    const hogs = [run('memory-hog.ts'), run('disk-hog.ts'), run('fork-bomb.ts')];
+    const result = await client.run(runOn(rig, runtime.instanceId));
+    expect(result.finishReason).toBe('stop');
+    await Promise.all(hogs);
+  });
+});
+
+describe('a broker', () => {
+  test.each([
+    ['GET', '/messages'],
+    ['POST', '/messages?x=1'],
+    ['POST', '/messages/'],
+    ['POST', '//messages'],
+    ['POST', '/v1/messages'],
+    ['POST', 'http://elsewhere.example/messages'],
+  ])('refuses %s %s, and passes the one request of the file once', async (method, target) => {
+    const rig = await createRig();
+    onTestFinished(() => rig.close());
+    const sandbox = createSandbox('process');
+    onTestFinished(() => sandbox.close());
+    const socketPath = sandbox.socketPath();
+    const broker = await startBroker(socketPath);
+    onTestFinished(() => broker.close());
+    const provider = readProviderFile(
+      'provider-c',
+      readFileSync(path.join(rig.folder, 'provider-c.yaml')),
+      { termsAccepted: false },
+    );
+    const seen: { url: string; headers: Record<string, string> }[] = [];
+    broker.assign({
+      provider,
+      allowed: [{ method: 'POST', path: '/messages' }],
+      credential: { value: 'the-key', account: null },
+      signal: new AbortController().signal,
+      fetch: async (url, init) => {
+        seen.push({
+          url: url instanceof Request ? url.url : url.toString(),
+          headers: init?.headers as Record<string, string>,
+        });
+        return new Response('data: {}\n\n', { headers: { 'content-type': 'text/event-stream' } });
+      },
+    });
+    const send = (verb: string, to: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const outgoing = request(
+          {
+            socketPath,
+            method: verb,
+            path: to,
+            headers: { 'x-api-key': 'stolen', cookie: 'a=b', 'user-agent': 'SomebodyElse' },
+          },
+          (response) => {
+            response.resume();
+            resolve(response.statusCode);
+          },
+        );
+        outgoing.once('error', reject);
+        outgoing.end(verb === 'GET' ? undefined : '{}');
+      });
+    expect(await send(method, target)).toBe(403);
+    expect(seen).toEqual([]);
+    expect(await send('POST', '/messages')).toBe(200);
+    expect(seen).toEqual([
+      {
+        url: `${provider.file.api.baseUrl}/messages`,
+        headers: {
+          accept: 'text/event-stream',
+          'content-type': 'application/json',
+          'anthropic-version': '2023-06-01',
+          'x-api-key': 'the-key',
+        },
+      },
+    ]);
+    expect(await send('POST', '/messages')).toBe(403);
+  });
+});
+
+test('without a sandbox, outside production, steps run all the same, and hello says so', async () => {
+  const rig = await createRig({ env: { MODEL_RUNTIME_SANDBOX: 'process' } });
+  onTestFinished(() => rig.close());
+  const runtime = await rig.spawn();
+  expect(runtime.output()).toContain('MODEL_RUNTIME_SANDBOX=process');
+  const client = rig.client(runtime.port);
+  const { instanceId, sandbox } = await client.hello();
+  expect(sandbox).toBe('process');
+  expect((await client.run(runOn(rig, instanceId))).finishReason).toBe('stop');
+  const strict = rig.client(runtime.port, { requireIsolation: true });
+  await expect(strict.hello()).rejects.toMatchObject({ reason: 'not_isolated' });
+});
+
+test('a runtime that cannot make a sandbox does not start, and says how to mend it', async () => {
+  const rig = await createRig();
+  onTestFinished(() => rig.close());
+  const sandbox: Sandbox = {
+    kind: 'bubblewrap',
+    socketPath: () => path.join(rig.folder, 'b.sock'),
+    // Node's own permissions in its place: files are shut, the network is not.
+    launch: (script, socketPath) => createSandbox('process').launch(script, socketPath),
+    close: () => undefined,
+  };
+  await expect(checkSandbox(sandbox)).rejects.toThrow(/has holes: expected .*apt-get install/s);
+  const broken: Sandbox = {
+    ...sandbox,
+    launch: (_script, socketPath) => sandbox.launch('no/such/script.ts', socketPath),
+  };
+  await expect(checkSandbox(broken)).rejects.toThrow(/cannot be kept apart.*apt-get install/s);
+});

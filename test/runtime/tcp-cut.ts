@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface TcpLine {
+  readonly port: number;
+  /** Breaks the connections that are open; new ones get through. */
+  cut(): void;
+  /** Keeps connections open and passes nothing on. */
+  hold(): void;
+  /** How many there have been. */
+  connections(): number;
+  stop(): Promise<void>;
+}
+
+/** A line to a server on this machine that a test can break. */
+export async function startTcpProxy(target: number): Promise<TcpLine> {
+  const open = new Set<Socket>();
+  let count = 0;
+  let held = false;
+  const server = createServer((client) => {
+    count += 1;
+    const upstream = connect(target, '127.0.0.1');
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      open.add(from);
+      from.on('data', (data) => void (held || to.write(data)));
+      from.on('error', () => undefined);
+      from.once('close', () => {
+        open.delete(from);
+        to.destroy();
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = () => {
+    for (const socket of open) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    hold: () => {
+      held = true;
+    },
+    connections: () => count,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        cut();
+      }),
+  };
+}
