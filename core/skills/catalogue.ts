@@ -1,20 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse as parseYaml } from 'yaml';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { frontMatter } from './front-matter.ts';
 
-export interface CuratedSkill {
+export interface CuratedSkill extends Readonly<z.output<typeof frontMatter>> {
   readonly slug: string;
-  readonly name: string;
-  readonly description: string;
-  readonly category: string;
-  readonly version: string;
-  readonly sources: readonly SkillSource[];
   readonly instructions: string;
 }
-
-/** An authority and what it settles in the text. */
-export type SkillSource = z.output<typeof source>;
 
 export interface SkillCatalogue {
   /** All curated skills, by category and slug. */
@@ -27,23 +20,9 @@ export const MAX_INSTRUCTIONS = 24_000;
 
 const FOLDER = fileURLToPath(new URL('../../skills/', import.meta.url));
 
-const source = z.strictObject({
-  name: z.string().min(1),
-  domain: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'a plain domain'),
-  settles: z.string().min(1),
-});
-
-const frontMatter = z.strictObject({
-  name: z.string().min(1).max(80),
-  description: z.string().min(20).max(300),
-  category: z.string().regex(/^[a-z]+(-[a-z]+)*$/, 'kebab-case'),
-  version: z.string().regex(/^\d+\.\d+\.\d+$/, 'a version like 1.0.0'),
-  sources: z.array(source).min(1),
-});
-
 /**
- * Reads and checks the catalogue, once, at start.
- * @throws naming the first broken file and its fault, so that a process never starts on half a catalogue
+ * Reads and checks the catalogue once, when the process starts.
+ * @throws naming the first broken file and what is wrong with it, so that no process runs on half a catalogue
  */
 export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatalogue> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.md'));
@@ -62,7 +41,7 @@ export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatal
   return { skills, find: (slug) => bySlug.get(slug) };
 }
 
-/** @throws naming the file and the fault */
+/** Reads one skill from its file's text. @throws naming the file and what is wrong with it */
 export function readSkill(file: string, text: string): CuratedSkill {
   const fault = (message: string) => new Error(`skills/${file}: ${message}`);
   const slug = file.replace(/\.md$/, '');

@@ -11,9 +11,18 @@ export interface CustomSkill {
   readonly updatedAt: Date;
 }
 
-const columns = sql`
-  id, name, description, instructions, created_at as "createdAt", updated_at as "updatedAt"
-`;
+/** A custom skill as lists show it. */
+export interface CustomSkillSummary extends Omit<CustomSkill, 'instructions'> {
+  /** The length of the instructions in UTF-16 code units, as the limits count it. */
+  readonly length: number;
+}
+
+const shortColumns = sql`id, name, description, created_at as "createdAt", updated_at as "updatedAt"`;
+const columns = sql`${shortColumns}, instructions`;
+
+/** Postgres counts a character beyond the Basic Multilingual Plane as one, JavaScript as two. */
+const summaryColumns = sql`${shortColumns},
+  length(instructions) + regexp_count(instructions, '[\\U00010000-\\U0010FFFF]') as length`;
 
 export interface SkillFields {
   readonly name: string;
@@ -37,25 +46,29 @@ export async function createSkill(
   return created ?? readCustomSkill(db, input.projectId, input.id);
 }
 
-export function listCustomSkills(db: Db, projectId: string, page: Page): Promise<CustomSkill[]> {
-  return rows<CustomSkill>(
+export function listCustomSkills(
+  db: Db,
+  projectId: string,
+  page: Page,
+): Promise<CustomSkillSummary[]> {
+  return rows<CustomSkillSummary>(
     db,
     sql`
-      select ${columns} from skills
+      select ${summaryColumns} from skills
       where project_id = ${projectId} and deleted_at is null ${afterCursor(page)}
       order by id desc limit ${page.limit + 1}
     `,
   );
 }
 
-/** @throws {AppError} `skill_not_found` */
+/** Reads a custom skill. @throws {AppError} `skill_not_found` */
 export async function readCustomSkill(db: Db, projectId: string, id: string): Promise<CustomSkill> {
   const [found] = await findCustomSkills(db, projectId, [id]);
   if (found === undefined) throw new AppError('skill_not_found');
   return found;
 }
 
-/** Those of the ids that are custom skills of the project and not deleted, in no order. */
+/** Finds the project's custom skills among the ids, in no order; deleted ones are left out. */
 export async function findCustomSkills(
   db: Db,
   projectId: string,
@@ -71,7 +84,23 @@ export async function findCustomSkills(
   );
 }
 
-/** @throws {AppError} `skill_not_found` */
+/** Finds the same without reading their instructions. */
+export async function findCustomSummaries(
+  db: Db,
+  projectId: string,
+  ids: readonly string[],
+): Promise<CustomSkillSummary[]> {
+  if (ids.length === 0) return [];
+  return rows<CustomSkillSummary>(
+    db,
+    sql`
+      select ${summaryColumns} from skills
+      where project_id = ${projectId} and id = any(${ids}) and deleted_at is null
+    `,
+  );
+}
+
+/** Changes the given fields of a custom skill. @throws {AppError} `skill_not_found` */
 export async function updateSkill(
   db: Db,
   input: Partial<SkillFields> & { id: string; projectId: string },
@@ -93,7 +122,7 @@ export async function updateSkill(
   return updated;
 }
 
-/** Routines keep the reference; a run skips it. @throws {AppError} `skill_not_found` */
+/** Deletes a custom skill. Routines keep their reference, which runs skip. @throws {AppError} `skill_not_found` */
 export async function deleteSkill(db: Db, projectId: string, id: string): Promise<CustomSkill> {
   const skill = await readCustomSkill(db, projectId, id);
   await execute(

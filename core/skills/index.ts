@@ -13,5 +13,16 @@ export {
   readCustomSkill,
   updateSkill,
   type CustomSkill,
+  type CustomSkillSummary,
 } from './custom.ts';
-export { assertSkillsExist, resolveSkills, type AttachedSkill } from './references.ts';
+export { CADENCES, FRESH_DAYS, staleSkills, SUGGESTED_SCHEDULES } from './front-matter.ts';
+export { NEEDS, unmetNeeds, type Need, type ToolHint } from './needs.ts';
+export { cutKeepingState, MAX_STATE, stateBlocks, stateKeys } from './state-block.ts';
+export {
+  measureSkills,
+  resolveSkills,
+  sectionLength,
+  skillSection,
+  type AttachedSkill,
+  type SkillSize,
+} from './references.ts';

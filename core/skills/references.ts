@@ -1,9 +1,9 @@
 import type { Db } from '#lib/database/index.ts';
 import { invalid } from '#lib/errors.ts';
 import type { SkillCatalogue } from './catalogue.ts';
-import { findCustomSkills } from './custom.ts';
+import { findCustomSkills, findCustomSummaries } from './custom.ts';
 
-/** What a run appends for one attached skill. */
+/** A skill as a run appends it to its prompt. */
 export interface AttachedSkill {
   readonly reference: string;
   readonly name: string;
@@ -11,8 +11,8 @@ export interface AttachedSkill {
 }
 
 /**
- * The texts behind a routine's references, in the routine's order: curated slugs first looked up in the catalogue,
- * everything else among the project's custom skills. A reference with nothing behind it any more is left out.
+ * Resolves a routine's references in their order: curated slugs in the catalogue, everything else among the project's
+ * custom skills. A reference to a skill that no longer exists is left out.
  */
 export async function resolveSkills(
   db: Db,
@@ -30,21 +30,55 @@ export async function resolveSkills(
   });
 }
 
-/** @throws {AppError} `invalid_skill` naming each unknown reference with its place */
-export async function assertSkillsExist(
+/** Renders a skill as a section of the prompt. */
+export function skillSection({ name, instructions }: AttachedSkill): string {
+  return `${headingOf(name)}${instructions}`;
+}
+
+/** The size of a skill, for counting a prompt without making it. */
+export interface SkillSize {
+  readonly name: string;
+  readonly length: number;
+}
+
+/** Returns the length of a skill's section, in characters. */
+export function sectionLength({ name, length }: SkillSize): number {
+  return headingOf(name).length + length;
+}
+
+function headingOf(name: string): string {
+  return `## Skill: ${name}\n\n`;
+}
+
+/**
+ * Returns the sizes of the referenced skills.
+ * @param attached references that may be gone; they are left out then
+ * @throws {AppError} `invalid_skill` naming each other one that is unknown, with its place
+ */
+export async function measureSkills(
   db: Db,
   catalogue: SkillCatalogue,
   projectId: string,
   references: readonly string[],
-): Promise<void> {
-  const resolved = await resolveSkills(db, catalogue, projectId, references);
-  const known = new Set(resolved.map(({ reference }) => reference));
-  const faults = references.flatMap((reference, index) =>
-    known.has(reference)
+  attached: readonly string[],
+): Promise<SkillSize[]> {
+  const customIds = references.filter((reference) => catalogue.find(reference) === undefined);
+  const custom = await findCustomSummaries(db, projectId, customIds);
+  const found = references.map((reference, index) => {
+    const curated = catalogue.find(reference);
+    const size =
+      curated === undefined
+        ? custom.find(({ id }) => id === reference)
+        : { name: curated.name, length: curated.instructions.length };
+    return { reference, index, size };
+  });
+  const faults = found.flatMap(({ reference, index, size }) =>
+    size !== undefined || attached.includes(reference)
       ? []
       : [{ path: `skills[${index}]`, message: `no skill with the slug or id ${show(reference)}` }],
   );
   if (faults.length > 0) throw invalid(faults, 'invalid_skill');
+  return found.flatMap(({ size }) => (size === undefined ? [] : [size]));
 }
 
 function show(reference: string): string {

@@ -2,16 +2,27 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadCatalogue, readSkill, type CuratedSkill } from '#core/skills/index.ts';
+import {
+  FRESH_DAYS,
+  loadCatalogue,
+  readSkill,
+  staleSkills,
+  stateKeys,
+  SUGGESTED_SCHEDULES,
+  type CuratedSkill,
+} from '#core/skills/index.ts';
+import { parseSchedule } from '#lib/schedule/index.ts';
 import { renderSkillsPage, SKILLS_PAGE } from '../../docs/generate/skills.ts';
 
 const SECTIONS = [
   'Job',
   'Inputs',
+  'Work budget',
   'Method',
-  'Compare with the previous run',
+  'Compare with the previous result',
   'Common mistakes',
   'Output',
+  'State',
   'Confidence and sources',
   'Where a person decides',
   'Related skills',
@@ -33,6 +44,12 @@ describe('the catalogue', () => {
     );
   });
 
+  test('suggests schedules that the service accepts', () => {
+    for (const schedule of Object.values(SUGGESTED_SCHEDULES)) {
+      expect(() => parseSchedule(schedule)).not.toThrow();
+    }
+  });
+
   test('has no two skills of one name', () => {
     expect(new Set(skills.map(({ name }) => name.toLowerCase())).size).toBe(50);
   });
@@ -51,6 +68,10 @@ describe('the catalogue', () => {
     expect(alike).toEqual([]);
   });
 
+  test(`was held against its sources within the last ${FRESH_DAYS} days`, () => {
+    expect(staleSkills(skills, new Date()).map(({ slug }) => slug)).toEqual([]);
+  });
+
   test('is in docs/skills.md as it is now', async () => {
     const page = await readFile(SKILLS_PAGE, 'utf8');
     expect(page).toBe(await renderSkillsPage(page));
@@ -58,9 +79,9 @@ describe('the catalogue', () => {
 });
 
 describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, skill) => {
-  test('is 2,500 to 9,000 characters', () => {
+  test('is 2,500 to 12,000 characters', () => {
     expect(skill.instructions.length).toBeGreaterThanOrEqual(2_500);
-    expect(skill.instructions.length).toBeLessThanOrEqual(9_000);
+    expect(skill.instructions.length).toBeLessThanOrEqual(12_000);
   });
 
   test('has every section, in order, and no heading above them', () => {
@@ -78,9 +99,41 @@ describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, 
     expect(named.filter((name) => skills.every((other) => other.slug !== name))).toEqual([]);
   });
 
-  test('links nowhere: its sources are plain domains', () => {
+  test('links nowhere: its sources stand in the front matter, each with what it backs', () => {
     expect(skill.instructions).not.toMatch(/https?:|www\.|\]\(/);
     expect(skill.sources.length).toBeGreaterThan(0);
+    for (const { url } of skill.sources) expect(new URL(url).protocol).toBe('https:');
+  });
+
+  test('tells a previous result from none and from one that cannot be read', () => {
+    const compare = sectionOf(skill, 'Compare with the previous result');
+    expect(compare).toMatch(
+      /^- \*\*It is there\.\*\* .{80,}\n- \*\*There is none\.\*\* .{20,}\n- \*\*It cannot be read\.\*\* .{80,}$/,
+    );
+  });
+
+  test('ends its report with a state block that a program can read', () => {
+    const keys = stateKeys(sectionOf(skill, 'State'), slug);
+    expect(keys[0]).toBe('as-of');
+    expect(keys.length).toBeGreaterThanOrEqual(4);
+    expect(keys.length).toBeLessThanOrEqual(7);
+  });
+
+  test('bounds its work and keeps steps back for the report', () => {
+    const budget = sectionOf(skill, 'Work budget');
+    expect(budget).toMatch(/calls?|quer(?:y|ies)|pages?|reads?|exports?/i);
+    expect(budget).toMatch(/steps?|half of the|last third/);
+  });
+
+  test('says what it is beneath another skill', () => {
+    const output = sectionOf(skill, 'Output');
+    expect(
+      skills.some((other) => other.slug !== slug && output.includes(`\`${other.slug}\``)),
+    ).toBe(true);
+  });
+
+  test('needs no date put into it', () => {
+    expect(skill.instructions).not.toMatch(/\bdate variable\b|today's date is/i);
   });
 
   test('holds no placeholder that a reader would expect to be filled', () => {
@@ -90,7 +143,7 @@ describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, 
 
 describe('a broken file stops the start and is named', () => {
   const good =
-    '---\nname: A\ndescription: A description of twenty characters.\ncategory: search\nversion: 1.0.0\nsources:\n  - name: N\n    domain: example.com\n    settles: it\n---\n';
+    '---\nname: A\ndescription: A description of twenty characters.\ncategory: search\nversion: 1.0.0\nneeds: [web]\ncadence: weekly\nchecked: 2026-11-22\nsources:\n  - name: N\n    url: https://example.com/page\n    backs: it\n---\n';
 
   test.each([
     ['without front matter', 'x.md', 'just text', /skills\/x\.md: no front matter/],
@@ -107,6 +160,15 @@ describe('a broken file stops the start and is named', () => {
       good.replace('name: A', 'name: A\nfoo: 1'),
       /skills\/x\.md: .*foo/,
     ],
+    [
+      'with a need outside the vocabulary',
+      'x.md',
+      good.replace('[web]', '[telepathy]'),
+      /skills\/x\.md: needs\.0/,
+    ],
+    ['with an unknown cadence', 'x.md', good.replace('weekly', 'hourly'), /x\.md: cadence/],
+    ['with no real day', 'x.md', good.replace('2026-11-22', '2026-02-30'), /x\.md: checked/],
+    ['with a bare domain', 'x.md', good.replace('https://example.com/page', 'example.com'), /url/],
     [
       'that is too short',
       'x.md',
@@ -135,6 +197,23 @@ describe('a broken file stops the start and is named', () => {
     }
   });
 });
+
+describe('a skill is stale', () => {
+  const skill = { slug: 'a', checked: '2026-01-01' };
+
+  test.each([
+    ['2026-06-30T12:00:00Z', false],
+    ['2026-07-01T12:00:00Z', true],
+    ['2025-12-30T12:00:00Z', true],
+  ])('on %s: %s', (now, stale) => {
+    expect(staleSkills([skill], new Date(now))).toEqual(stale ? [skill] : []);
+  });
+});
+
+function sectionOf({ instructions }: CuratedSkill, title: string): string {
+  const section = instructions.split(`### ${title}\n`)[1] ?? '';
+  return section.split(/\n\n### /)[0] ?? '';
+}
 
 function shinglesOf({ instructions }: CuratedSkill): Set<string> {
   const words = instructions.toLowerCase().match(/[a-z0-9']+/g) ?? [];

@@ -33,6 +33,11 @@ test(
       description: null,
       category: null,
       version: null,
+      needs: [],
+      cadence: null,
+      suggestedSchedule: null,
+      checked: null,
+      sources: [],
       length: 30,
       instructions: '  Keep {{it}} short, please.  ',
       createdAt: expect.any(String),
@@ -83,6 +88,17 @@ test(
       const read = await client.get('/v1/skills/core-web-vitals');
       expect(read.data).toMatchObject({ id: null, slug: 'core-web-vitals', createdAt: null });
       expect(read.data.instructions.length).toBe(read.data.length);
+      expect(read.data).toMatchObject({
+        needs: ['web'],
+        cadence: 'weekly',
+        suggestedSchedule: '0 7 * * 1',
+        checked: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+      });
+      expect(read.data.sources[0]).toEqual({
+        name: 'web.dev',
+        url: 'https://web.dev/articles/vitals',
+        backs: expect.any(String),
+      });
       expect(
         (
           await client.post(
@@ -105,6 +121,13 @@ test(
     const { data } = await other.get('/v1/skills?limit=200');
     const curated = data.filter((skill: { slug: string | null }) => skill.slug !== null);
     expect(curated).toHaveLength(50);
+    for (const skill of curated) {
+      expect(skill).toMatchObject({
+        needs: expect.arrayContaining([expect.any(String)]),
+        cadence: expect.stringMatching(/^(?:daily|weekly|monthly|quarterly)$/),
+        checked: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+      });
+    }
     const performance = curated.filter((skill: { category: string }) =>
       /performance/.test(skill.category),
     );

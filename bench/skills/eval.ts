@@ -1,0 +1,66 @@
+/** `npm run skills:eval -- [slug…]`: see docs/skills-writing.md. */
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { loadCatalogue } from '#core/skills/index.ts';
+import { readEvalFile } from './cases.ts';
+import { evaluateSkill, type Outcome } from './evaluate.ts';
+import { readProjectSkill } from './project-skill.ts';
+import type { EvaluatedSkill } from './prompt.ts';
+import { renderReport } from './report.ts';
+
+export const EVALS = fileURLToPath(new URL('../../skills/evals/', import.meta.url));
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    model: { type: 'string', default: process.env['GATEWAY_MODEL'] ?? '' },
+    cases: { type: 'string', default: EVALS },
+    api: { type: 'string' },
+    json: { type: 'string' },
+  },
+});
+
+const baseUrl = process.env['GATEWAY_BASE_URL'];
+if (baseUrl === undefined || values.model === '') {
+  console.error(
+    'Set GATEWAY_BASE_URL (and GATEWAY_API_KEY) and name a model: npm run skills:eval -- --model <id> [slug…]',
+  );
+  process.exit(2);
+}
+const gateway = { baseUrl, apiKey: process.env['GATEWAY_API_KEY'], model: values.model };
+
+const outcomes: Outcome[] = [];
+for (const { id, skill } of await chosenSkills()) {
+  console.error(`${id} …`);
+  const file = await readEvalFile(path.join(values.cases, `${id}.yaml`));
+  outcomes.push(...(await evaluateSkill(gateway, skill, file)));
+}
+console.log(renderReport(outcomes, gateway.model, gateway.baseUrl));
+if (values.json !== undefined) {
+  await writeFile(
+    values.json,
+    JSON.stringify({ model: gateway.model, gateway: baseUrl, outcomes }, null, 2),
+  );
+}
+const failed = outcomes.some(
+  ({ withSkill, checks }) => withSkill && checks.some(({ passed }) => !passed),
+);
+process.exitCode = failed ? 1 : 0;
+
+async function chosenSkills(): Promise<{ id: string; skill: EvaluatedSkill }[]> {
+  if (values.api !== undefined) {
+    const api = { url: values.api, key: process.env['API_KEY'] };
+    return Promise.all(
+      positionals.map(async (id) => ({ id, skill: await readProjectSkill(api, id) })),
+    );
+  }
+  const catalogue = await loadCatalogue();
+  const { skills } = catalogue;
+  const unknown = positionals.filter((slug) => catalogue.find(slug) === undefined);
+  if (unknown.length > 0) throw new Error(`no curated skill: ${unknown.join(', ')}`);
+  const chosen =
+    positionals.length === 0 ? skills : skills.filter(({ slug }) => positionals.includes(slug));
+  return chosen.map((skill) => ({ id: skill.slug, skill }));
+}

@@ -1,0 +1,50 @@
+import { CASE_NAMES } from './cases.ts';
+import type { Outcome } from './evaluate.ts';
+
+/** Says, skill by skill, what was passed with the text and without it, and by which model. */
+export function renderReport(outcomes: readonly Outcome[], model: string, gateway: string): string {
+  const skills = [...Map.groupBy(outcomes, ({ slug }) => slug)];
+  return [
+    `Model: ${model} at ${gateway}`,
+    '',
+    row('skill', 'case', 'with', 'without'),
+    ...skills.flatMap(([slug, of]) =>
+      CASE_NAMES.map((name) => {
+        const cases = of.filter(({ caseName }) => caseName === name);
+        return row(
+          slug,
+          name,
+          score(cases.filter(({ withSkill }) => withSkill)),
+          score(cases.filter(({ withSkill }) => !withSkill)),
+        );
+      }),
+    ),
+    '',
+    ...failures(outcomes),
+    ...[true, false].map((withSkill) => {
+      const side = outcomes.filter((each) => each.withSkill === withSkill);
+      const tokens = side.reduce((total, each) => total + each.tokens, 0);
+      return `${withSkill ? 'With' : 'Without'} the skill: ${score(side)} checks, ${tokens} tokens`;
+    }),
+  ].join('\n');
+}
+
+function failures(outcomes: readonly Outcome[]): string[] {
+  const lines = outcomes
+    .filter(({ withSkill }) => withSkill)
+    .flatMap(({ slug, caseName, checks }) =>
+      checks
+        .filter(({ passed }) => !passed)
+        .map(({ name, detail }) => `  ${slug}, ${caseName}: ${name}: ${detail}`),
+    );
+  return lines.length === 0 ? [] : ['Failed with the skill:', ...lines, ''];
+}
+
+function score(outcomes: readonly Outcome[]): string {
+  const checks = outcomes.flatMap((each) => each.checks);
+  return `${checks.filter(({ passed }) => passed).length}/${checks.length}`;
+}
+
+function row(...[slug, name, withSkill, without]: readonly string[]): string {
+  return `${slug?.padEnd(32)}${name?.padEnd(10)}${withSkill?.padEnd(8)}${without}`;
+}

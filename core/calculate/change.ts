@@ -1,0 +1,58 @@
+import { CalculationError } from './calculation-error.ts';
+import { Decimal, decimal, shown, significant } from './decimal.ts';
+import { criticalValue } from './normal.ts';
+
+export interface PercentChange {
+  readonly difference: string;
+  /** In percent; null where the earlier value is 0. */
+  readonly percent: string | null;
+  /** In percent, for counts only. */
+  readonly interval: { readonly low: number; readonly high: number } | null;
+}
+
+/**
+ * The change from one value to another. For counts of independent events an interval comes with it: the ratio of two
+ * Poisson rates on the log scale (Kirkwood and Sterne, "Essential Medical Statistics", chapter 23). Exposures are
+ * what the counts were collected over: days, sessions, spend.
+ */
+export function percentChange(input: {
+  before: number | string;
+  after: number | string;
+  counts: boolean;
+  exposureBefore?: number | undefined;
+  exposureAfter?: number | undefined;
+  confidence: number;
+}): PercentChange {
+  const before = decimal(input.before, 'before').div(exposure(input.exposureBefore));
+  const after = decimal(input.after, 'after').div(exposure(input.exposureAfter));
+  const difference = after.minus(before);
+  const percent = before.eq(0) ? null : difference.div(before).times(100);
+  return {
+    difference: shown(difference),
+    percent: percent === null ? null : shown(percent, 6),
+    interval: input.counts ? countsInterval(input, after, before) : null,
+  };
+}
+
+function countsInterval(
+  input: { before: number | string; after: number | string; confidence: number },
+  after: Decimal,
+  before: Decimal,
+): PercentChange['interval'] {
+  const [n0, n1] = [Number(input.before), Number(input.after)];
+  if (!Number.isInteger(n0) || !Number.isInteger(n1) || n0 < 1 || n1 < 1) {
+    throw new CalculationError('with counts: true, before and after must be whole numbers above 0');
+  }
+  const half = criticalValue(input.confidence) * Math.sqrt(1 / n0 + 1 / n1);
+  const ratio = after.div(before).toNumber();
+  return {
+    low: significant((ratio * Math.exp(-half) - 1) * 100),
+    high: significant((ratio * Math.exp(half) - 1) * 100),
+  };
+}
+
+function exposure(value: number | undefined): Decimal {
+  if (value === undefined) return new Decimal(1);
+  if (value <= 0) throw new CalculationError('an exposure must be above 0');
+  return decimal(value);
+}

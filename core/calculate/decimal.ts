@@ -1,0 +1,51 @@
+import { Big } from 'big.js';
+import { CalculationError } from './calculation-error.ts';
+
+/** A constructor of its own: `DP` and `RM` of the shared one belong to whoever counts money. */
+export const Decimal = Big();
+Decimal.DP = 30;
+Decimal.RM = Big.roundHalfEven;
+
+export type Decimal = Big;
+
+const MAX_DIGITS = 40;
+const MAX_EXPONENT = 60;
+/** More than any result needs; products of long numbers would grow and slow down without end. */
+const KEPT_DIGITS = 100;
+
+/** Reads a number as it is written, so that 0.1 is a tenth. @throws {CalculationError} */
+export function decimal(value: number | string, name = 'a number'): Decimal {
+  const text = String(value).trim();
+  if (!/^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?$/.test(text) || text.length > MAX_DIGITS) {
+    throw new CalculationError(`${name} must be a plain decimal number, not ${quoted(text)}`);
+  }
+  return bounded(new Decimal(text.replace(/^\+/, '')));
+}
+
+/** @throws {CalculationError} where a result has grown past every real quantity */
+export function bounded(value: Decimal): Decimal {
+  if (value.e > MAX_EXPONENT) {
+    throw new CalculationError(`the result has more than ${MAX_EXPONENT} digits before the point`);
+  }
+  return value.c.length > KEPT_DIGITS ? new Decimal(value.prec(KEPT_DIGITS)) : value;
+}
+
+/** Brings a double of a statistical function back to the digits it really has. */
+export function fromDouble(value: number): Decimal {
+  if (!Number.isFinite(value)) throw new CalculationError('the result is not a finite number');
+  return new Decimal(Number(value.toPrecision(15)));
+}
+
+/** Writes a decimal without an exponent and without idle zeros, with at most so many places. */
+export function shown(value: Decimal, places = 12): string {
+  return new Decimal(value.round(places)).toFixed();
+}
+
+/** Rounds what a statistical function gives to six significant digits. */
+export function significant(value: number): number {
+  return Number(value.toPrecision(6));
+}
+
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}

@@ -1,0 +1,2 @@
+export { calculateTool } from './tool.ts';
+export { evaluateExpression } from './expression.ts';

@@ -1,0 +1,69 @@
+import { CalculationError } from './calculation-error.ts';
+import { decimal, shown, significant } from './decimal.ts';
+
+export interface Pacing {
+  readonly expectedShare: string;
+  /** Where spending lands if it goes on as it has. */
+  readonly projected: string;
+  readonly projectedShareOfPlan: string;
+  readonly left: string;
+  readonly perDayLeft: string | null;
+  readonly range: { readonly low: number; readonly high: number } | null;
+  /** Whether the plan lies inside the range; null without one. */
+  readonly planInsideRange: boolean | null;
+}
+
+/**
+ * Projects spend to the end of a period. The range is two standard deviations of a forecast of the days left, whose
+ * error has two parts, the days' own noise and the level they are drawn from: s·√(R + R²/D); for one day it is the
+ * interval of the mean method (Hyndman and Athanasopoulos, "Forecasting: Principles and Practice", section 5.5).
+ */
+export function pacing(input: {
+  plan: number | string;
+  spent: number | string;
+  daysElapsed: number;
+  daysTotal: number;
+  /** The share of the period's weight that has elapsed, where its days weigh differently. */
+  elapsedShare?: number | undefined;
+  dailyDeviation?: number | undefined;
+}): Pacing {
+  const { daysElapsed, daysTotal } = input;
+  if (daysElapsed < 1 || daysElapsed > daysTotal) {
+    throw new CalculationError('daysElapsed must lie between 1 and daysTotal');
+  }
+  const plan = decimal(input.plan, 'plan');
+  const spent = decimal(input.spent, 'spent');
+  if (plan.lte(0)) throw new CalculationError('plan must be above 0');
+  const share =
+    input.elapsedShare === undefined
+      ? decimal(daysElapsed).div(daysTotal)
+      : decimal(input.elapsedShare, 'elapsedShare');
+  if (share.lte(0) || share.gt(1)) {
+    throw new CalculationError('elapsedShare must be above 0 and at most 1');
+  }
+  const projected = spent.div(share);
+  const left = plan.minus(spent);
+  const daysLeft = daysTotal - daysElapsed;
+  const range = rangeOf(projected.toNumber(), daysElapsed, daysLeft, input.dailyDeviation);
+  return {
+    expectedShare: shown(share, 6),
+    projected: shown(projected, 2),
+    projectedShareOfPlan: shown(projected.div(plan), 6),
+    left: shown(left, 2),
+    perDayLeft: daysLeft === 0 ? null : shown(left.div(daysLeft), 2),
+    range,
+    planInsideRange: range && plan.gte(range.low) && plan.lte(range.high),
+  };
+}
+
+function rangeOf(
+  projected: number,
+  elapsed: number,
+  left: number,
+  deviation: number | undefined,
+): Pacing['range'] {
+  if (deviation === undefined) return null;
+  if (deviation < 0) throw new CalculationError('dailyDeviation must not be negative');
+  const half = 2 * deviation * Math.sqrt(left + (left * left) / elapsed);
+  return { low: significant(projected - half), high: significant(projected + half) };
+}

@@ -1,0 +1,96 @@
+import { CalculationError } from './calculation-error.ts';
+import { criticalValue, normalQuantile, twoSided } from './normal.ts';
+
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Wilson's score interval (Journal of the American Statistical Association 22, 1927), no continuity correction. */
+export function wilson(successes: number, total: number, confidence = 0.95): Interval {
+  assertCounts(successes, total);
+  const z = criticalValue(confidence);
+  const p = successes / total;
+  const centre = (p + (z * z) / (2 * total)) / (1 + (z * z) / total);
+  const half =
+    (z * Math.sqrt((p * (1 - p)) / total + (z * z) / (4 * total * total))) / (1 + (z * z) / total);
+  return { low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+}
+
+export interface TwoProportions {
+  readonly rateA: number;
+  readonly rateB: number;
+  /** B minus A. */
+  readonly difference: number;
+  readonly interval: Interval;
+  /** The difference as a share of A's rate; null where that is 0. */
+  readonly relative: number | null;
+  /** Null where both rates are 0 or both are 1. */
+  readonly z: number | null;
+  readonly pValue: number | null;
+}
+
+/**
+ * Compares two rates: the pooled z-test, and Newcombe's hybrid score interval for the difference (Statistics in
+ * Medicine 17, 1998, method 10), which holds for small counts where the textbook one does not.
+ */
+export function twoProportions(
+  a: { successes: number; total: number },
+  b: { successes: number; total: number },
+  confidence = 0.95,
+): TwoProportions {
+  const scoreA = wilson(a.successes, a.total, confidence);
+  const scoreB = wilson(b.successes, b.total, confidence);
+  const rateA = a.successes / a.total;
+  const rateB = b.successes / b.total;
+  const difference = rateB - rateA;
+  const pooled = (a.successes + b.successes) / (a.total + b.total);
+  const error = Math.sqrt(pooled * (1 - pooled) * (1 / a.total + 1 / b.total));
+  const z = error === 0 ? null : difference / error;
+  return {
+    rateA,
+    rateB,
+    difference,
+    interval: {
+      low: difference - Math.hypot(rateB - scoreB.low, scoreA.high - rateA),
+      high: difference + Math.hypot(scoreB.high - rateB, rateA - scoreA.low),
+    },
+    relative: rateA === 0 ? null : difference / rateA,
+    z,
+    pValue: z === null ? null : twoSided(z),
+  };
+}
+
+/**
+ * Units for each arm that find the difference of two rates: Fleiss, Levin and Paik, "Statistical Methods for Rates
+ * and Proportions", section 4.2, without continuity correction; the same as `power.prop.test` of R.
+ */
+export function sampleSize(input: {
+  baseline: number;
+  target: number;
+  power: number;
+  alpha: number;
+  sides: 1 | 2;
+}): number {
+  const { baseline: p1, target: p2 } = input;
+  if (p1 === p2) throw new CalculationError('the baseline and the target are the same rate');
+  if ([p1, p2].some((p) => p <= 0 || p >= 1)) {
+    throw new CalculationError('the baseline and the target must lie between 0 and 1');
+  }
+  const zAlpha = normalQuantile(1 - input.alpha / input.sides);
+  const zPower = normalQuantile(input.power);
+  const middle = (p1 + p2) / 2;
+  const root =
+    zAlpha * Math.sqrt(2 * middle * (1 - middle)) +
+    zPower * Math.sqrt(p1 * (1 - p1) + p2 * (1 - p2));
+  return (root / (p1 - p2)) ** 2;
+}
+
+function assertCounts(successes: number, total: number): void {
+  if (!Number.isInteger(successes) || !Number.isInteger(total) || successes < 0 || total <= 0) {
+    throw new CalculationError('successes and total must be whole numbers, total above 0');
+  }
+  if (successes > total) {
+    throw new CalculationError(`${successes} successes of ${total} are more than all`);
+  }
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { NEEDS } from './needs.ts';
+
+/** How often a skill is best run. */
+export const CADENCES = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
+export type Cadence = (typeof CADENCES)[number];
+
+/** A schedule to suggest for each: at seven in the morning of the routine's time zone, weekly on Mondays. */
+export const SUGGESTED_SCHEDULES: Readonly<Record<Cadence, string>> = {
+  daily: '0 7 * * *',
+  weekly: '0 7 * * 1',
+  monthly: '0 7 1 * *',
+  quarterly: '0 7 1 1,4,7,10 *',
+};
+
+/** After how many days the facts of a skill are read again. */
+export const FRESH_DAYS = 180;
+
+const source = z.strictObject({
+  name: z.string().min(1),
+  url: z.url({ protocol: /^https$/ }),
+  backs: z.string().min(1),
+});
+
+export const frontMatter = z.strictObject({
+  name: z.string().min(1).max(80),
+  description: z.string().min(20).max(300),
+  category: z.string().regex(/^[a-z]+(-[a-z]+)*$/, 'kebab-case'),
+  version: z.string().regex(/^\d+\.\d+\.\d+$/, 'a version like 1.0.0'),
+  /** What the routine's tools should offer; empty for a skill that works on its instructions alone. */
+  needs: z.array(z.enum(NEEDS)),
+  cadence: z.enum(CADENCES),
+  /** The day on which somebody last held the text against its sources. */
+  checked: z.iso.date(),
+  sources: z.array(source).min(1),
+});
+
+/** The skills whose facts were last checked more than so many days before, or are dated in the future. */
+export function staleSkills<Skill extends { readonly checked: string }>(
+  skills: readonly Skill[],
+  today: Date,
+  days: number = FRESH_DAYS,
+): Skill[] {
+  return skills.filter(({ checked }) => {
+    const age = Math.floor((today.getTime() - Date.parse(checked)) / 86_400_000);
+    return age > days || age < -1;
+  });
+}

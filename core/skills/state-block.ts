@@ -1,0 +1,53 @@
+/** What a skill leaves for its next run: a fenced block ```` ```state <slug> ```` of `key: value` lines. */
+export interface StateBlock {
+  readonly slug: string;
+  readonly entries: ReadonlyMap<string, string>;
+}
+
+export const MAX_STATE = 2_000;
+
+/** The body is bounded, so that a result full of openings takes no longer to read than any other. */
+const BLOCK = /^```state ([a-z0-9]+(?:-[a-z0-9]+)*)[ \t]*\n([\s\S]{0,2000}?)^```[ \t]*$/gm;
+const ENTRY = /^([a-z][a-z-]{0,30}): ?(.*)$/;
+
+/** Finds the state blocks of a result, the last one of each slug. A block with a line of another form is none. */
+export function stateBlocks(text: string): StateBlock[] {
+  const found = new Map<string, StateBlock>();
+  for (const [, slug = '', body = ''] of text.replaceAll('\r\n', '\n').matchAll(BLOCK)) {
+    const entries = entriesOf(body);
+    if (entries === undefined) found.delete(slug);
+    else found.set(slug, { slug, entries });
+  }
+  return [...found.values()];
+}
+
+/** The keys that a skill's own text asks for, in order; none where it shows no block of its slug. */
+export function stateKeys(instructions: string, slug: string): string[] {
+  const block = stateBlocks(instructions).find((each) => each.slug === slug);
+  return block === undefined ? [] : [...block.entries.keys()];
+}
+
+/**
+ * Cuts a result to a length for the next run's prompt and keeps its state blocks, which stand at the end: a plain
+ * cut would lose exactly what the next run compares with.
+ */
+export function cutKeepingState(result: string, limit: number): string {
+  if (result.length <= limit) return result;
+  const blocks = [...result.matchAll(BLOCK)].map(([block]) => block);
+  const tail = blocks.length === 0 ? '' : `\n\n${blocks.join('\n\n')}`;
+  const note = '\n\n[cut here]';
+  const head = limit - tail.length - note.length;
+  // Blocks that fill the prompt by themselves are no state; the beginning is worth more then.
+  if (head < limit / 2) return result.slice(0, limit);
+  return `${result.slice(0, head).replace(/[\uD800-\uDBFF]$/, '')}${note}${tail}`;
+}
+
+function entriesOf(body: string): ReadonlyMap<string, string> | undefined {
+  const entries = new Map<string, string>();
+  for (const line of body.split('\n').filter((each) => each.trim() !== '')) {
+    const [, key, value] = ENTRY.exec(line) ?? [];
+    if (key === undefined || value === undefined || entries.has(key)) return undefined;
+    entries.set(key, value.trim());
+  }
+  return entries.size === 0 ? undefined : entries;
+}

@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { calculateTool, evaluateExpression } from '#core/calculate/index.ts';
+
+function value(expression: string, variables?: Record<string, number | string>): unknown {
+  const outcome = calculateTool.execute({
+    operation: 'arithmetic',
+    expression,
+    ...(variables === undefined ? {} : { variables }),
+  });
+  return outcome.ok ? (outcome.result as { value: string }).value : outcome.error;
+}
+
+describe('arithmetic', () => {
+  test.each([
+    ['0.1 + 0.2', '0.3'],
+    ['1.1 * 1.1', '1.21'],
+    ['-2^2', '-4'],
+    ['2^3^2', '512'],
+    ['2^-2', '0.25'],
+    ['(1 + 2) * -3', '-9'],
+    ['10 % * 250', '25'],
+    ['7 / 3', '2.333333333333'],
+    ['round(2.5)', '3'],
+    ['round(-2.5)', '-3'],
+    ['round(1.005, 2)', '1.01'],
+    ['sum(1, 2, 3.5)', '6.5'],
+    ['mean(1, 2)', '1.5'],
+    ['median(9, 1, 5)', '5'],
+    ['median(4, 1, 2, 3)', '2.5'],
+    ['min(3, -1) + max(3, -1) + abs(-2)', '4'],
+    ['sqrt(2)', '1.414213562373'],
+    ['ln(exp(1))', '1'],
+    ['32 ^ 0.2', '2'],
+    ['400 × 3 ÷ 4 − 1', '299'],
+    ['1e3 + .5', '1000.5'],
+    ['(-1)^3', '-1'],
+    ['round(1.0000000000000001^100000, 6)', '1'],
+  ])('%s is %s', (expression, expected) => {
+    expect(value(expression)).toBe(expected);
+  });
+
+  test('takes variables, as numbers or as text', () => {
+    expect(value('spend / leads', { spend: '20000.10', leads: 400 })).toBe('50.00025');
+  });
+
+  test('says whether a result is exact', () => {
+    expect(evaluateExpression('0.1 * 3').exact).toBe(true);
+    expect(evaluateExpression('sqrt(4)').exact).toBe(false);
+  });
+
+  test('adds and multiplies whole numbers as integers of any size do', () => {
+    const whole = fc.integer({ min: -1_000_000, max: 1_000_000 });
+    fc.assert(
+      fc.property(whole, whole, whole, (a, b, c) => {
+        const found = evaluateExpression('(a + b) * c', { a, b, c }).value;
+        expect(found.eq(((BigInt(a) + BigInt(b)) * BigInt(c)).toString())).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('an expression that has no value is told in words', () => {
+  test.each([
+    ['', 'the expression is empty'],
+    ['1 / 0', 'division by zero'],
+    ['0 ^ -1', 'division by zero'],
+    ['sqrt(-1)', 'there is no root of -1'],
+    ['ln(0)', 'there is no logarithm of 0'],
+    ['(-8) ^ 0.5', 'a negative number has no fractional power'],
+    ['1 +', 'the expression ends too early'],
+    ['(1', '")" is missing'],
+    ['1 2', '"2" is not expected there'],
+    ['a + 1', 'there is no variable "a"'],
+    ['constructor', 'there is no variable "constructor"'],
+    ['toString(1)', /there is no function toString; there are abs, min/],
+    ['sqrt(1, 2)', 'sqrt takes 1 number, not 2'],
+    ['round(1, 2, 3)', 'round takes 1 or 2 numbers, not 3'],
+    ['round(1, 99)', 'round takes 0 to 12 places'],
+    ['1; 2', 'cannot read the expression at "; 2"'],
+    ['9^999', 'the result has more than 60 digits before the point'],
+    ['99999999999999999999^1000', 'the result is not a finite number'],
+    ['2^1001', 'the result has more than 60 digits before the point'],
+    ['(-2)^0.5', 'a negative number has no fractional power'],
+    ['exp(1000)', 'the result is not a finite number'],
+    [`${'('.repeat(60)}1${')'.repeat(60)}`, 'the expression is nested too deeply'],
+    [`${'-'.repeat(60)}1`, 'the expression is nested too deeply'],
+  ])('%s', (expression, message) => {
+    expect(value(expression)).toMatch(message);
+  });
+
+  test('also an endless one', () => {
+    expect(value('1+'.repeat(600))).toMatch(/at most 1000 characters|Too big/);
+  });
+
+  test('and long numbers take no longer than short ones', () => {
+    const a = '1.23456789012345678901234567890123456789';
+    const started = performance.now();
+    value(Array.from({ length: 400 }, () => 'a').join('*'), { a });
+    value('a^1000', { a });
+    value('a^1e60', { a });
+    value('(a^50)^50', { a });
+    // Without a limit each takes seconds.
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  test('no text whatever makes it throw or hang', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 60, unit: 'grapheme' }), (text) => {
+        const outcome = calculateTool.execute({ operation: 'arithmetic', expression: text });
+        expect(typeof outcome.ok).toBe('boolean');
+      }),
+    );
+  });
+});
