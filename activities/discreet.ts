@@ -2,8 +2,8 @@ import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { Log } from '#lib/log.ts';
 
 /**
- * Keeps unexpected errors out of Temporal's history, where their messages and stacks would stand as plain text (a
- * driver's error quotes the value it stumbled over). The log has the error; history has `internal_error`.
+ * Keeps unexpected errors out of Temporal's history, which shows their messages and stacks as plain text; a database
+ * driver's error quotes the value that caused it. The log has the error, the history has `internal_error`.
  */
 export function discreet<A extends object>(log: Log, activities: A): A {
   const wrapped = Object.entries(activities).map(([name, work]) => [

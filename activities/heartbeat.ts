@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 
 const BEAT_MS = 3_000;
 
-/** Beats while `work` goes on: without it an activity never learns that it was cancelled, nor Temporal that we died. */
+/** Sends heartbeats during `work`: without them no activity learns of its cancellation, nor Temporal of a crash. */
 export async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(), BEAT_MS);

@@ -1,27 +1,34 @@
+import type { AdmissionReport } from '#core/runs/index.ts';
+import { createTickParts, tick, type TickDeps, type TickReport } from '#core/scheduling/index.ts';
 import { Context } from '@temporalio/activity';
-import {
-  dispatchQueuedRuns,
-  tick,
-  type TickDeps,
-  type TickReport,
-} from '#core/scheduling/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
-/** The next tick goes on with what is left, so this only bounds how long one activity, and its worker, is busy. */
-const DISPATCH_MS = 5 * 60_000;
-
 export interface SchedulingActivities {
+  /** All parts in order, for schedulers that began before each was an activity of its own. */
   tick(): Promise<TickReport>;
-  dispatch(): Promise<{ started: number; unavailable: boolean }>;
+  /** Named as in the histories of schedulers that are open. */
+  dispatch(): Promise<AdmissionReport>;
+  claimDue(): Promise<void>;
+  startDeliveries(): Promise<void>;
+  expireQueued(): Promise<void>;
+  sweepRuns(): Promise<void>;
+  keepHouse(): Promise<void>;
 }
 
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
+  const parts = createTickParts(deps);
   return {
-    tick: () => withHeartbeat(() => tick(deps)),
-    dispatch: () => {
-      const { cancellationSignal } = Context.current();
-      const signal = AbortSignal.any([cancellationSignal, AbortSignal.timeout(DISPATCH_MS)]);
-      return withHeartbeat(() => dispatchQueuedRuns(deps, signal));
-    },
+    tick: () => untilCancelled((signal) => tick(deps, signal)),
+    dispatch: () => withHeartbeat(() => deps.admission.admit()),
+    claimDue: () => untilCancelled(async (signal) => void (await parts.claim(signal))),
+    startDeliveries: () => untilCancelled(async (signal) => void (await parts.deliveries(signal))),
+    expireQueued: () => untilCancelled(async (signal) => void (await parts.expire(signal))),
+    sweepRuns: () => untilCancelled(async (signal) => void (await parts.sweep(signal))),
+    keepHouse: () => untilCancelled((signal) => parts.housekeeping(signal)),
   };
+}
+
+/** Hands `work` the signal by which an attempt that timed out learns, with a heartbeat, that it is given up. */
+function untilCancelled<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return withHeartbeat(() => work(Context.current().cancellationSignal));
 }

@@ -11,7 +11,7 @@ export interface WebhookActivities {
   attemptDelivery(input: { deliveryId: string }): Promise<AttemptOutcome>;
 }
 
-/** To be served from the webhook task queue, see `webhookTaskQueue`. */
+/** Creates the activities that are served from the webhook task queue, see `webhookTaskQueue`. */
 export function createWebhookActivities(deps: WebhookActivityDeps): WebhookActivities {
   return {
     async attemptDelivery({ deliveryId }) {

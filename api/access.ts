@@ -3,7 +3,7 @@ import type { Role, Scope } from '#core/identity/index.ts';
 
 export type { Scope } from '#core/identity/index.ts';
 
-/** Who may call an operation. */
+/** The kinds of callers that an operation is for. */
 export type AuthKind =
   | 'none'
   /** A signed-in person, no project needed. */
@@ -17,7 +17,7 @@ export type AuthKind =
 
 export interface SessionAccess {
   readonly kind: 'session';
-  /** Of the session itself, which is not the token that stands in the cookie. */
+  /** The id of the session's row, not the token in the cookie. */
   readonly sessionId: string;
   readonly userId: string;
 }
@@ -35,6 +35,11 @@ export interface ProjectAccess {
         readonly userId: string;
         readonly role: Role;
       };
+}
+
+/** Returns the id under which the caller's changes are recorded: the person's, or the API key's. */
+export function actorId({ actor }: ProjectAccess): string {
+  return actor.kind === 'session' ? actor.userId : actor.keyId;
 }
 
 export interface ProjectSessionAccess extends ProjectAccess {

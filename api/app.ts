@@ -15,7 +15,7 @@ import { strictHttp } from './middleware/strict-http.ts';
 import { createRouter, unmatched } from './router.ts';
 import { routes } from './routes.ts';
 
-/** The HTTP face: every request passes these, in this order. */
+/** Creates the HTTP face: every request passes these, in this order. */
 export function createApp(deps: Deps): Koa {
   const app = new Koa({ env: deps.config.NODE_ENV });
   const router = createRouter(routes, deps);
@@ -39,7 +39,7 @@ export function createApp(deps: Deps): Koa {
   app.on('error', (err: Error) => {
     // A client that goes away in the middle of a stream has done nothing wrong.
     if ('code' in err && err.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
-    deps.log.warn({ err }, 'an answer broke off');
+    deps.log.warn({ err }, 'a response broke off');
   });
   return app;
 }

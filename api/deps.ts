@@ -3,12 +3,14 @@ import type {
   ConnectionSecrets,
   CredentialSource,
   ProviderCatalogue,
+  RoutineEditor,
 } from '#core/connections/index.ts';
+import type { Engine } from '#core/engine/index.ts';
 import type { Auth } from '#core/identity/index.ts';
 import type { ModelDirectory } from '#core/models/index.ts';
-import type { RunEngine, RunFeed } from '#core/runs/index.ts';
+import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
+import type { Admission, RunFeed } from '#core/runs/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
-import type { SealedWebhookSecrets } from '#core/webhooks/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -17,7 +19,7 @@ import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
 
-/** What the HTTP face is made of, handed in by its entry; nothing here is a module-level singleton. */
+/** The parts of the HTTP face, handed in by its entry; none of them is a module-level singleton. */
 export interface Deps {
   readonly config: Config;
   readonly planRule: PlanRule;
@@ -30,9 +32,12 @@ export interface Deps {
   readonly webhookSecrets: SealedWebhookSecrets;
   readonly connectionSecrets: ConnectionSecrets;
   readonly credentials: CredentialSource;
+  readonly queuedRuns: QueuedRuns;
+  readonly routineEditor: RoutineEditor;
   readonly providers: ProviderCatalogue;
   readonly providerEnabled: (provider: string) => boolean;
-  readonly engine: RunEngine;
+  readonly engine: Engine;
+  readonly admission: Admission;
   readonly runFeed: RunFeed;
   readonly log: Log;
   readonly metrics: Metrics;

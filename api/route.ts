@@ -2,10 +2,11 @@ import type { z } from 'zod';
 import type { ErrorCode } from '#lib/errors.ts';
 import type { AccessOf, AuthKind, Scope } from './access.ts';
 import type { Deps } from './deps.ts';
+import type { Tag } from './docs/tags.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** Everything that is true of an operation: validation, authorization, the response check and OpenAPI come from it. */
+/** The declaration of an operation, from which validation, authorization, the response check and OpenAPI follow. */
 export interface RouteSpec<
   A extends AuthKind = AuthKind,
   P extends z.ZodType = z.ZodType,
@@ -17,21 +18,19 @@ export interface RouteSpec<
   /** In router form: `/v1/routines/:routineId`. */
   readonly path: string;
   readonly id: string;
-  readonly tag: string;
+  readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
   readonly auth: A;
   readonly scope?: Scope;
-  /** What a malformed path parameter answers: it cannot exist, so it is not found. */
   readonly params?: P;
-  readonly notFound?: ErrorCode;
   readonly query?: Q;
   readonly body?: B;
   /** The body may be left out altogether; it is then parsed as `{}`. */
   readonly bodyOptional?: boolean;
   /** Honours `Idempotency-Key`. */
   readonly idempotent?: boolean;
-  /** Honours `If-Match` and answers with `ETag`. */
+  /** Honours `If-Match` and responds with `ETag`. */
   readonly conditional?: boolean;
   readonly success: {
     readonly status: 200 | 201 | 202;
@@ -39,11 +38,11 @@ export interface RouteSpec<
     readonly description: string;
     /** Header name → what it holds. */
     readonly headers?: Readonly<Record<string, string>>;
-    /** Answers with server-sent events; `data` is the shape of one of them. */
+    /** Responds with server-sent events; `data` is the shape of one of them. */
     readonly stream?: true;
   };
-  /** The errors of this operation itself; those of authentication, limits and parsing are derived. */
-  readonly errors: readonly ErrorCode[];
+  /** The errors of this operation itself; those of its path, authentication, limits and parsing are derived. */
+  readonly errors?: readonly ErrorCode[];
 }
 
 export interface Input<A extends AuthKind, P, Q, B> {
@@ -56,8 +55,8 @@ export interface Input<A extends AuthKind, P, Q, B> {
   /** The version named by `If-Match`, when the route is conditional and the header is there. */
   readonly ifMatch: string | undefined;
   /**
-   * The id for the one resource this request creates. A retry under the same `Idempotency-Key` gets the same id,
-   * so that a create which was committed but not answered is found again and not doubled.
+   * Gives the id for the one resource that this request creates. A retry under the same `Idempotency-Key` gets the
+   * same id, so it finds what was committed before the response was lost.
    */
   readonly newId: NewId;
 }
@@ -69,7 +68,7 @@ export type NewId = (
 export interface Reply<D> {
   readonly data: D;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of a list that goes on: the pipeline says where in the `Link` header. */
+  /** Where the next page of a list begins; the pipeline writes it into the `Link` header. */
   readonly nextCursor?: string | undefined;
 }
 
@@ -78,7 +77,7 @@ export interface JsonRoute {
   readonly handle: (input: Input<AuthKind, unknown, unknown, unknown>) => Promise<Reply<unknown>>;
 }
 
-/** What a stream of events goes on from, and for how long. */
+/** Where a stream of events goes on from, and for how long. */
 export interface StreamInput {
   /** The `Last-Event-ID` header, or empty. */
   readonly lastEventId: string;
@@ -86,7 +85,7 @@ export interface StreamInput {
   readonly signal: AbortSignal;
 }
 
-/** One server-sent event, before its data is written as JSON. */
+/** A server-sent event, before its data is written as JSON. */
 export interface SentEvent {
   readonly event: string;
   readonly id: string;
@@ -129,7 +128,7 @@ export function route<
   };
 }
 
-/** Declares an operation that answers with server-sent events, as `route` does. */
+/** Declares an operation that responds with server-sent events, as `route` does for JSON. */
 export function eventRoute<
   A extends AuthKind,
   P extends z.ZodType = z.ZodType<Record<string, never>>,

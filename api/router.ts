@@ -5,17 +5,23 @@ import type { Deps } from './deps.ts';
 import { serve } from './http/serve.ts';
 import type { Route } from './route.ts';
 
-/** Puts the declared routes, in their order, on a router. A path has one spelling: idempotency is scoped by it. */
+/**
+ * Puts the declared routes on a router. A path has one spelling: idempotency is scoped by it. And it has one meaning:
+ * where a word and a parameter both match, the word is meant, so `/v1/connections/providers` is never an id.
+ */
 export function createRouter(routes: readonly Route[], deps: Deps): Router {
   const router = new Router({ strict: true, sensitive: true });
-  for (const route of routes) {
+  for (const route of routes.toSorted((a, b) => bySpecificity(a.spec.path, b.spec.path))) {
+    const { method, path } = route.spec;
     const handler = serve(route, deps);
+    const isOverridden = routes.some(({ spec }) => overrides(spec.path, path));
     router.register(
-      route.spec.path,
-      [route.spec.method],
+      path,
+      [method],
       [
         (ctx, next) => {
-          ctx.state.route = route.spec.path;
+          if (isOverridden) assertMeant(router, ctx.path, path);
+          ctx.state.route = path;
           return handler(ctx, next);
         },
       ],
@@ -24,13 +30,54 @@ export function createRouter(routes: readonly Route[], deps: Deps): Router {
   return router;
 }
 
-/** What no route took: 405 with `Allow` where another method would do, else 404. */
+/** Refuses what no route took: 405 with `Allow` where another method would do, else 404. */
 export function unmatched(router: Router): Middleware {
   return async (ctx) => {
-    const methods = new Set(
-      router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods),
-    );
-    if (methods.size === 0) throw new AppError('route_not_found');
-    throw new AppError('method_not_allowed', undefined, { Allow: [...methods].join(', ') });
+    const { methods } = meantBy(router, ctx.path);
+    if (methods.length === 0) throw new AppError('route_not_found');
+    throw methodNotAllowed(methods);
   };
+}
+
+/** @throws {AppError} `method_not_allowed` where the request means a more specific path, which lacks its method */
+function assertMeant(router: Router, requested: string, path: string): void {
+  const meant = meantBy(router, requested);
+  if (meant.path !== path) throw methodNotAllowed(meant.methods);
+}
+
+/** Returns the most specific path that matches a request, with its methods; none where no path does. */
+function meantBy(router: Router, requested: string) {
+  const layers = router.match(requested, 'GET').path;
+  const [path] = layers.map((layer) => String(layer.path)).toSorted(bySpecificity);
+  const methods = layers.flatMap((layer) => (layer.path === path ? layer.methods : []));
+  return { path, methods };
+}
+
+function methodNotAllowed(methods: readonly string[]): AppError {
+  return new AppError('method_not_allowed', undefined, { Allow: [...new Set(methods)].join(', ') });
+}
+
+/** Orders paths so that at the first segment in which two differ in kind a word comes before a parameter. */
+function bySpecificity(a: string, b: string): number {
+  return kindsOf(a).localeCompare(kindsOf(b));
+}
+
+/** Returns the segments of a path as `0` for a word and `1` for a parameter. */
+function kindsOf(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => (segment.startsWith(':') ? '1' : '0'))
+    .join('');
+}
+
+/** Tells whether some request matches both paths and means the first. */
+function overrides(specific: string, path: string): boolean {
+  const [words, segments] = [specific.split('/'), path.split('/')];
+  const isBoth = (at: number) =>
+    words[at] === segments[at] || words[at]?.startsWith(':') || segments[at]?.startsWith(':');
+  return (
+    words.length === segments.length &&
+    words.every((_, at) => isBoth(at)) &&
+    bySpecificity(specific, path) < 0
+  );
 }

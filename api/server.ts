@@ -1,5 +1,6 @@
 /** Entry: `node api/server.ts` serves the API until SIGTERM or SIGINT. */
 import { createAuth } from '#core/identity/index.ts';
+import { tickSettled } from '#core/scheduling/index.ts';
 import { openServices } from '#core/services.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
@@ -8,12 +9,11 @@ import { installRuntime } from '#lib/temporal/index.ts';
 import { createApp } from './app.ts';
 import type { Deps } from './deps.ts';
 import { listen } from './http/listen.ts';
-import { tickSettled } from './outside/scheduler-tick.ts';
 
 const config = loadConfig('api');
 const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
 if (config.SCHEDULER_SECRET === undefined) {
-  log.warn('SCHEDULER_SECRET is not set: POST /internal/scheduler/tick answers 503');
+  log.warn('SCHEDULER_SECRET is not set: POST /internal/scheduler/tick responds with 503');
 }
 installRuntime(log);
 const services = await openServices(config, log, 'ras-api');

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createRunEngine, type RunEngine } from '#core/runs/index.ts';
-import { claimDueRoutines, dispatchQueuedRuns } from '#core/scheduling/index.ts';
+import { createEngine, type Engine } from '#core/engine/index.ts';
+import { announceSlots, createAdmission } from '#core/runs/index.ts';
+import { claimDueRoutines } from '#core/scheduling/index.ts';
 import { openDatabase, row, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
@@ -17,7 +17,7 @@ const SMALL = 10;
 const OTHERS = 990;
 const DUE = LARGE + SMALL + OTHERS;
 const CLAIM_BATCH = 500;
-/** As many starts as the product has in flight. */
+/** The starts in flight, as many as the product has. */
 const STARTS_IN_FLIGHT = 16;
 
 const burst: Benchmark = {
@@ -42,12 +42,12 @@ const burst: Benchmark = {
 
       const waits: number[] = [];
       const dispatchStarted = performance.now();
-      const engine = watched(createRunEngine(temporal, UNSERVED_TASK_QUEUE), ({ projectId }) => {
+      const engine = watched(createEngine(temporal, UNSERVED_TASK_QUEUE), ({ projectId }) => {
         if (projectId === small) waits.push((performance.now() - dispatchStarted) / 1_000);
       });
       const seconds = long ? 10 : 4;
       const rates = await alternate(5, {
-        value: () => dispatchRate({ database, engine }, seconds),
+        value: () => startRate({ database, engine }, long ? 600 : 250),
         baseline: () => rateFor(seconds, STARTS_IN_FLIGHT, () => startEmptyWorkflow(bare)),
       });
       if (waits.length < SMALL) throw new Error('the small project was not started at all');
@@ -93,13 +93,13 @@ async function loadDue(url: string): Promise<string> {
 async function claimAll(database: Database): Promise<void> {
   const deps = {
     database,
-    planRule: { billingConfigured: false, defaultPlan: 'scale' as const },
+    planRule: PLAN_RULE,
     providerEnabled: () => true,
   };
   while ((await claimDueRoutines(deps, CLAIM_BATCH)).more);
 }
 
-/** How many occurrences have another number of rows than one, and how many routines are still due. */
+/** Counts the occurrences that have another number of rows than one, and the routines that are still due. */
 async function check(database: Database): Promise<number> {
   const found = await row<{ rows: number; distinct: number; due: number }>(
     database,
@@ -113,25 +113,36 @@ async function check(database: Database): Promise<number> {
   return Math.abs(rows - distinct) + (DUE - distinct) + due;
 }
 
-async function dispatchRate(
-  { database, engine }: { database: Database; engine: RunEngine },
-  seconds: number,
+/** Makes room for so many more, and returns how many workflows are started a second until it is full. */
+async function startRate(
+  { database, engine }: { database: Database; engine: Engine },
+  places: number,
 ): Promise<number> {
   const log = createLog({ level: 'silent', name: 'bench' });
+  const full = await row<{ admitted: number }>(
+    database,
+    sql`select count(*) as admitted from runs where admitted_at is not null`,
+  );
+  const slots = (full?.admitted ?? 0) + places;
+  await announceSlots(database, { workerId: 'bench', taskQueue: UNSERVED_TASK_QUEUE, slots });
+  const rule = { taskQueue: UNSERVED_TASK_QUEUE, planRule: PLAN_RULE };
   const started = performance.now();
-  const stopping = new AbortController();
-  const dispatching = dispatchQueuedRuns({ database, engine, log }, stopping.signal);
-  await sleep(seconds * 1_000);
-  stopping.abort();
-  const { started: runs, unavailable } = await dispatching;
+  const { started: runs, unavailable } = await createAdmission({
+    database,
+    engine,
+    rule,
+    log,
+  }).admit();
   if (unavailable) throw new Error(`Temporal refused after ${runs} runs`);
   return runs / ((performance.now() - started) / 1_000);
 }
 
+const PLAN_RULE = { billingConfigured: false, defaultPlan: 'scale' as const };
+
 function watched(
-  engine: RunEngine,
-  started: (run: Parameters<RunEngine['startRun']>[0]) => void,
-): RunEngine {
+  engine: Engine,
+  started: (run: Parameters<Engine['startRun']>[0]) => void,
+): Engine {
   return {
     ...engine,
     async startRun(run) {

@@ -73,12 +73,12 @@ const lateness: Benchmark = {
 
 export default lateness;
 
-/** The next full minute that is at least so far away. */
+/** Returns the next full minute that is at least so far away. */
 function nextMinute(aheadMs: number): Date {
   return new Date(Math.ceil((Date.now() + aheadMs) / 60_000) * 60_000);
 }
 
-/** For each occurrence of the instant, the seconds after which its row was there to be seen. */
+/** Returns, for each occurrence of the instant, the seconds after which its row could be seen. */
 async function claimedAfter({ database }: Service, instant: Date): Promise<number[]> {
   await sleep(instant.getTime() - Date.now());
   const seen: number[] = [];
@@ -95,7 +95,7 @@ async function claimedAfter({ database }: Service, instant: Date): Promise<numbe
   return seen;
 }
 
-/** The seconds after the instant at which the last of the project's runs succeeded. */
+/** Returns the seconds from the instant until the last of the project's runs succeeded. */
 async function endedAfter(
   { database }: Service,
   projectId: string,

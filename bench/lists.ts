@@ -12,7 +12,7 @@ import { startService, type Service } from './harness/service.ts';
 
 const RUNS = 1_000_000;
 const ROUTINES = 2_000;
-/** Of each other thing a project has: so many that the thousandth page is not the last one. */
+/** The count of everything else a project has: enough that the thousandth page is not the last. */
 const OTHERS = 2_500;
 const PAGE = 1_000;
 const ATMOST = { atMost: 1.5 };
@@ -64,7 +64,7 @@ const PLANNED = [
   ['the cancelled ones of a routine', { routineId: routineId(0), state: 'cancelled' }],
 ] as const;
 
-/** The thousandth page against the first; of a short list in smaller pages, so that it has so many. */
+/** Measures the thousandth page against the first; a short list is read in smaller pages, so that it has so many. */
 async function deepPage(service: Service, list: List, rounds: number): Promise<Figure> {
   const count = await countOf(service, list);
   const limit = Math.min(100, Math.floor(count / PAGE));
@@ -79,7 +79,7 @@ async function deepPage(service: Service, list: List, rounds: number): Promise<F
   return compared(`${list.name}: page ${PAGE} of ${limit}`, 'ms', times, ATMOST);
 }
 
-/** The first page through a filter that few rows pass, against the first page of all. */
+/** Measures the first page through a filter that few rows pass against the first page of all. */
 async function rareFilter(
   service: Service,
   { first, list, rounds }: { first: List; list: List; rounds: number },
@@ -101,7 +101,7 @@ async function fetchPage(
   const { status, data, body } = await client.get(
     `${path}?${new URLSearchParams(query).toString()}`,
   );
-  if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
+  if (status !== 200) throw new Error(`${path} responded with ${status}: ${JSON.stringify(body)}`);
   if (expected !== undefined && data.length !== expected) {
     throw new Error(`${path} gave ${data.length} instead of ${expected}`);
   }

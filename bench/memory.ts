@@ -7,7 +7,7 @@ import { demoRoutine, residentMb, startService } from './harness/service.ts';
 
 const IN_FLIGHT = 16;
 
-/** Twice, as what finalizers let go of is found by the second. */
+/** Two, as the second collects what finalizers let go of in the first. */
 const COLLECTIONS = 2;
 
 const memory: Benchmark = {
@@ -24,17 +24,17 @@ const memory: Benchmark = {
       const routineId = await demoRoutine(service);
       const rest = await held(api, worker);
       let done = 0;
-      /** What both take during the last `few / 2` runs up to `count`, and what they hold after them. */
+      /** Returns the memory of both during the last `few / 2` runs up to `count`, and what is held after them. */
       const runUntil = async (count: number) => {
         const samples: Memory[] = [];
-        const lane = async () => {
+        const keepRunning = async () => {
           while (done < count) {
             done += 1;
             await runToSuccess(service, watch, routineId);
             if (done > count - few / 2) samples.push(await both(api, worker));
           }
         };
-        await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+        await Promise.all(Array.from({ length: IN_FLIGHT }, keepRunning));
         const atWork = { api: samples.map((at) => at.api), worker: samples.map((at) => at.worker) };
         return { atWork, held: await held(api, worker) };
       };
@@ -72,7 +72,7 @@ async function both(api: Child, worker: Child): Promise<Memory> {
   return { api: await residentMb(api), worker: await residentMb(worker) };
 }
 
-/** What is left when all garbage is collected. */
+/** Returns the memory that is left when all garbage is collected. */
 async function held(api: Child, worker: Child): Promise<Memory> {
   for (let round = 0; round < COLLECTIONS; round += 1) {
     for (const { pid } of [api, worker]) process.kill(pid, 'SIGUSR2');

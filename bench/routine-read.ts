@@ -8,7 +8,7 @@ import type { Benchmark } from './harness/benchmark.ts';
 import { compared } from './harness/figures.ts';
 
 const CONNECTIONS = 16;
-/** Many, so that no request can live off another's row. */
+/** Enough that no request profits from another's row. */
 const ROUTINES = 100;
 
 const routineRead: Benchmark = {

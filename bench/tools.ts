@@ -62,7 +62,7 @@ const tools: Benchmark = {
 
 export default tools;
 
-/** The fixture model calls every tool that its prompt names, once, and is then content. */
+/** The fixture model calls every tool that its prompt names once, and then ends. */
 async function routineWithTools(service: Service, toolServer: HostileTools): Promise<string> {
   const { client } = service;
   const routineId = await activeRoutine(client, { instructions: `Use ${NAMES.join(', ')}.` });

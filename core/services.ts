@@ -1,15 +1,22 @@
+import type { PlanRule } from '#core/billing/index.ts';
 import {
   createConnectionSecrets,
   createCredentialSource,
   createOAuthSource,
-  createToolSessions,
   loadProviders,
 } from '#core/connections/index.ts';
+import { createEngine } from '#core/engine/index.ts';
+import { createToolSessions } from '#core/mcp/index.ts';
 import { createModelDirectory, providerSwitch } from '#core/models/index.ts';
 import { observeModelCalls, watchBacklog, watchPool } from '#core/observability/index.ts';
-import { createModelCaller, createRunEngine, createRunFeed } from '#core/runs/index.ts';
+import { createRoutineEditor, createSealedWebhookSecrets } from '#core/routines/index.ts';
+import {
+  createAdmission,
+  createModelCaller,
+  createQueuedRuns,
+  createRunFeed,
+} from '#core/runs/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
-import { createSealedWebhookSecrets } from '#core/webhooks/index.ts';
 import { BILLING_VARIABLES, type ConfigOf } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -43,12 +50,25 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     { database, connectionSecrets },
     { oauth: createOAuthSource({ database, connectionSecrets, outbound, providers, log }) },
   );
-  const toolSessions = createToolSessions({ outbound, credentials, connectionSecrets });
+  const toolSessions = createToolSessions({ outbound });
   const gateway = { baseUrl: config.GATEWAY_BASE_URL, apiKey: config.GATEWAY_API_KEY };
   const caller = observeModelCalls(
     createModelCaller({ ...gateway, timeoutMs: config.MODEL_STEP_TIMEOUT_SECONDS * 1_000 }),
     { metrics, tracing },
   );
+  const engine = createEngine(temporal, config.TEMPORAL_TASK_QUEUE);
+  const planRule: PlanRule = {
+    billingConfigured: BILLING_VARIABLES.every((name) => config[name] !== undefined),
+    defaultPlan: config.BILLING_DEFAULT_PLAN,
+    runsAtATime: config.RUNS_AT_A_TIME_PER_ORGANIZATION,
+  };
+  const admission = createAdmission({
+    database,
+    engine,
+    rule: { taskQueue: config.TEMPORAL_TASK_QUEUE, planRule },
+    log,
+  });
+  const queuedRuns = createQueuedRuns({ metrics, admission });
   const deps = {
     database,
     secrets,
@@ -59,18 +79,19 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     tracing,
     models: createModelDirectory({ ...gateway, log }),
     skills: await loadCatalogue(),
-    engine: createRunEngine(temporal, config.TEMPORAL_TASK_QUEUE),
+    engine,
+    admission,
     runFeed: createRunFeed(database, log),
     connectionSecrets,
     credentials,
     toolSessions,
     providers,
+    queuedRuns,
+    routineEditor: createRoutineEditor(queuedRuns),
     webhookSecrets: createSealedWebhookSecrets(secrets),
     providerEnabled: providerSwitch(config),
-    planRule: {
-      billingConfigured: BILLING_VARIABLES.every((name) => config[name] !== undefined),
-      defaultPlan: config.BILLING_DEFAULT_PLAN,
-    },
+    planRule,
+    maxCostUsdPerOrganization: config.MAX_COST_USD_PER_ORGANIZATION,
   };
   return {
     deps,
@@ -78,6 +99,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     registry,
     async close() {
       deps.runFeed.close();
+      await deps.admission.settled();
       // Before the client they speak through.
       await toolSessions.close();
       await Promise.allSettled([

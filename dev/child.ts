@@ -5,17 +5,17 @@ import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs
 import { identify, killGroup, stopProcess } from './processes.ts';
 import type { ProcessIdentity, StopOptions } from './processes.ts';
 
-/** Where progress and remarks for the user go, a line at a time. */
+/** Prints progress and remarks for the user, a line at a time. */
 export type Log = (message: string) => void;
 
 export interface ChildOptions {
-  /** What people call it: "Postgres", "API". */
+  /** Name for people: "Postgres", "API". */
   name: string;
   command: string;
   args: readonly string[];
   /** Output is appended to this file; without it the child writes to our own terminal. */
   logFile?: string;
-  /** How it is asked to end; SIGTERM and 5 s unless told. */
+  /** Signal and wait that end it; SIGTERM and 5 s by default. */
   stop?: StopOptions;
   /** While true, its end is for whoever starts it to deal with, and is not reported as unexpected. */
   isStarting?: () => boolean;
@@ -40,7 +40,7 @@ export interface Child {
   exited: Promise<ChildExit>;
   /** Undefined while it runs. */
   exit(): ChildExit | undefined;
-  /** What it wrote to its log file since it was started, the last 4,000 characters. */
+  /** Returns the last 4,000 characters that it wrote to its log file since it was started. */
   outputTail(): string;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export type SpawnChild = (options: ChildOptions) => Promise<Child>;
  * Starts a process in a process group of its own, so that Ctrl-C in the terminal reaches only us
  * and children end in the order that we choose.
  */
-export const spawnChild: SpawnChild = async (options) => {
+export async function spawnChild(options: ChildOptions): Promise<Child> {
   const { name, command, args, logFile, stop: stopOptions = {} } = options;
   const output = logFile === undefined ? undefined : openLog(logFile);
   const logStart = logFile === undefined ? 0 : statSync(logFile).size;
@@ -95,22 +95,24 @@ export const spawnChild: SpawnChild = async (options) => {
       await exited;
     },
   };
-};
+}
 
 const MAX_LOG_BYTES = 10_000_000;
 
 /** One older log is kept, so that a log folder cannot grow without end. */
-const openLog = (path: string): number => {
+function openLog(path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
   return openSync(path, 'a', 0o600);
-};
+}
 
-const spawnOptions = ({ env, cwd, uid, gid }: ChildOptions): SpawnOptions => ({
-  detached: process.platform !== 'win32',
-  windowsHide: true,
-  ...(env === undefined ? {} : { env }),
-  ...(cwd === undefined ? {} : { cwd }),
-  ...(uid === undefined ? {} : { uid }),
-  ...(gid === undefined ? {} : { gid }),
-});
+function spawnOptions({ env, cwd, uid, gid }: ChildOptions): SpawnOptions {
+  return {
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+    ...(env === undefined ? {} : { env }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
+  };
+}

@@ -36,11 +36,11 @@ export interface ChildrenOptions {
  * Linux only). Should the watchdog be killed as well, the next start finds the survivors in
  * `pids.json` and stops those first. Throws when another living process owns the folder.
  */
-export const superviseChildren = async ({
+export async function superviseChildren({
   dataDir,
   log,
   onUnexpectedExit = () => {},
-}: ChildrenOptions): Promise<Children> => {
+}: ChildrenOptions): Promise<Children> {
   const pidFile = join(dataDir, 'pids.json');
   await stopSurvivors(pidFile, log);
 
@@ -98,12 +98,12 @@ export const superviseChildren = async ({
       rmSync(pidFile, { force: true });
     },
   };
-};
+}
 
 /** A watchdog that is killed is started again, but not for ever. */
 const MAX_WATCHDOGS = 10;
 
-const keepWatchdog = (children: () => readonly Guarded[], log: Log) => {
+function keepWatchdog(children: () => readonly Guarded[], log: Log) {
   let current: ChildProcess;
   let stopping = false;
   let started = 0;
@@ -134,9 +134,9 @@ const keepWatchdog = (children: () => readonly Guarded[], log: Log) => {
       await gone;
     },
   };
-};
+}
 
-const spawnWatchdog = (): ChildProcess => {
+function spawnWatchdog(): ChildProcess {
   const script = fileURLToPath(new URL('watchdog.ts', import.meta.url));
   const watchdog = spawn(process.execPath, [script], {
     detached: true,
@@ -148,4 +148,4 @@ const spawnWatchdog = (): ChildProcess => {
   if (watchdog.stdin instanceof Socket) watchdog.stdin.unref();
   watchdog.stdin?.on('error', () => {});
   return watchdog;
-};
+}

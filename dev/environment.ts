@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 
-/** Where everything of a local start is kept: data, logs, generated secrets, the demo key. */
+/** Folder of everything that a local start keeps: data, logs, generated secrets, the demo key. */
 export const DATA_DIR = path.resolve(import.meta.dirname, '..', '.data');
 
 export interface Ports {

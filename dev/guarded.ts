@@ -28,23 +28,25 @@ const GuardedList = z.array(
 const PidFile = z.object({ owner: Identity.optional(), children: GuardedList });
 
 /** Reads a list that was written as JSON; undefined when it is not one, as after a torn write. */
-export const parseGuarded = (json: string): Guarded[] | undefined => parse(GuardedList, json);
+export function parseGuarded(json: string): Guarded[] | undefined {
+  return parse(GuardedList, json);
+}
 
 /** Stops those that still run, the last started first. */
-export const stopGuarded = async (processes: readonly Guarded[]): Promise<void> => {
+export async function stopGuarded(processes: readonly Guarded[]): Promise<void> {
   for (const { identity, stop } of processes.toReversed()) await stopProcess(identity, stop);
-};
+}
 
 /** Writes who runs on behalf of this process, for the next start to find. */
-export const savePidFile = (path: string, children: readonly Guarded[]): void => {
+export function savePidFile(path: string, children: readonly Guarded[]): void {
   mkdirSync(dirname(path), { recursive: true });
   const content = { owner: identify(process.pid), children };
   writeFileSync(`${path}.new`, JSON.stringify(content, null, 2), { mode: 0o600 });
   renameSync(`${path}.new`, path);
-};
+}
 
 /** Stops what an earlier start left behind. Throws when that start is still alive. */
-export const stopSurvivors = async (path: string, log: Log): Promise<void> => {
+export async function stopSurvivors(path: string, log: Log): Promise<void> {
   const found = parse(PidFile, readIfThere(path));
   if (found?.owner && found.owner.pid !== process.pid && isRunning(found.owner)) {
     throw new Error(
@@ -57,20 +59,20 @@ export const stopSurvivors = async (path: string, log: Log): Promise<void> => {
     await stopGuarded(survivors);
   }
   rmSync(path, { force: true });
-};
+}
 
-const parse = <T>(schema: z.ZodType<T>, json: string): T | undefined => {
+function parse<T>(schema: z.ZodType<T>, json: string): T | undefined {
   try {
     return schema.parse(JSON.parse(json));
   } catch {
     return undefined;
   }
-};
+}
 
-const readIfThere = (path: string): string => {
+function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
     return '';
   }
-};
+}

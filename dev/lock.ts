@@ -19,11 +19,11 @@ const STALE_MS = 5 * RENEW_MS;
  * no longer renews. Two waiters that find the same abandoned lock at the same instant may both get
  * in: use it to save work, not to be safe.
  */
-export const withLock = async <T>(
+export async function withLock<T>(
   path: string,
   work: () => Promise<T>,
   onWait: () => void = () => {},
-): Promise<T> => {
+): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
   const token = JSON.stringify({
     id: randomUUID(),
@@ -45,9 +45,9 @@ export const withLock = async <T>(
     clearInterval(renewal);
     if ((await readFile(path, 'utf8').catch(() => '')) === token) await rm(path, { force: true });
   }
-};
+}
 
-const tryCreate = async (path: string, token: string): Promise<boolean> => {
+async function tryCreate(path: string, token: string): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600);
     await file.writeFile(token);
@@ -57,7 +57,7 @@ const tryCreate = async (path: string, token: string): Promise<boolean> => {
     if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
-};
+}
 
 const Token = z.object({
   id: z.string(),
@@ -65,16 +65,16 @@ const Token = z.object({
   holder: z.object({ pid: z.int(), startedAt: z.string() }).optional(),
 });
 
-const discardIfStale = async (path: string): Promise<void> => {
+async function discardIfStale(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return;
   if (Date.now() - found.mtimeMs < STALE_MS && !(await isHolderDead(path))) return;
   const aside = `${path}.${randomUUID()}`;
   await rename(path, aside).catch(() => {});
   await rm(aside, { force: true });
-};
+}
 
-const isHolderDead = async (path: string): Promise<boolean> => {
+async function isHolderDead(path: string): Promise<boolean> {
   try {
     const { host, holder } = Token.parse(JSON.parse(await readFile(path, 'utf8')));
     return host === hostname() && holder !== undefined && !isRunning(holder);
@@ -82,4 +82,4 @@ const isHolderDead = async (path: string): Promise<boolean> => {
     // It is being written, or was given back just now.
     return false;
   }
-};
+}

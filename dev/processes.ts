@@ -10,30 +10,31 @@ export interface ProcessIdentity {
   startedAt: string;
 }
 
-/** How to end a process: the signal that asks, and how long to wait before SIGKILL. */
+/** Options for ending a process: the signal that asks, and the wait before SIGKILL. */
 export interface StopOptions {
   signal?: NodeJS.Signals;
   graceMs?: number;
 }
 
 /**
- * The identity of a running process, undefined when there is none (a zombie counts as none),
+ * Reads the identity of a running process, undefined when there is none (a zombie counts as none),
  * or when the platform cannot tell (Windows).
  */
-export const identify = (pid: number): ProcessIdentity | undefined => {
+export function identify(pid: number): ProcessIdentity | undefined {
   const startedAt = process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
-};
+}
 
-/** Whether that very process still runs. */
-export const isRunning = (identity: ProcessIdentity): boolean =>
-  identify(identity.pid)?.startedAt === identity.startedAt;
+/** Tells whether that very process still runs. */
+export function isRunning(identity: ProcessIdentity): boolean {
+  return identify(identity.pid)?.startedAt === identity.startedAt;
+}
 
 /** Asks the process to end, kills it when it does not, and then what is left of its process group. */
-export const stopProcess = async (
+export async function stopProcess(
   identity: ProcessIdentity,
   { signal = 'SIGTERM', graceMs = 5_000 }: StopOptions = {},
-): Promise<void> => {
+): Promise<void> {
   if (!isRunning(identity)) return;
   send(identity.pid, signal);
   if (!(await goneWithin(identity, graceMs))) {
@@ -41,24 +42,24 @@ export const stopProcess = async (
     await goneWithin(identity, 5_000);
   }
   killGroup(identity.pid);
-};
+}
 
 /** Ends what a process has left in the process group that it led. */
-export const killGroup = (pid: number): void => {
+export function killGroup(pid: number): void {
   if (process.platform !== 'win32') send(-pid, 'SIGKILL');
-};
+}
 
 /** Sends a signal; a process that is already gone is fine. */
-export const send = (pid: number, signal: NodeJS.Signals): void => {
+function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
     if (errorCode(error) !== 'ESRCH' && errorCode(error) !== 'EPERM') throw error;
   }
-};
+}
 
-/** Whether some process has this pid; cheap, and able to be wrong about which. */
-export const exists = (pid: number): boolean => {
+/** Tells whether some process has this pid; cheap, but it may be another one by now. */
+export function exists(pid: number): boolean {
   // A signal 0 would also reach a zombie.
   if (process.platform === 'linux') return identify(pid) !== undefined;
   try {
@@ -67,50 +68,51 @@ export const exists = (pid: number): boolean => {
   } catch (error) {
     return errorCode(error) === 'EPERM';
   }
-};
+}
 
-/** The pid of a process's parent, undefined where it cannot be told. */
-export const parentOf = (pid: number): number | undefined => {
+/** Returns the pid of a process's parent, undefined where it cannot be told. */
+export function parentOf(pid: number): number | undefined {
   const text =
     process.platform === 'linux' ? statFields(pid)?.[1] : ps(pid, 'ppid=')?.trim() || undefined;
   return text === undefined ? undefined : Number(text);
-};
+}
 
-/** The command line of a process, undefined where it cannot be told. */
-export const commandLine = (pid: number): string | undefined =>
-  process.platform === 'linux'
+/** Returns the command line of a process, undefined where it cannot be told. */
+export function commandLine(pid: number): string | undefined {
+  return process.platform === 'linux'
     ? read(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim()
     : ps(pid, 'command=')?.trim();
+}
 
-const goneWithin = async (identity: ProcessIdentity, ms: number): Promise<boolean> => {
+async function goneWithin(identity: ProcessIdentity, ms: number): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (isRunning(identity)) {
     if (Date.now() > deadline) return false;
     await sleep(25);
   }
   return true;
-};
+}
 
 /** Clock ticks since boot are only unique with the boot they count from. */
-const startFromProc = (pid: number): string | undefined => {
+function startFromProc(pid: number): string | undefined {
   const fields = statFields(pid);
   if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   return `${read('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}:${fields[19] ?? ''}`;
-};
+}
 
 /** The fields of /proc/<pid>/stat after the command name: state, parent, …, start time at index 19 (proc(5)). */
-const statFields = (pid: number): string[] | undefined => {
+function statFields(pid: number): string[] | undefined {
   const stat = read(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-};
+}
 
-const startFromPs = (pid: number): string | undefined => {
+function startFromPs(pid: number): string | undefined {
   const line = ps(pid, 'stat=,lstart=')?.trim();
   if (line === undefined || line === '' || line.startsWith('Z')) return undefined;
   return line.replace(/^\S+\s+/, '');
-};
+}
 
-const ps = (pid: number, columns: string): string | undefined => {
+function ps(pid: number, columns: string): string | undefined {
   try {
     return execFileSync('ps', ['-o', columns, '-p', String(pid)], {
       encoding: 'utf8',
@@ -119,12 +121,12 @@ const ps = (pid: number, columns: string): string | undefined => {
   } catch {
     return undefined;
   }
-};
+}
 
-const read = (path: string): string | undefined => {
+function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
     return undefined;
   }
-};
+}

@@ -7,7 +7,7 @@ import { commandLine, exists, parentOf } from './processes.ts';
  * gone (a signal to npm alone may end it without reaching us). A second Ctrl-C after a second
  * exits at once and leaves the children to the watchdog.
  */
-export const stopOnSignals = (stop: () => Promise<void>): void => {
+export function stopOnSignals(stop: () => Promise<void>): void {
   let firstAt: number | undefined;
   const handle = (): void => {
     if (firstAt === undefined) {
@@ -24,14 +24,14 @@ export const stopOnSignals = (stop: () => Promise<void>): void => {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, handle);
   void whenNpmIsGone().then(handle);
-};
+}
 
 /** Resolves when the npm process that runs this script has ended; never when there is none. */
-const whenNpmIsGone = async (): Promise<void> => {
+async function whenNpmIsGone(): Promise<void> {
   if (process.env['npm_lifecycle_event'] === undefined) return new Promise(() => {});
   const parent = process.ppid;
   // npm runs a script through a shell, which some shells leave in between and some replace.
   const shell = /^(?:\S*\/)?(?:ba|da|z|k)?sh\b/.test(commandLine(parent) ?? '');
   const npm = (shell ? parentOf(parent) : undefined) ?? parent;
   while (process.ppid === parent && exists(npm)) await sleep(1_000, undefined, { ref: false });
-};
+}

@@ -18,7 +18,9 @@ import { startToolServer } from './tool-server.ts';
 
 const ROOT = path.dirname(DATA_DIR);
 const startedAt = Date.now();
-const log = (message: string) => console.log(`  ${message}`);
+function log(message: string) {
+  return console.log(`  ${message}`);
+}
 
 try {
   await start(process.env, process.argv.includes('--watch'));

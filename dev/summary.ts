@@ -5,7 +5,7 @@ export interface Addresses {
   readonly temporalUi: string | null;
 }
 
-/** What somebody needs who has just started the service: where things are, and three lines to paste. */
+/** Tells somebody who has just started the service where things are, with three lines to paste. */
 export function summary({ api, temporalUi }: Addresses, demo: Demo, readyAfter: string): string {
   const auth = `-H 'Authorization: Bearer ${demo.apiKey}'`;
   const facts = [

@@ -1,7 +1,6 @@
 /**
- * The closed list of errors a caller can receive: code → HTTP status and default message.
- * The same codes are the `type` of every Temporal `ApplicationFailure`, so a failed activity and a
- * failed request are told apart by one vocabulary.
+ * The closed list of errors that a caller of the API can receive: code → HTTP status and default message. The reasons
+ * for which a run fails are a list of their own, `RUN_REASONS` in `core/runs`; those type an `ApplicationFailure`.
  */
 export const ERRORS = {
   invalid_request: [400, 'The request is not valid.'],
@@ -32,6 +31,7 @@ export const ERRORS = {
   api_key_not_found: [404, 'No such API key.'],
   skill_not_found: [404, 'No such skill in this project.'],
   routine_not_found: [404, 'No such routine in this project.'],
+  version_not_found: [404, 'No such version of this routine.'],
   run_not_found: [404, 'No such run in this project.'],
   delivery_not_found: [404, 'No such webhook delivery on this run.'],
   connection_not_found: [404, 'No such connection in this project.'],
@@ -49,7 +49,10 @@ export const ERRORS = {
   run_not_cancellable: [409, 'The run has already ended.'],
   run_not_finished: [409, 'The run has not ended yet.'],
   webhook_not_configured: [409, 'The routine has no webhook URL.'],
-  connection_in_use: [409, 'The connection is in use.'],
+  rotation_in_progress: [
+    409,
+    'The previous webhook secret still signs; send force: true to drop it now.',
+  ],
   connection_not_ready: [409, 'The connection is not ready.'],
   attempt_expired: [409, 'The attempt has expired.'],
   idempotency_in_progress: [409, 'A request with this Idempotency-Key is still in progress.'],
@@ -84,13 +87,13 @@ export class AppError extends Error {
   }
 }
 
-/** A located fault in the caller's input; `path` is in dotted form, `variables.topic` or `skills[3]`. */
+/** Locates a fault in the caller's input; `path` is in dotted form, `variables.topic` or `skills[3]`. */
 export interface Fault {
   readonly path: string;
   readonly message: string;
 }
 
-/** One `invalid_request` (or a more exact code) that lists every fault with its path. */
+/** Makes one `invalid_request` (or a more exact code) that lists every fault with its path. */
 export function invalid(faults: readonly Fault[], code: ErrorCode = 'invalid_request'): AppError {
   const shown = faults.slice(0, 20).map((fault) => `${fault.path}: ${fault.message}`);
   if (faults.length > shown.length) shown.push(`and ${faults.length - shown.length} more`);

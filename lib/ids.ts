@@ -1,6 +1,6 @@
 import { TypeID, typeidUnboxed } from 'typeid-js';
 
-/** Resource name → prefix of its ids. */
+/** Maps a resource to the prefix of its ids. */
 export const ID_PREFIX = {
   organization: 'org',
   project: 'prj',
@@ -18,12 +18,12 @@ export const ID_PREFIX = {
 
 export type Resource = keyof typeof ID_PREFIX;
 
-/** A new id in TypeID form: prefix, underscore, UUIDv7 in base32. Ids made later sort later. */
+/** Makes a new id in TypeID form: prefix, underscore, UUIDv7 in base32. Ids made later sort later. */
 export function newId(resource: Resource): string {
   return typeidUnboxed(ID_PREFIX[resource]);
 }
 
-/** The smallest id that could be made at this time, to the millisecond: those made before sort before it. */
+/** Returns the smallest id that could be made at this time, to the millisecond: those made before sort before it. */
 export function firstIdAt(resource: Resource, at: Date): string {
   const ms = Math.max(at.getTime(), 0).toString(16).padStart(12, '0');
   const uuid = `${ms.slice(0, 8)}-${ms.slice(8)}-7000-8000-000000000000`;

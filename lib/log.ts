@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pino, type Logger } from 'pino';
+import { redactAuthorization } from './redact-authorization.ts';
 
 export type Log = Logger;
 
 /**
- * One JSON line an event on standard output. Field names that could hold a credential are removed wherever they
- * stand at the first two levels; nothing should put them there, this is the second fence.
+ * Writes one JSON line an event to standard output. Fields that could hold a credential are removed wherever they
+ * stand at the first two levels, and credentials of `Authorization` headers in errors; nothing should put either
+ * there, this is the second fence.
  */
 export function createLog(options: { level: string; name: string }): Log {
   return pino(
@@ -41,7 +43,7 @@ process.once('exit', writePending);
 
 const fields = new AsyncLocalStorage<Readonly<Record<string, unknown>>>();
 
-/** Whatever is logged during `work`, however deep, carries these fields: the ids of a request, a run, a project. */
+/** Adds these fields to all that is logged during `work`, however deep: the ids of a request, a run, a project. */
 export function withLogFields<T>(added: Readonly<Record<string, unknown>>, work: () => T): T {
   return fields.run(added, work);
 }
@@ -50,8 +52,8 @@ const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token',
 const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 
 /**
- * Name, code and stack of an error, never its other properties: a driver's error carries query values in `detail`,
- * an HTTP client's carries whole requests.
+ * Describes an error by its name, code, message and stack, never by its other properties: a driver's error carries
+ * query values in `detail`, an HTTP client's carries whole requests.
  */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -59,8 +61,8 @@ function describeError(error: unknown): Record<string, unknown> {
   return {
     type: error.name,
     code: typeof code === 'string' ? code : undefined,
-    message: error.message,
-    stack: error.stack,
+    message: redactAuthorization(error.message),
+    stack: error.stack === undefined ? undefined : redactAuthorization(error.stack),
     cause: error.cause === undefined ? undefined : describeError(error.cause),
   };
 }

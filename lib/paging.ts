@@ -11,7 +11,7 @@ export interface Page {
 export const DEFAULT_PAGE_SIZE = 100;
 export const MAX_PAGE_SIZE = 200;
 
-/** The keyset condition of a page: costs the same on the thousandth page as on the first. */
+/** Writes the keyset condition of a page: costs the same on the thousandth page as on the first. */
 export function afterCursor(page: Page, column: Sql = sql`id`): Sql {
   return page.after === undefined ? empty : sql`and ${column} < ${page.after}`;
 }
@@ -31,10 +31,14 @@ export function encodeCursor(id: string): string {
   return Buffer.from(id).toString('base64url');
 }
 
-/** @throws {AppError} `invalid_request` when the text is not a cursor that a list of this resource gives out */
-export function decodeCursor(cursor: string, resource: Resource): string {
+/** The form of the cursors of a list that is ordered by revision. */
+const REVISION = /^[1-9]\d{0,8}$/;
+
+/** @throws {AppError} `invalid_request` when the text is not a cursor that such a list gives out */
+export function decodeCursor(cursor: string, of: Resource | 'revision'): string {
+  const pattern = of === 'revision' ? REVISION : idPattern(of);
   const id = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (!idPattern(resource).test(id) || encodeCursor(id) !== cursor) {
+  if (!pattern.test(id) || encodeCursor(id) !== cursor) {
     throw new AppError('invalid_request', 'cursor: not a cursor of this list');
   }
   return id;

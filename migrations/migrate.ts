@@ -6,9 +6,9 @@ import pg from 'pg';
 const STEPS = fileURLToPath(new URL('./steps/', import.meta.url));
 
 /**
- * Applies all migrations that are not applied yet, in order, each in its own transaction.
- * A session advisory lock lets any number of processes start at once; holding it, this process is the only
- * migrator alive, so a lock row that a killed one left in knex's own table is stale and is freed.
+ * Applies all migrations that are not applied yet, in order, each in its own transaction. A session advisory lock lets
+ * any number of processes start at once. The process that holds it is the only migrator alive, so a lock that a killed
+ * one left in knex's own table is stale and is freed.
  * @returns the names of the migrations applied now
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
@@ -36,10 +36,10 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   }
 }
 
-// Any constant will do, as long as nothing else in this database uses it.
+/** An arbitrary number that nothing else in this database uses for a lock. */
 const ADVISORY_LOCK = 7_205_511;
 
-/** knex's own loader wants to know file extensions; the names are the file names without theirs, for ever. */
+/** Names migrations by their files without the extension, which knex's own loader would make a part of the name. */
 const source: Knex.MigrationSource<string> = {
   async getMigrations() {
     const files = await readdir(STEPS);

@@ -1,4 +1,4 @@
-/** Entry: `node migrations/run.ts` brings DATABASE_URL to the current schema and ends. */
+/** Entry: `node migrations/run.ts` migrates DATABASE_URL to the current schema. */
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { migrate } from './migrate.ts';

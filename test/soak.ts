@@ -15,7 +15,9 @@ const { values } = parseArgs({
 });
 
 const begun = Date.now();
-const minutes = () => ((Date.now() - begun) / 60_000).toFixed(1);
+function minutes() {
+  return ((Date.now() - begun) / 60_000).toFixed(1);
+}
 
 const report = await chaos({
   seed: Number(values.seed),

@@ -1,4 +1,4 @@
-/** Entry: `npm run keys:rotate` seals every stored secret under ENCRYPTION_KEY and ends; 1 when some could not be read. */
+/** Entry: `npm run keys:rotate` seals every stored secret under ENCRYPTION_KEY; exits with 1 if some cannot be read. */
 import { loadConfig } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';

@@ -5,7 +5,7 @@ import { TRACE_HEADER } from '#lib/temporal/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
 import type { TracingSinks } from '#workflows/tracing.ts';
 
-/** Every activity is a span, and every line that it logs carries the ids of its workflow. */
+/** Makes every activity a span, and adds the ids of its workflow to every line that it logs. */
 export function observeActivities(tracing: Tracing): ActivityInterceptorsFactory {
   return ({ info }) => ({
     inbound: {
@@ -14,7 +14,7 @@ export function observeActivities(tracing: Tracing): ActivityInterceptorsFactory
         const workflowId = info.workflowExecution?.workflowId;
         const ids = {
           workflowId,
-          // A run's workflow is named after it, and what is done for a project carries it as its fairness key.
+          // A run's workflow has the run's id, and everything done for a project has the project as fairness key.
           ...(workflowType === 'run' ? { runId: workflowId } : {}),
           ...(priority?.fairnessKey === undefined ? {} : { projectId: priority.fairnessKey }),
         };
@@ -37,7 +37,7 @@ export function observeActivities(tracing: Tracing): ActivityInterceptorsFactory
   });
 }
 
-/** Records the span of a workflow when it ends, from the ids that it has used all along. */
+/** Records the span of a workflow when it ends, under the id that its activities had as parent. */
 export function workflowSinks(tracing: Tracing): InjectedSinks<TracingSinks> {
   return {
     tracing: {

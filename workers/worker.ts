@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import {
   Worker,
   type NativeConnection,
@@ -7,16 +9,17 @@ import { discreet } from '#activities/discreet.ts';
 import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
 import { createSchedulingActivities } from '#activities/scheduling.ts';
 import { createWebhookActivities } from '#activities/webhooks.ts';
+import type { SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { TickDeps } from '#core/scheduling/index.ts';
-import type { SealedWebhookSecrets } from '#core/webhooks/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { schedulerTaskQueue, webhookTaskQueue } from '#lib/temporal/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
+import { keepAnnounced, type SlotDeps } from './slots.ts';
 import { observeActivities, workflowSinks } from './tracing.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
-export interface WorkerDeps extends RunActivityDeps, TickDeps {
+export interface WorkerDeps extends RunActivityDeps, TickDeps, SlotDeps {
   readonly outbound: OutboundClient;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
@@ -34,18 +37,26 @@ export interface WorkerSettings {
   /** Workflows kept in memory between their tasks. Default: as many as fit into the heap. */
   readonly maxCachedWorkflows?: number | undefined;
   readonly shutdownGraceSeconds: number;
+  /** Withdraws the slots at once, when the process is told to stop. */
+  readonly stopping?: AbortSignal;
   readonly deps: WorkerDeps;
 }
 
 export interface RunningWorkers {
-  /** Resolves when all have stopped, after `shutdown` or a signal. */
+  /**
+   * Resolves when all have stopped, after `shutdown` or a signal. One that fails stops the others.
+   * @throws the first error, when none holds the connection any more
+   */
   run(): Promise<void>;
   shutdown(): void;
+  /** Gives the connection back instead of working. */
+  discard(): Promise<void>;
 }
 
 /**
  * The workers of one process: one for workflows and the steps of runs, and one each, with slots of their own, for
  * ticks and for webhook attempts, so that neither waits behind model calls. Any number of processes share the queues.
+ * @throws the error of one that could not be created, when the others no longer hold the connection
  */
 export async function createWorkers(settings: WorkerSettings): Promise<RunningWorkers> {
   const { deps, taskQueue } = settings;
@@ -59,7 +70,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
     maxHeartbeatThrottleInterval: '2s',
     shutdownForceTime: `${settings.shutdownGraceSeconds + 10}s`,
   };
-  const workers = await Promise.all([
+  const created = await Promise.allSettled([
     Worker.create({
       ...common,
       taskQueue,
@@ -85,12 +96,47 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
       maxConcurrentActivityTaskExecutions: settings.concurrency,
     }),
   ]);
+  const workers = created.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const failed = created.find((each) => each.status === 'rejected');
+  if (failed !== undefined) {
+    await discard(workers);
+    throw failed.reason;
+  }
+  const draining = new AbortController();
+  const slots = { workerId: newWorkerId(), taskQueue, slots: settings.concurrency };
   return {
     async run() {
-      await Promise.all(workers.map((worker) => worker.run()));
+      const signal = AbortSignal.any([
+        draining.signal,
+        ...(settings.stopping === undefined ? [] : [settings.stopping]),
+      ]);
+      const announcing = keepAnnounced(deps, slots, signal);
+      const running = workers.map((worker) => worker.run());
+      const all = Promise.all(running);
+      all.catch(() => shutdown(workers));
+      await Promise.allSettled(running);
+      draining.abort();
+      await announcing;
+      await all;
     },
     shutdown() {
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      draining.abort();
+      shutdown(workers);
     },
+    discard: () => discard(workers),
   };
+}
+
+/** Names this set of workers; a process that comes back is another one. */
+function newWorkerId(): string {
+  return `${hostname()}:${process.pid}:${randomUUID()}`;
+}
+
+function shutdown(workers: readonly Worker[]): void {
+  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+}
+
+/** A worker lets go of its connection only at the end of a run, so each is run and stopped at once. */
+async function discard(workers: readonly Worker[]): Promise<void> {
+  await Promise.allSettled(workers.map((worker) => worker.runUntil(Promise.resolve())));
 }

@@ -7,8 +7,8 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const CACHE = `${ROOT}node_modules/.cache/workflow-bundles`;
 
 /**
- * The workflow code as one script for the sandbox. Bundling takes seconds, so the result is kept under a hash of
- * everything that goes into it; processes that start together may both write it, each whole.
+ * Bundles the workflow code into one script for the sandbox. That takes seconds, so the result is cached under a hash of
+ * everything that goes into it. Processes that start together may each write the file; a rename makes each write whole.
  */
 export async function workflowBundle(): Promise<{ codePath: string }> {
   const codePath = `${CACHE}/${await fingerprint()}.js`;
@@ -36,13 +36,15 @@ async function fingerprint(): Promise<string> {
       hash.update(`${folder}/${file}\0`).update(await readFile(`${ROOT}${folder}/${file}`));
     }
   }
-  // The options of the bundler stand in this very file.
+  // The options of the bundler are in this file.
   hash.update(await readFile(fileURLToPath(import.meta.url)));
   const lock = await readFile(`${ROOT}package-lock.json`).catch(() => Buffer.alloc(0));
   return hash.update(lock).digest('hex').slice(0, 24);
 }
 
-const ignore = () => undefined;
+function ignore() {
+  return undefined;
+}
 const silent = {
   log: ignore,
   trace: ignore,

@@ -1,22 +1,29 @@
 import type { ActivityOptions } from '@temporalio/common';
 
-/** A beat every 3 s may be missed twice before the worker counts as dead. */
+/** Lets two heartbeats be missed, which come every 3 s, before the worker counts as dead. */
 const HEARTBEAT_TIMEOUT = '10s';
 
 /**
- * Patient with our own side: a run under way outlasts a Postgres that is away for minutes. The number only keeps a
- * fault that never passes from looping until the run's timeout, which may be a day.
+ * Lets a run outlast a Postgres that is away for minutes. The maximum is there for an error that never passes: it would
+ * loop until the run's timeout, which may be a day.
  */
 const MAX_ATTEMPTS = 60;
 
+/** The step ends the run itself when its time is over; this is for a worker that cannot. */
+const GRACE_MS = 30_000;
+
 /**
- * A model step: retried while the provider says "later", with its own delay where it names one, until the activity
- * says that the provider has had its chances. The run's remaining time bounds all attempts together; that is also
- * how a run's timeout is kept, without a timer of its own.
+ * Returns the policy of a model step. It is retried while its error may pass, after the provider's own delay if there is
+ * one, until the activity marks the error as final. The first step waits for a slot without a bound, because the run's
+ * clock starts when it begins; the bound of the later ones includes their wait.
  */
-export function modelStepPolicy(remainingMs: number, summary: string): ActivityOptions {
+export function modelStepPolicy(
+  { timeoutSeconds, deadline }: { timeoutSeconds: number; deadline: number | undefined },
+  summary: string,
+): ActivityOptions {
   return {
-    scheduleToCloseTimeout: remainingMs,
+    startToCloseTimeout: timeoutSeconds * 1_000 + GRACE_MS,
+    ...(deadline === undefined ? {} : { scheduleToCloseTimeout: msUntil(deadline) + GRACE_MS }),
     heartbeatTimeout: HEARTBEAT_TIMEOUT,
     retry: {
       initialInterval: '2s',
@@ -29,13 +36,13 @@ export function modelStepPolicy(remainingMs: number, summary: string): ActivityO
 }
 
 /**
- * A tool call: what goes wrong with it is a recorded result, so only a worker that died or could not write is a reason
- * to try again, and whether the call itself is then repeated is decided by what is on record. Its own deadlines come
- * to three minutes at most.
+ * Returns the policy of a tool call. A call that fails is a recorded result, so the activity is retried only when its
+ * worker died or could not write; the record then decides whether the call itself is repeated. The deadlines of a call
+ * come to three minutes at most.
  */
-export function toolCallPolicy(remainingMs: number, summary: string): ActivityOptions {
+export function toolCallPolicy(deadline: number, summary: string): ActivityOptions {
   return {
-    scheduleToCloseTimeout: remainingMs,
+    scheduleToCloseTimeout: msUntil(deadline),
     startToCloseTimeout: '5m',
     heartbeatTimeout: HEARTBEAT_TIMEOUT,
     retry: {
@@ -48,7 +55,11 @@ export function toolCallPolicy(remainingMs: number, summary: string): ActivityOp
   };
 }
 
-/** Writes to Postgres that must happen in the end: patient, since the alternative is a run that never ends. */
+function msUntil(deadline: number): number {
+  return Math.max(deadline - Date.now(), 1);
+}
+
+/** The policy of the write that ends a run. It is patient, because without that write the run would never end. */
 export const concludePolicy: ActivityOptions = {
   startToCloseTimeout: '30s',
   retry: {
@@ -60,7 +71,7 @@ export const concludePolicy: ActivityOptions = {
   summary: 'conclude',
 };
 
-/** A part of the scheduler: not retried, the next minute is the retry. */
+/** The policy of the scheduler's activities. They are not retried: the next minute is the retry. */
 export const tickPolicy: ActivityOptions = {
   startToCloseTimeout: '5m',
   scheduleToStartTimeout: '1m',

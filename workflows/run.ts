@@ -4,6 +4,7 @@ import {
   CancellationScope,
   isCancellation,
   proxyActivities,
+  sleep,
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -18,21 +19,28 @@ export interface RunInput {
 const { concludeRun } = proxyActivities<RunActivities>(concludePolicy);
 
 /**
- * One run: model steps, and between them the tool calls they ask for, until one ends it. The step that ends it also records the end, so that a run which answers at
- * once is a workflow with a single activity; `concludeRun` serves failure, timeout and cancellation only.
+ * Carries out a run: model steps, and between them the tool calls that they ask for, until a step ends it. That step
+ * also records the end, so a run that needs no tools is a workflow with a single activity; `concludeRun` serves failure,
+ * timeout and cancellation only.
  */
 export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> {
-  const deadline = workflowInfo().runStartTime.getTime() + timeoutSeconds * 1_000;
+  // The run's clock starts with its first step, so until that has answered there is no deadline.
+  let deadline: number | undefined;
   try {
     for (let index = 0; ;) {
       const { modelStep } = proxyActivities<RunActivities>(
-        modelStepPolicy(remainingMs(deadline), `model step ${index}`),
+        modelStepPolicy({ timeoutSeconds, deadline }, `model step ${index}`),
       );
       const outcome = await modelStep({ runId, index });
       if (outcome.next === 'ended') return outcome.state;
+      deadline = Date.now() + remainingMsOf(outcome, timeoutSeconds);
+      if (outcome.next === 'wait') {
+        await sleep(outcome.delayMs);
+        continue;
+      }
       for (const [offset, name] of outcome.toolCalls.entries()) {
         const { toolCall } = proxyActivities<RunActivities>(
-          toolCallPolicy(remainingMs(deadline), `tool ${name}`),
+          toolCallPolicy(deadline, `tool ${name}`),
         );
         await toolCall({ runId, index: index + 1 + offset });
       }
@@ -45,8 +53,12 @@ export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> 
   }
 }
 
-function remainingMs(deadline: number): number {
-  return Math.max(deadline - Date.now(), 1);
+/** Histories of before runs had a clock of their own say nothing of it. */
+function remainingMsOf(outcome: { readonly remainingMs?: number }, timeoutSeconds: number): number {
+  return (
+    outcome.remainingMs ??
+    workflowInfo().runStartTime.getTime() + timeoutSeconds * 1_000 - Date.now()
+  );
 }
 
 type Reason = Exclude<Parameters<RunActivities['concludeRun']>[0]['ending'], 'cancelled'>;
@@ -54,9 +66,12 @@ type Reason = Exclude<Parameters<RunActivities['concludeRun']>[0]['ending'], 'ca
 function reasonOf(error: unknown): Reason {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {
-    return cause.timeoutType === 'SCHEDULE_TO_CLOSE' ? 'timeout' : 'internal_error';
+    // The server copies the one bound into the other, so a step that found no slot in time ends as the second.
+    return cause.timeoutType === 'SCHEDULE_TO_CLOSE' || cause.timeoutType === 'SCHEDULE_TO_START'
+      ? 'timeout'
+      : 'internal_error';
   }
-  // Activities fail with a reason of the closed list as their type; anything else is a fault of ours.
+  // A model step fails with a reason of the closed list as its type; any other type is an error of our own.
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the model's reasons are those of ModelFailure
   return type?.startsWith('model_') === true ? (type as Reason) : 'internal_error';

@@ -1,46 +1,59 @@
-import { continueAsNew, log, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import type { Duration } from '@temporalio/common';
+import {
+  continueAsNew,
+  log,
+  patched,
+  proxyActivities,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { SchedulingActivities } from '#activities/scheduling.ts';
 import { schedulerTaskQueue } from '#lib/temporal/names.ts';
 import { tickPolicy } from './policies.ts';
 
 export interface SchedulerInput {
-  /** Ticks come at whole multiples of it; a minute unless given. */
+  /** Default one minute. Ticks come at whole multiples of it. */
   readonly intervalMs?: number;
   /**
-   * Ticks until it continues as new, 120 unless given: at about twenty events each well below the server's
-   * suggestion at 4,096 events.
+   * The number of ticks before it continues as new, by default 120. A tick is up to forty events, so the server,
+   * which suggests it at 4,096 events, may be first.
    */
   readonly ticksPerRun?: number;
 }
 
 /**
- * Ticks at the start of every minute, for ever. A tick that fails is logged and the next one is its retry. Starting
- * queued runs goes on beside the ticks, because a backlog of thousands takes longer than a minute to start.
+ * Ticks at the start of every minute, for ever: claims what is due, and starts everything else that a tick does beside
+ * it, so that nothing holds up the schedule. A part that fails is logged, and the next minute is its retry; one that is
+ * still under way is left to end.
  */
 export async function scheduler(input: SchedulerInput = {}): Promise<void> {
   const { intervalMs = 60_000, ticksPerRun = 120 } = input;
-  const taskQueue = schedulerTaskQueue(workflowInfo().taskQueue);
-  const { tick } = proxyActivities<SchedulingActivities>({
-    ...tickPolicy,
-    taskQueue,
-    summary: 'tick',
-  });
-  const { dispatch } = proxyActivities<SchedulingActivities>({
-    ...tickPolicy,
-    taskQueue,
-    startToCloseTimeout: '10m',
-    summary: 'start queued runs',
-  });
-  let dispatching: Promise<void> | undefined;
+  // Asked once, so that a scheduler which began in the former shape keeps it until it continues as new.
+  const separate = patched('separate_parts');
+  const first = separate ? activity('claimDue', 'claim') : activity('tick', 'tick');
+  const others = separate
+    ? [
+        dispatch(),
+        activity('startDeliveries', 'deliveries'),
+        activity('expireQueued', 'expire'),
+        activity('sweepRuns', 'sweep'),
+        activity('keepHouse', 'housekeeping'),
+      ]
+    : [dispatch()];
+  const underWay = new Map<string, Promise<void>>();
   let ticks = 0;
   const isFresh = () => ticks < ticksPerRun && !workflowInfo().continueAsNewSuggested;
-  // Ticks go on while the last dispatch ends, so that a long backlog never holds up the schedule.
-  while (isFresh() || dispatching !== undefined) {
-    await attempt('tick', tick);
+  // Ticks go on while the last of the others end, so that a long backlog never holds up the schedule.
+  while (isFresh() || underWay.size > 0) {
+    await attempt(first);
     if (isFresh()) {
-      dispatching ??= attempt('dispatch', dispatch).finally(() => {
-        dispatching = undefined;
-      });
+      for (const part of others) {
+        if (underWay.has(part.name)) continue;
+        underWay.set(
+          part.name,
+          attempt(part).finally(() => underWay.delete(part.name)),
+        );
+      }
     }
     ticks += 1;
     await sleep(intervalMs - (Date.now() % intervalMs));
@@ -48,10 +61,30 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
   await continueAsNew<typeof scheduler>(input);
 }
 
-async function attempt(part: string, work: () => Promise<unknown>): Promise<void> {
+interface Part {
+  readonly name: string;
+  readonly work: () => Promise<unknown>;
+}
+
+function activity(name: keyof SchedulingActivities, summary: string, limit?: Duration): Part {
+  const activities = proxyActivities<SchedulingActivities>({
+    ...tickPolicy,
+    taskQueue: schedulerTaskQueue(workflowInfo().taskQueue),
+    summary,
+    ...(limit === undefined ? {} : { startToCloseTimeout: limit }),
+  });
+  return { name, work: activities[name] };
+}
+
+/** A backlog of thousands takes longer than a minute to start. */
+function dispatch(): Part {
+  return activity('dispatch', 'start queued runs', '10m');
+}
+
+async function attempt({ name, work }: Part): Promise<void> {
   try {
     await work();
   } catch {
-    log.warn('a part of the scheduler failed; the next minute is its retry', { part });
+    log.warn('a part of the scheduler failed; the next minute is its retry', { part: name });
   }
 }

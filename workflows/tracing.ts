@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { TRACE_HEADER } from '#lib/temporal/names.ts';
 
-/** What the worker's process is told when a traced workflow ends; `spanId` is what its activities had as parent. */
+/** Sinks that report the end of a traced workflow to the worker's process. `spanId` is the parent of its activities. */
 export interface TracingSinks extends Sinks {
   tracing: { ended(span: { parent: string; spanId: string; failed: boolean }): void };
 }
@@ -16,10 +16,11 @@ export interface TracingSinks extends Sinks {
 const { tracing } = proxySinks<TracingSinks>();
 
 /**
- * Carries a trace from the start of a workflow to its activities. Nothing of OpenTelemetry runs in the sandbox, and
- * without the header, as when tracing is off, nothing happens at all. Headers take no part in replay, so tracing may
- * be switched on and off while workflows are open.
+ * Carries a trace from the start of a workflow to its activities. No part of OpenTelemetry runs in the
+ * sandbox. Without the header, which is missing when tracing is off, it does nothing. Replay ignores headers, so tracing
+ * may be switched on and off while workflows are open.
  */
+// oxlint-disable-next-line eslint-js/no-restricted-syntax -- the SDK's own type of the function gives it its parameters' types
 export const interceptors: WorkflowInterceptorsFactory = () => {
   let header: Payload | undefined;
   return {
@@ -29,7 +30,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
           const given = input.headers[TRACE_HEADER];
           if (given === undefined) return next(input);
           const parent = defaultPayloadConverter.fromPayload<string>(given);
-          // The run's own id: the same in every replay, and no draw from the workflow's random numbers.
+          // Temporal's run id is the same in every replay and takes nothing from the workflow's random numbers.
           const spanId = workflowInfo().runId.replaceAll('-', '').slice(-16);
           const [version, traceId, , flags] = parent.split('-');
           header = defaultPayloadConverter.toPayload([version, traceId, spanId, flags].join('-'));

@@ -7,12 +7,12 @@ export interface WebhookDeliveryInput {
 }
 
 /**
- * One attempt of a delivery; ticks start the later ones. What the receiver does is an outcome that the activity has
- * recorded, so only faults of our own side are retried, or fail the workflow.
+ * Makes one attempt of a delivery; ticks start the later ones. The activity records whatever the receiver does as an
+ * outcome, so only errors of our own are retried or fail the workflow.
  */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<string> {
   const { attemptDelivery } = proxyActivities<WebhookActivities>({
-    // Their own slots: receivers that hang for 20 s each must not take those of model steps.
+    // Attempts have slots of their own: receivers that hang for 20 s must not take those of model steps.
     taskQueue: webhookTaskQueue(workflowInfo().taskQueue),
     startToCloseTimeout: '40s',
     heartbeatTimeout: '10s',

@@ -6,9 +6,12 @@ import {
 } from 'zod-openapi';
 import { PLANS } from '#core/billing/index.ts';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
+import { notFoundOf } from '../http/path-parameters.ts';
 import type { Route, RouteSpec } from '../route.ts';
+import { TAGS } from './tags.ts';
+import { webhooks } from './webhooks.ts';
 
-/** The OpenAPI 3.1 document of the declared routes: schemas, security and every error of every operation. */
+/** Builds the OpenAPI 3.1 document of the declared routes: schemas, security and every error of every operation. */
 export function buildOpenApi(
   routes: readonly Route[],
   options: { publicUrl: string; productTag: string },
@@ -27,11 +30,9 @@ export function buildOpenApi(
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.publicUrl }],
-    tags: [...new Set(routes.map(({ spec }) => spec.tag))].map((name) => ({
-      name,
-      description: TAGS[name] ?? name,
-    })),
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: webhooks(),
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of one project.' },
@@ -86,7 +87,7 @@ function headersOf(spec: RouteSpec) {
       .string()
       .max(255)
       .optional()
-      .meta({ description: 'The same key and body give the first answer again, for 24 hours.' });
+      .meta({ description: 'The same key and body give the first response again, for 24 hours.' });
   }
   if (spec.success.stream === true) {
     shape['Last-Event-ID'] = z
@@ -161,11 +162,13 @@ function failureOf(codes: readonly ErrorCode[]) {
   });
 }
 
-/** The errors a route declares, and those that follow from its declaration. */
+/** Returns the errors that a route declares, and those that follow from its declaration. */
 export function errorsOf(spec: RouteSpec): ErrorCode[] {
-  const codes = new Set<ErrorCode>(spec.errors);
+  const codes = new Set<ErrorCode>(spec.errors ?? []);
   const add = (...more: ErrorCode[]) => more.forEach((code) => codes.add(code));
-  add('invalid_request', 'not_acceptable', 'internal_error', 'service_unavailable');
+  add(...notFoundOf(spec.path).values());
+  add('invalid_request', 'not_acceptable', 'request_timeout', 'headers_too_large');
+  add('internal_error', 'service_unavailable');
   const writes = spec.method !== 'GET';
   if (spec.auth !== 'none' && spec.auth !== 'scheduler-secret') {
     add('authentication_required', 'rate_limited');
@@ -206,7 +209,7 @@ function commonHeaders(spec: RouteSpec): Record<string, string> {
       : {}),
     ...(listed ? { Link: '`<…>; rel="next"` while there are more.' } : {}),
     ...(spec.idempotent === true
-      ? { 'Idempotent-Replayed': '`true` when this is the first answer again.' }
+      ? { 'Idempotent-Replayed': '`true` when this is the first response again.' }
       : {}),
   };
 }
@@ -214,16 +217,6 @@ function commonHeaders(spec: RouteSpec): Record<string, string> {
 function scopeNote(spec: RouteSpec): string {
   return spec.scope === undefined ? '' : `API keys need the scope \`${spec.scope}\`.`;
 }
-
-const TAGS: Record<string, string> = {
-  Models: 'What routines can run on.',
-  Skills: 'Reusable instructions, curated and your own.',
-  Routines: 'Recurring work: instructions, a schedule, a model.',
-  Runs: 'Executions of routines, step by step.',
-  'Organizations and projects': 'Who works where. Sessions only.',
-  'API keys': 'Access for automation. Sessions only.',
-  Operations: 'For those who run the service.',
-};
 
 const writers = Object.entries(PLANS).flatMap(([name, plan]) => (plan.apiWrites ? [name] : []));
 

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Middleware } from 'koa';
+import { DOCS_POLICY } from '../middleware/security-headers.ts';
 import { routes } from '../routes.ts';
 import { buildOpenApi } from './openapi.ts';
 import type { Config } from '#lib/config/index.ts';
@@ -12,7 +13,7 @@ const FILES: Readonly<Record<string, string>> = {
   'swagger-ui-bundle.js': 'text/javascript',
 };
 
-/** `/v1/openapi.json`, and `/docs`, which shows it. Both are public: they say nothing that is not in the source. */
+/** Serves `/v1/openapi.json`, and `/docs`, which shows it. Both are public: they say nothing that is not in the source. */
 export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middleware {
   const document = JSON.stringify(
     buildOpenApi(routes, { publicUrl: config.PUBLIC_URL, productTag: config.PRODUCT_TAG }),
@@ -24,6 +25,7 @@ export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middle
       ctx.body = document;
     } else if (ctx.path === '/docs' || ctx.path === '/docs/') {
       ctx.type = 'text/html';
+      ctx.set('Content-Security-Policy', DOCS_POLICY);
       ctx.body = PAGE;
     } else if (ctx.path === '/docs/start.js') {
       ctx.type = 'text/javascript';

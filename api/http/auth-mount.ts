@@ -38,7 +38,7 @@ export function authMount({ auth, config }: Deps): Middleware {
 
 const METHODS = ['GET', 'POST'];
 
-/** The library would hand a NUL on to Postgres. What is no JSON at all it refuses itself. */
+/** Refuses a NUL, which the library would hand on to Postgres. It refuses text that is no JSON itself. */
 function refuseUnstorable(body: Buffer): void {
   let value: unknown;
   try {

@@ -15,7 +15,7 @@ import type { Deps } from '../deps.ts';
 import type { RouteSpec } from '../route.ts';
 
 /**
- * Who is calling, for which tenant, within which limits: decided before a byte of the body is read.
+ * Decides who is calling, for which tenant and within which limits, before a byte of the body is read.
  * @throws {AppError} of authentication, rate limit, scope, plan, origin and project selection
  */
 export async function authenticate(
@@ -68,7 +68,7 @@ async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<Pro
 }
 
 async function sessionAccess(ctx: Context, deps: Deps) {
-  // A key on a session-only operation is told so, whether or not it is a good key.
+  // A caller with a key is told that this operation needs a session, whether or not the key is valid.
   if (ctx.get('authorization') !== '') throw new AppError('session_required');
   const session = await deps.auth.session(requestHeaders(ctx));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
@@ -123,7 +123,7 @@ function assertWithinLimit(ctx: Context, use: WindowUse, deps: Deps): void {
 
 function assertSchedulerSecret(presented: string, configured: string | undefined): void {
   if (configured === undefined) throw new AppError('scheduler_unavailable');
-  // Equal lengths are what timingSafeEqual needs, and hashing gives them without telling the length.
+  // timingSafeEqual needs equal lengths; hashing gives them without telling the length of the secret.
   const digest = (text: string) => createHash('sha256').update(text).digest();
   if (!timingSafeEqual(digest(presented), digest(configured))) {
     throw new AppError('invalid_signature', 'The X-Scheduler-Secret header does not match.');

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import getRawBody from 'raw-body';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 
-export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_DEPTH = 64;
 
-/** Whether the request announces a body at all (RFC 9112, section 6.3). */
+/** Tells whether the request announces a body at all (RFC 9112, section 6.3). */
 export function hasBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return (
@@ -13,7 +13,7 @@ export function hasBody(request: IncomingMessage): boolean {
   );
 }
 
-/** Whether the caller holds the body back until it is asked for (RFC 9110, section 10.1.1). */
+/** Tells whether the caller holds the body back until it is asked for (RFC 9110, section 10.1.1). */
 export function awaitsContinue(request: IncomingMessage): boolean {
   return request.headers.expect?.toLowerCase() === '100-continue';
 }
@@ -23,7 +23,10 @@ interface Exchange {
   readonly res: ServerResponse;
 }
 
-/** @throws {AppError} `body_too_large` before reading where the length is announced, else when the limit is passed */
+/**
+ * Reads the body, up to the limit.
+ * @throws {AppError} `body_too_large`, before reading where the length is announced
+ */
 export async function readBody({ req: request, res }: Exchange): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (awaitsContinue(request) && announced <= MAX_BODY_BYTES) res.writeContinue();
@@ -35,7 +38,7 @@ export async function readBody({ req: request, res }: Exchange): Promise<Buffer>
   } catch (error) {
     const type = error instanceof Error && 'type' in error ? error.type : undefined;
     if (type === 'entity.too.large') {
-      // The rest of the body is still on its way; without this the answer could be lost in a reset.
+      // The rest of the body is still on its way; without this the response could be lost in a reset.
       request.resume();
       throw new AppError('body_too_large', undefined, { Connection: 'close' });
     }
@@ -44,8 +47,8 @@ export async function readBody({ req: request, res }: Exchange): Promise<Buffer>
 }
 
 /**
- * The JSON value of a request. Only `application/json` in UTF-8 is parsed, never text or forms: that is what keeps
- * a foreign page's form from being a valid request.
+ * Reads the JSON value of a request. Only `application/json` in UTF-8 is parsed, never text or forms, so a form on a
+ * foreign page cannot be a valid request.
  * @throws {AppError} `unsupported_media_type`, `body_too_large`, `invalid_json`, `invalid_request`
  */
 export async function readJson(
@@ -85,7 +88,7 @@ function parseJson(raw: Buffer): unknown {
 }
 
 /**
- * Postgres text holds no NUL, UTF-8 no lone surrogate; both are refused by path, wherever they stand.
+ * Refuses what cannot be stored: a NUL, which Postgres text does not hold, and a lone surrogate, which UTF-8 does not.
  * @throws {AppError} `invalid_request` naming each place
  */
 export function assertStorable(value: unknown): void {
@@ -124,7 +127,7 @@ function faultOfText(text: string): string | undefined {
   return text.isWellFormed() ? undefined : 'contains a lone surrogate';
 }
 
-/** `['skills', 3]` reads `skills[3]`. The body itself reads `body`. */
+/** Writes a path as text: `skills[3]` for `['skills', 3]`, `body` for the body itself. */
 export function showPath(path: readonly PropertyKey[]): string {
   const text = path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * The caller's address: the socket's, or, behind `hops` proxies that we trust, the entry that the outermost of them
- * appended to `X-Forwarded-For`. Entries further left were written by the caller and are worth nothing.
+ * Returns the caller's address: the socket's, or, behind `hops` proxies that we trust, the entry that the outermost of
+ * them appended to `X-Forwarded-For`. Entries further left were written by the caller and prove nothing.
  */
 export function clientAddress(request: IncomingMessage, hops: number): string {
   const socket = request.socket.remoteAddress ?? '';

@@ -2,15 +2,15 @@ import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { SentEvent, StreamInput } from '../route.ts';
 
-/** A comment this often tells proxies and the client that the connection lives. */
+/** How often a comment tells proxies and the client that the connection lives. */
 const HEARTBEAT_MS = 15_000;
 
-/** After this the client has to come again, and its key is looked at again. */
+/** After this the client has to come again, and its credential is checked again. */
 const LONGEST_MS = 15 * 60_000;
 
 /**
- * Answers with server-sent events (HTML Standard, section 9.2), or 204 when there are none to come. The response is
- * given its headers at once and its events as they come; the client's going away aborts the signal.
+ * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none to come. The headers go out at
+ * once and the events as they come; a client that goes away aborts the signal.
  */
 export async function sendEvents(
   ctx: Context,
@@ -30,7 +30,7 @@ export async function sendEvents(
   }
   ctx.status = 200;
   ctx.type = 'text/event-stream';
-  // Some proxies would otherwise gather the answer up and send it when it is complete.
+  // Some proxies would otherwise hold the response back until it is complete.
   ctx.set({ 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
   const body = Readable.from(framed(events));
   // The events end with the signal; a client that has stopped reading would keep its connection beyond that.
@@ -39,7 +39,7 @@ export async function sendEvents(
   ctx.body = body;
 }
 
-/** The lines of a stream: the events, and a comment whenever none has come for `heartbeatMs`. */
+/** Yields the lines of a stream: the events, and a comment whenever none has come for `heartbeatMs`. */
 export async function* framed(
   events: AsyncIterable<SentEvent>,
   heartbeatMs = HEARTBEAT_MS,

@@ -1,6 +1,6 @@
 import { ERRORS, type AppError } from '#lib/errors.ts';
 
-/** The body of any failure. */
+/** Returns the body of a failure. */
 export function failureBody(error: AppError, requestId: string): string {
   return JSON.stringify({
     error: { code: error.code, message: error.message || ERRORS[error.code][1] },

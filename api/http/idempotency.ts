@@ -6,21 +6,21 @@ import { ID_PREFIX, newId } from '#lib/ids.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { NewId } from '../route.ts';
 
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly status: number;
   readonly data: unknown;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export type Claim =
-  | { readonly kind: 'replay'; readonly answer: StoredAnswer }
+  | { readonly kind: 'replay'; readonly response: StoredResponse }
   | {
       readonly kind: 'first';
       readonly newId: NewId;
-      /** Keeps the answer for replays. */
-      store(answer: StoredAnswer): Promise<void>;
+      /** Keeps the response for replays. */
+      store(response: StoredResponse): Promise<void>;
       /**
-       * Gives the key back without an answer. A refused request changed nothing and its key is forgotten; after an
+       * Gives the key back without a response. A refused request changed nothing, so its key is forgotten; after an
        * unknown outcome the next attempt takes the claim over at once, with the same ids.
        */
       release(outcome: 'refused' | 'unknown'): Promise<void>;
@@ -28,8 +28,8 @@ export type Claim =
 
 /**
  * Claims an `Idempotency-Key` for one request (Stripe's semantics; draft-ietf-httpapi-idempotency-key-header).
- * `scope` is the tenant and the operation. A claim that was neither answered nor released, because the process
- * died, may be taken over after a minute, and then gives the same id to what it creates.
+ * `scope` is the tenant and the operation. A claim that was neither stored nor released, because the process died,
+ * may be taken over after a minute, and then gives the same id to what it creates.
  * @throws {AppError} `idempotency_key_reused`, `idempotency_in_progress`
  */
 export async function claimIdempotencyKey(
@@ -54,11 +54,11 @@ export async function claimIdempotencyKey(
     return {
       kind: 'first',
       newId: (resource) => TypeID.fromString(`${ID_PREFIX[resource]}_${claimed.seed}`).toString(),
-      async store(answer) {
-        const sealed = secrets.seal(JSON.stringify(answer), place(scope, key));
+      async store(response) {
+        const sealed = secrets.seal(JSON.stringify(response), place(scope, key));
         await execute(
           database,
-          sql`update idempotency_keys set status = ${answer.status}, answer = ${sealed} ${where}`,
+          sql`update idempotency_keys set status = ${response.status}, answer = ${sealed} ${where}`,
         );
       },
       async release(outcome) {
@@ -79,14 +79,14 @@ export async function claimIdempotencyKey(
     throw new AppError('idempotency_key_reused');
   }
   if (found?.answer == null) throw new AppError('idempotency_in_progress');
-  return { kind: 'replay', answer: readAnswer(secrets.open(found.answer, place(scope, key))) };
+  return { kind: 'replay', response: readResponse(secrets.open(found.answer, place(scope, key))) };
 }
 
 function place(scope: string, key: string) {
   return { table: 'idempotency_keys', row: JSON.stringify([scope, key]), column: 'answer' };
 }
 
-function readAnswer(text: string): StoredAnswer {
+function readResponse(text: string): StoredResponse {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `store` above and authenticated on opening
-  return JSON.parse(text) as StoredAnswer;
+  return JSON.parse(text) as StoredResponse;
 }

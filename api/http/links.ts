@@ -1,6 +1,6 @@
 import { cutPage, type Page } from '#lib/paging.ts';
 
-/** One page of a list as a reply: presented items, and where the next page begins if there is one. */
+/** Returns a page of a list as a reply: presented items, and where the next page begins if there is one. */
 export function listReply<Row extends { readonly id: string }, Item>(
   found: readonly Row[],
   page: Page,
@@ -11,8 +11,8 @@ export function listReply<Row extends { readonly id: string }, Item>(
 }
 
 /**
- * The `Link` header of a page that has a next one (RFC 8288): the same request with its cursor. It is built from our
- * own public address, never from the Host header.
+ * Returns the `Link` header of a page that has a next one (RFC 8288): the same request with its cursor. It is built
+ * from our own public address, never from the Host header.
  */
 export function linkToNext(
   cursor: string,

@@ -21,10 +21,10 @@ export async function listen(
       maxHeaderSize: 16 * 1024,
       headersTimeout: 15_000,
       requestTimeout: 30_000,
-      // Longer than the usual idle timeout of a load balancer, so that it is never us who close first.
+      // Longer than the usual idle timeout of a load balancer, so that we never close first.
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 5_000,
-      // Answered by us, in the envelope, like every other request that is not well-formed.
+      // Refused by us, in the envelope, like every other request that is not well-formed.
       requireHostHeader: false,
     },
     handler,

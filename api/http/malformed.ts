@@ -4,18 +4,18 @@ import type { Duplex } from 'node:stream';
 import { AppError } from '#lib/errors.ts';
 import { failureBody } from './failure.ts';
 
-/** Answers what Node's parser gave up on, in the same envelope as everything else, and closes the connection. */
+/** Refuses what Node's parser gave up on, in the same envelope as everything else, and closes the connection. */
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const fault = faultOf(error.code);
+  const refusal = refusalOf(error.code);
   const requestId = randomUUID();
-  const body = failureBody(fault, requestId);
+  const body = failureBody(refusal, requestId);
   socket.end(
     [
-      `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}`,
+      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
@@ -27,7 +27,7 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): v
   );
 }
 
-function faultOf(code: string | undefined): AppError {
+function refusalOf(code: string | undefined): AppError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return new AppError('headers_too_large');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { idPattern, type Resource } from '#lib/ids.ts';
 import { DEFAULT_PAGE_SIZE, decodeCursor, MAX_PAGE_SIZE, type Page } from '#lib/paging.ts';
 
-/** An id of the resource, as a path parameter or field. */
+/** Returns the schema of an id, as a path parameter or a field. */
 export function idOf(resource: Resource, example: string) {
   return z
     .string()
@@ -50,23 +50,26 @@ const pageFields = {
     .meta({ description: 'From the `Link: <…>; rel="next"` header of the page before.' }),
 };
 
-/** The query of a list, with the fields of its own filters. */
+/** Returns the schema of a list's query, with the fields of its own filters. */
 export function pageQuery<F extends z.core.$ZodShape>(filters: F) {
   return z.strictObject({ ...pageFields, ...filters });
 }
 
-/** @throws {AppError} `invalid_request` when the cursor is none of a list of this resource */
+/**
+ * Returns the page that a query asks for of a list that is ordered by id, or by revision.
+ * @throws {AppError} `invalid_request` when the cursor is not one of such a list
+ */
 export function pageOf(
   query: { limit: number; cursor?: string | undefined },
-  resource: Resource,
+  of: Resource | 'revision',
 ): Page {
   return {
     limit: query.limit,
-    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, resource),
+    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, of),
   };
 }
 
-/** A name that a person gives: trimmed, not empty. */
+/** Returns the schema of a name that a person gives: trimmed, not empty. */
 export function nameOf(max: number) {
   return z.string().trim().min(1, 'must not be empty').max(max);
 }

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from 'koa';
-import { AppError } from '#lib/errors.ts';
+import { AppError, type ErrorCode } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { AccessOf, AuthKind } from '../access.ts';
 import type { Deps } from '../deps.ts';
@@ -7,18 +7,20 @@ import type { Reply, Route, SentEvent } from '../route.ts';
 import { authenticate } from './authenticate.ts';
 import { assertStorable, hasBody, readJson } from './body.ts';
 import { sendEvents } from './event-stream.ts';
-import { claimIdempotencyKey, type StoredAnswer } from './idempotency.ts';
+import { claimIdempotencyKey, type StoredResponse } from './idempotency.ts';
 import { linkToNext } from './links.ts';
+import { notFoundOf } from './path-parameters.ts';
 import { validate } from './validate.ts';
 
-/** The one pipeline of every declared operation: authenticate, parse, deduplicate, handle, check, answer. */
+/** Serves a declared operation: authenticate, parse, deduplicate, handle, check, respond. */
 export function serve(route: Route, deps: Deps): Middleware {
   const { spec } = route;
+  const notFound = notFoundOf(spec.path);
   return async (ctx) => {
     const produced = spec.success.stream === true ? 'text/event-stream' : 'application/json';
     if (!ctx.accepts(produced)) throw new AppError('not_acceptable');
     const access = await authenticate(ctx, spec, deps);
-    const params = parseParams(route, ctx);
+    const params = parseParams(route, ctx, notFound);
     const query = parseQuery(route, ctx);
     const body = await parseBody(route, ctx);
 
@@ -42,22 +44,22 @@ export function serve(route: Route, deps: Deps): Middleware {
     const key = spec.idempotent === true ? idempotencyKey(ctx) : undefined;
     if (key === undefined) {
       const reply = await route.handle(input);
-      send(ctx, answerOf(route, withLink(reply, { ctx, query, deps }), deps));
+      send(ctx, responseOf(route, withLink(reply, { ctx, query, deps }), deps));
       return;
     }
 
     const scope = `${tenantOf(access)} ${spec.method} ${ctx.path}`;
     const claim = await claimIdempotencyKey(deps, { scope, key, body: body.raw });
     if (claim.kind === 'replay') {
-      send(ctx, claim.answer);
+      send(ctx, claim.response);
       ctx.set('Idempotent-Replayed', 'true');
       return;
     }
     try {
       const reply = await route.handle({ ...input, newId: claim.newId });
-      const answer = answerOf(route, reply, deps);
-      await claim.store(answer);
-      send(ctx, answer);
+      const response = responseOf(route, reply, deps);
+      await claim.store(response);
+      send(ctx, response);
     } catch (error) {
       await claim.release(error instanceof AppError && error.status < 500 ? 'refused' : 'unknown');
       throw error;
@@ -65,11 +67,16 @@ export function serve(route: Route, deps: Deps): Middleware {
   };
 }
 
-function parseParams({ spec }: Route, ctx: Context): unknown {
+function parseParams(
+  { spec }: Route,
+  ctx: Context,
+  notFound: ReadonlyMap<string, ErrorCode>,
+): unknown {
   if (spec.params === undefined) return {};
   const parsed = spec.params.safeParse(ctx.params);
-  if (!parsed.success) throw new AppError(spec.notFound ?? 'route_not_found');
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  const malformed = String(parsed.error.issues[0]?.path[0]);
+  throw new AppError(notFound.get(malformed) ?? 'route_not_found');
 }
 
 function parseQuery({ spec }: Route, ctx: Context): object {
@@ -112,7 +119,7 @@ function withLink(
   return { ...reply, headers: { ...reply.headers, ...link } };
 }
 
-function answerOf(route: Route, reply: Reply<unknown>, deps: Deps): StoredAnswer {
+function responseOf(route: Route, reply: Reply<unknown>, deps: Deps): StoredResponse {
   return {
     status: route.spec.success.status,
     data: checked(route, reply.data, deps),
@@ -120,7 +127,7 @@ function answerOf(route: Route, reply: Reply<unknown>, deps: Deps): StoredAnswer
   };
 }
 
-/** Outside production an answer that is not what OpenAPI promises is a fault of ours, found by any test. */
+/** Checks a response against what OpenAPI promises, outside production, so that any test finds a mismatch. */
 function checked({ spec }: Route, data: unknown, deps: Deps): unknown {
   return deps.config.NODE_ENV === 'production' ? data : spec.success.data.parse(data);
 }
@@ -132,13 +139,13 @@ async function* checkedEach(route: Route, events: AsyncIterable<SentEvent>, deps
   }
 }
 
-function send(ctx: Context, answer: StoredAnswer): void {
-  ctx.status = answer.status;
-  ctx.set({ ...answer.headers });
-  // Whatever it is, it is one tenant's, and some of it is shown once.
+function send(ctx: Context, response: StoredResponse): void {
+  ctx.status = response.status;
+  ctx.set({ ...response.headers });
+  // Every response belongs to one tenant, and some of what is sent is shown only once.
   ctx.set('Cache-Control', 'no-store');
   ctx.type = 'application/json';
-  ctx.body = JSON.stringify({ data: answer.data, requestId: ctx.state.requestId });
+  ctx.body = JSON.stringify({ data: response.data, requestId: ctx.state.requestId });
 }
 
 function idempotencyKey(ctx: Context): string | undefined {

@@ -3,8 +3,8 @@ import { invalid, type ErrorCode, type Fault } from '#lib/errors.ts';
 import { showPath } from './body.ts';
 
 /**
- * Parses with every fault reported. An issue may name a more exact code than `invalid_request` in
- * `params.code` (a custom check's); the first such code wins.
+ * Parses a value and reports every fault. A custom check may name a more exact code than `invalid_request` in
+ * `params.code`; the first such code wins.
  */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value);

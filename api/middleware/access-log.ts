@@ -2,8 +2,8 @@ import type { Middleware } from 'koa';
 import type { Log } from '#lib/log.ts';
 
 /**
- * One line a request: the route, never the URL, whose query could hold what a caller mistook for a place for secrets.
- * Its ids are put on it by the log's context.
+ * Logs one line a request. It names the route and never the URL, as a caller may have put a secret into the query. The
+ * log's context adds the ids.
  */
 export function accessLog(log: Log): Middleware {
   // All its fields are named here and none is the caller's, so there is nothing to redact.

@@ -5,7 +5,7 @@ import type { Log } from '#lib/log.ts';
 import { awaitsContinue } from '../http/body.ts';
 import { failureBody } from '../http/failure.ts';
 
-/** Turns whatever was thrown into the failure envelope. An error that is not ours says nothing to the caller. */
+/** Turns whatever was thrown into the failure envelope. An unexpected error tells the caller nothing. */
 export function errors(log: Log): Middleware {
   return async (ctx, next) => {
     try {

@@ -1,8 +1,8 @@
-import type { Middleware } from 'koa';
+import type { Context, Next } from 'koa';
 import { withLogFields } from '#lib/log.ts';
 
 /** Puts the ids of the request on every line that is logged on its behalf, the project's once it is known. */
-export const logContext: Middleware = (ctx, next) => {
+export function logContext(ctx: Context, next: Next): Promise<void> {
   const { state } = ctx;
   const fields = {
     requestId: state.requestId as unknown,
@@ -15,4 +15,4 @@ export const logContext: Middleware = (ctx, next) => {
     },
   };
   return withLogFields(fields, next);
-};
+}

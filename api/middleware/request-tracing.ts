@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Tracing } from '#lib/tracing/index.ts';
 
-/** The span of a request, named by its route; it goes on the caller's trace where a `traceparent` came along. */
+/** Traces a request as a span named by its route, on the caller's trace where a `traceparent` came along. */
 export function requestTracing(tracing: Tracing): Middleware {
   return (ctx, next) => {
     const parent = ctx.get('traceparent');

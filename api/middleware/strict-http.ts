@@ -1,14 +1,14 @@
-import type { Middleware } from 'koa';
+import type { Context, Next } from 'koa';
 import { AppError } from '#lib/errors.ts';
 
-/** More header fields than any client of ours sends. */
+/** The limit of header fields: more than any client of ours sends. */
 export const MAX_HEADERS = 100;
 
 /**
  * Refuses what Node's parser lets through and proxies disagree about (RFC 9112, sections 3.2 and 6.1): no Host header
- * or two, an absolute-form target, a transfer coding other than chunked. And headers by the thousand.
+ * or two, an absolute-form target, a transfer coding other than chunked, and headers by the thousand.
  */
-export const strictHttp: Middleware = (ctx, next) => {
+export function strictHttp(ctx: Context, next: Next): Promise<void> {
   const { rawHeaders, headers, url } = ctx.req;
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
   if (hosts > 1) throw new AppError('invalid_request', 'More than one Host header.');
@@ -26,4 +26,4 @@ export const strictHttp: Middleware = (ctx, next) => {
     throw new AppError('invalid_request', 'The only transfer coding is chunked.');
   }
   return next();
-};
+}

@@ -4,8 +4,8 @@ import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * The document behind our client id, for authorization servers. It is no operation of the API, as its form is laid down
- * elsewhere and has no envelope.
+ * Serves the document behind our client id, for authorization servers. It is not an operation of the API: a standard
+ * lays down its form, which has no envelope.
  */
 export function clientMetadata({
   config,

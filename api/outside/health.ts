@@ -1,25 +1,24 @@
 import { z } from 'zod';
 import { row, sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { route } from '../route.ts';
+import { route, type Route } from '../route.ts';
 
-export const health = route({
+const health = route({
   method: 'GET',
   path: '/health',
   id: 'health',
   tag: 'Operations',
   summary: 'Liveness',
-  description: 'The process answers. It says nothing about Postgres or Temporal; see `/ready`.',
+  description: 'The process responds. That says nothing about Postgres or Temporal; see `/ready`.',
   auth: 'none',
   success: {
     status: 200,
     data: z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' }),
     description: 'Alive.',
   },
-  errors: [],
 }).to(async () => ({ data: { status: 'ok' } }));
 
-export const ready = route({
+const ready = route({
   method: 'GET',
   path: '/ready',
   id: 'ready',
@@ -51,3 +50,5 @@ export const ready = route({
   }
   return { data: { postgres: 'ok', temporal: 'ok' } };
 });
+
+export const healthRoutes: readonly Route[] = [health, ready];

@@ -4,14 +4,14 @@ import { signInDepsOf } from '../v1/connections/providers.ts';
 import { connection, presentConnection } from '../v1/connections/schemas.ts';
 import { route } from '../route.ts';
 
-export const oauthCallback = route({
+export const completeConnectionSignIn = route({
   method: 'GET',
   path: '/oauth/callback/:provider',
   id: 'completeConnectionSignIn',
   tag: 'Connections',
   summary: 'End a sign-in to a provider or tool server',
   description:
-    'The user interface hands the return from the provider on to here, query and all, with the session cookie that it was begun with. A state works once, within ten minutes, for that session and provider. What the provider says of an error is not repeated.',
+    'The user interface forwards the return from the provider to this operation, query and all, with the session cookie that the sign-in was begun with. A state works once, within ten minutes, for that session and provider. What the provider says of an error is not repeated.',
   auth: 'session',
   params: z.strictObject({
     provider: z
@@ -19,7 +19,6 @@ export const oauthCallback = route({
       .regex(/^[a-z][a-z0-9-]{0,60}$/)
       .meta({ description: 'Where the sign-in was begun.', example: 'github' }),
   }),
-  notFound: 'provider_not_found',
   // Providers add parameters of their own, which mean nothing to us.
   query: z.object({
     state: z.string().min(1).max(200).meta({ description: 'Ours, handed back.' }),
@@ -40,16 +39,10 @@ export const oauthCallback = route({
       .min(1)
       .max(2_048)
       .optional()
-      .meta({ description: 'The authorization server that answers (RFC 9207).' }),
+      .meta({ description: 'The authorization server that responds (RFC 9207).' }),
   }),
   success: { status: 200, data: connection, description: 'The connection, ready.' },
-  errors: [
-    'provider_not_found',
-    'attempt_expired',
-    'forbidden',
-    'connection_not_found',
-    'provider_error',
-  ],
+  errors: ['attempt_expired', 'forbidden', 'connection_not_found', 'provider_error'],
 }).to(async ({ access, params, query, deps }) => {
   const completed = await completeSignIn(signInDepsOf(deps), {
     provider: params.provider,

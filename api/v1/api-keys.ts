@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import {
-  createApiKey,
-  DEFAULT_SCOPES,
-  listApiKeys,
-  revokeApiKey,
-  SCOPES,
-  type ApiKey,
-} from '#core/identity/index.ts';
+import * as identity from '#core/identity/index.ts';
 import { listReply } from '../http/links.ts';
 import {
   EXAMPLE,
@@ -18,20 +11,20 @@ import {
   pageQuery,
   timestamp,
 } from '../http/schemas.ts';
-import { route } from '../route.ts';
+import { route, type Route } from '../route.ts';
 
 const apiKey = z
   .strictObject({
     id: idOf('apiKey', EXAMPLE.apiKey),
     name: z.string(),
     prefix: z.string().meta({ description: 'The part of the key that may be shown.' }),
-    scopes: z.array(z.enum(SCOPES)),
+    scopes: z.array(z.enum(identity.SCOPES)),
     createdAt: timestamp,
     lastUsedAt: timestamp.nullable().meta({ description: 'Written at most once a minute.' }),
   })
   .meta({ id: 'ApiKey' });
 
-export const getApiKeys = route({
+const listApiKeys = route({
   method: 'GET',
   path: '/v1/api-keys',
   id: 'listApiKeys',
@@ -44,28 +37,27 @@ export const getApiKeys = route({
     data: z.array(apiKey),
     description: 'Newest first; revoked ones are gone.',
   },
-  errors: [],
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'apiKey');
-  const found = await listApiKeys(deps.database, access.projectId, page);
+  const found = await identity.listApiKeys(deps.database, access.projectId, page);
   return listReply(found, page, presentApiKey);
 });
 
-export const postApiKey = route({
+const createApiKey = route({
   method: 'POST',
   path: '/v1/api-keys',
   id: 'createApiKey',
   tag: 'API keys',
   summary: 'Create an API key',
-  description: 'The key is in this answer and nowhere else: only its SHA-256 is stored.',
+  description: 'The key is in this response and nowhere else: only its SHA-256 is stored.',
   auth: 'project-session',
   body: z.strictObject({
     name: nameOf(100).meta({ example: 'nightly import' }),
     scopes: z
-      .array(z.enum(SCOPES))
+      .array(z.enum(identity.SCOPES))
       .min(1)
-      .max(SCOPES.length)
-      .default([...DEFAULT_SCOPES])
+      .max(identity.SCOPES.length)
+      .default([...identity.DEFAULT_SCOPES])
       .transform((scopes) => [...new Set(scopes)]),
   }),
   idempotent: true,
@@ -79,9 +71,8 @@ export const postApiKey = route({
       .meta({ id: 'CreatedApiKey' }),
     description: 'The API key with its plaintext.',
   },
-  errors: [],
 }).to(async ({ access, body, deps, newId }) => {
-  const { apiKey: created, plaintext } = await createApiKey(deps.database, {
+  const { apiKey: created, plaintext } = await identity.createApiKey(deps.database, {
     id: newId('apiKey'),
     projectId: access.projectId,
     userId: access.actor.userId,
@@ -91,23 +82,25 @@ export const postApiKey = route({
   return { data: { ...presentApiKey(created), key: plaintext } };
 });
 
-export const deleteApiKey = route({
+const revokeApiKey = route({
   method: 'DELETE',
   path: '/v1/api-keys/:apiKeyId',
   id: 'revokeApiKey',
   tag: 'API keys',
   summary: 'Revoke an API key',
-  description: 'Holds from the next request on.',
+  description: 'Takes effect with the next request.',
   auth: 'project-session',
   params: z.strictObject({ apiKeyId: idOf('apiKey', EXAMPLE.apiKey) }),
-  notFound: 'api_key_not_found',
   success: { status: 200, data: apiKey, description: 'The key that was revoked.' },
-  errors: ['api_key_not_found'],
 }).to(async ({ access, params, deps }) => ({
-  data: presentApiKey(await revokeApiKey(deps.database, access.projectId, params.apiKeyId)),
+  data: presentApiKey(
+    await identity.revokeApiKey(deps.database, access.projectId, params.apiKeyId),
+  ),
 }));
 
-function presentApiKey(row: ApiKey) {
+export const apiKeyRoutes: readonly Route[] = [listApiKeys, createApiKey, revokeApiKey];
+
+function presentApiKey(row: identity.ApiKey) {
   return {
     id: row.id,
     name: row.name,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MODEL_PROVIDERS, type ModelOption } from '#core/models/index.ts';
-import { route } from '../route.ts';
+import { route, type Route } from '../route.ts';
 
 export const modelReference = z
   .strictObject({
@@ -29,7 +29,7 @@ const modelOption = z
   })
   .meta({ id: 'ModelOption' });
 
-export const listModels = route({
+const listModels = route({
   method: 'GET',
   path: '/v1/models',
   id: 'listModels',
@@ -59,6 +59,8 @@ export const listModels = route({
     },
   };
 });
+
+export const modelRoutes: readonly Route[] = [listModels];
 
 function presentOption(option: ModelOption) {
   return {

@@ -1,18 +1,11 @@
 import { z } from 'zod';
-import {
-  createOrganization,
-  createProject,
-  listOrganizations,
-  listProjects,
-  type Organization,
-  type Project,
-} from '#core/identity/index.ts';
+import * as identity from '#core/identity/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { EXAMPLE, idOf, iso, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
-import { route } from '../route.ts';
+import { route, type Route } from '../route.ts';
 
-const project = z
+export const project = z
   .strictObject({
     id: idOf('project', EXAMPLE.project),
     organizationId: idOf('organization', EXAMPLE.organization),
@@ -21,7 +14,7 @@ const project = z
   })
   .meta({ id: 'Project' });
 
-const organization = z
+export const organization = z
   .strictObject({
     id: idOf('organization', EXAMPLE.organization),
     name: z.string(),
@@ -30,7 +23,7 @@ const organization = z
   })
   .meta({ id: 'Organization' });
 
-export const getOrganizations = route({
+const listOrganizations = route({
   method: 'GET',
   path: '/v1/organizations',
   id: 'listOrganizations',
@@ -39,14 +32,13 @@ export const getOrganizations = route({
   auth: 'session',
   query: pageQuery({}),
   success: { status: 200, data: z.array(organization), description: 'Newest first.' },
-  errors: [],
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'organization');
-  const found = await listOrganizations(deps.database, access.userId, page);
+  const found = await identity.listOrganizations(deps.database, access.userId, page);
   return listReply(found, page, presentOrganization);
 });
 
-export const postOrganization = route({
+const createOrganization = route({
   method: 'POST',
   path: '/v1/organizations',
   id: 'createOrganization',
@@ -62,11 +54,10 @@ export const postOrganization = route({
       .meta({ id: 'CreatedOrganization' }),
     description: 'The organization, which you own, and its default project.',
   },
-  errors: [],
 }).to(async ({ access, body, deps, newId }) => {
   const ids = { id: newId('organization'), projectId: newId('project') };
   const created = await transaction(deps.database, (tx) =>
-    createOrganization(tx, { ...ids, userId: access.userId, name: body.name }),
+    identity.createOrganization(tx, { ...ids, userId: access.userId, name: body.name }),
   );
   return {
     data: {
@@ -76,7 +67,7 @@ export const postOrganization = route({
   };
 });
 
-export const getProjects = route({
+const listProjects = route({
   method: 'GET',
   path: '/v1/projects',
   id: 'listProjects',
@@ -91,10 +82,9 @@ export const getProjects = route({
       .meta({ description: 'Only those of this organization.' }),
   }),
   success: { status: 200, data: z.array(project), description: 'Newest first.' },
-  errors: [],
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'project');
-  const found = await listProjects(deps.database, {
+  const found = await identity.listProjects(deps.database, {
     userId: access.userId,
     organizationId: query.organizationId,
     page,
@@ -102,7 +92,7 @@ export const getProjects = route({
   return listReply(found, page, presentProject);
 });
 
-export const postProject = route({
+const createProject = route({
   method: 'POST',
   path: '/v1/projects',
   id: 'createProject',
@@ -120,16 +110,23 @@ export const postProject = route({
 }).to(async ({ access, body, deps, newId }) => {
   const id = newId('project');
   const created = await transaction(deps.database, (tx) =>
-    createProject(tx, { id, userId: access.userId, ...body }),
+    identity.createProject(tx, { id, userId: access.userId, ...body }),
   );
   return { data: presentProject(created) };
 });
 
-function presentOrganization(row: Organization) {
+export const organizationRoutes: readonly Route[] = [
+  listOrganizations,
+  createOrganization,
+  listProjects,
+  createProject,
+];
+
+export function presentOrganization(row: identity.Organization) {
   return { id: row.id, name: row.name, role: row.role, createdAt: iso(row.createdAt) };
 }
 
-function presentProject(row: Project) {
+export function presentProject(row: identity.Project) {
   return {
     id: row.id,
     organizationId: row.organizationId,

@@ -1,30 +1,18 @@
 import { z } from 'zod';
-import {
-  createSkill,
-  deleteSkill,
-  listCustomSkills,
-  MAX_INSTRUCTIONS,
-  MIN_INSTRUCTIONS,
-  readCustomSkill,
-  updateSkill,
-  type CuratedSkill,
-  type CustomSkill,
-} from '#core/skills/index.ts';
-import { AppError } from '#lib/errors.ts';
-import { idPattern } from '#lib/ids.ts';
+import * as skills from '#core/skills/index.ts';
 import { listReply } from '../http/links.ts';
 import { iso, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
-import { route } from '../route.ts';
+import { route, type Route } from '../route.ts';
 
 const fields = {
   name: nameOf(100).meta({ example: 'House style' }),
   description: z.string().trim().max(500).nullable().optional(),
   instructions: z
     .string()
-    .min(MIN_INSTRUCTIONS)
-    .max(MAX_INSTRUCTIONS)
+    .min(skills.MIN_INSTRUCTIONS)
+    .max(skills.MAX_INSTRUCTIONS)
     .meta({
-      description: `Appended verbatim to the routine's instructions at run time; ${MIN_INSTRUCTIONS} to ${MAX_INSTRUCTIONS} characters.`,
+      description: `Appended verbatim to the routine's instructions at run time; ${skills.MIN_INSTRUCTIONS} to ${skills.MAX_INSTRUCTIONS} characters.`,
       example: 'Write in British English. Keep sentences short. Never use exclamation marks.',
     }),
 };
@@ -36,12 +24,30 @@ const summaryShape = {
   description: z.string().nullable(),
   category: z.string().nullable(),
   version: z.string().nullable(),
+  needs: z
+    .array(z.enum(skills.NEEDS))
+    .meta({ description: 'What the tools of a routine should offer; empty for a custom skill.' }),
+  cadence: z
+    .enum(skills.CADENCES)
+    .nullable()
+    .meta({ description: 'How often a curated skill is best run; null for a custom one.' }),
+  suggestedSchedule: z
+    .string()
+    .nullable()
+    .meta({ description: 'A schedule of that cadence, to begin with.', example: '0 7 * * 1' }),
+  checked: z.iso
+    .date()
+    .nullable()
+    .meta({ description: 'When the facts of a curated skill were last checked.' }),
   length: z.number().int().meta({ description: 'Characters of the instructions.' }),
   createdAt: timestamp.nullable(),
   updatedAt: timestamp.nullable(),
 };
 const skillSummary = z.strictObject(summaryShape).meta({ id: 'SkillSummary' });
-const skill = z.strictObject({ ...summaryShape, instructions: z.string() }).meta({ id: 'Skill' });
+const source = z.strictObject({ name: z.string(), url: z.string(), backs: z.string() });
+const skill = z
+  .strictObject({ ...summaryShape, instructions: z.string(), sources: z.array(source) })
+  .meta({ id: 'Skill' });
 
 const params = z.strictObject({
   skillId: z
@@ -50,7 +56,7 @@ const params = z.strictObject({
     .meta({ description: 'Id of a custom skill, or slug of a curated one.', example: 'seo-audit' }),
 });
 
-export const getSkills = route({
+const listSkills = route({
   method: 'GET',
   path: '/v1/skills',
   id: 'listSkills',
@@ -62,10 +68,9 @@ export const getSkills = route({
   scope: 'routines:read',
   query: pageQuery({}),
   success: { status: 200, data: z.array(skillSummary), description: 'Without the instructions.' },
-  errors: [],
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'skill');
-  const found = await listCustomSkills(deps.database, access.projectId, page);
+  const found = await skills.listCustomSkills(deps.database, access.projectId, page);
   const reply = listReply(found, page, summarizeCustom);
   const last = reply.nextCursor === undefined;
   return last
@@ -73,7 +78,7 @@ export const getSkills = route({
     : reply;
 });
 
-export const postSkill = route({
+const createSkill = route({
   method: 'POST',
   path: '/v1/skills',
   id: 'createSkill',
@@ -84,10 +89,9 @@ export const postSkill = route({
   body: z.strictObject(fields),
   idempotent: true,
   success: { status: 201, data: skill, description: 'The skill.' },
-  errors: [],
 }).to(async ({ access, body, deps, newId }) => ({
   data: presentCustom(
-    await createSkill(deps.database, {
+    await skills.createSkill(deps.database, {
       id: newId('skill'),
       projectId: access.projectId,
       ...body,
@@ -96,7 +100,7 @@ export const postSkill = route({
   ),
 }));
 
-export const getSkill = route({
+const readSkill = route({
   method: 'GET',
   path: '/v1/skills/:skillId',
   id: 'readSkill',
@@ -105,17 +109,16 @@ export const getSkill = route({
   auth: 'key-or-session',
   scope: 'routines:read',
   params,
-  notFound: 'skill_not_found',
   success: { status: 200, data: skill, description: 'The skill.' },
-  errors: ['skill_not_found'],
 }).to(async ({ access, params: { skillId }, deps }) => {
   const curated = deps.skills.find(skillId);
   if (curated !== undefined) return { data: presentCurated(curated) };
-  assertCustomId(skillId);
-  return { data: presentCustom(await readCustomSkill(deps.database, access.projectId, skillId)) };
+  return {
+    data: presentCustom(await skills.readCustomSkill(deps.database, access.projectId, skillId)),
+  };
 });
 
-export const patchSkill = route({
+const updateSkill = route({
   method: 'PATCH',
   path: '/v1/skills/:skillId',
   id: 'updateSkill',
@@ -126,14 +129,11 @@ export const patchSkill = route({
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
-  notFound: 'skill_not_found',
   body: z.strictObject(fields).partial(),
   success: { status: 200, data: skill, description: 'The skill.' },
-  errors: ['skill_not_found'],
 }).to(async ({ access, params: { skillId }, body, deps }) => {
-  assertCustomId(skillId);
   const { name, description, instructions } = body;
-  const updated = await updateSkill(deps.database, {
+  const updated = await skills.updateSkill(deps.database, {
     id: skillId,
     projectId: access.projectId,
     ...(name === undefined ? {} : { name }),
@@ -143,7 +143,7 @@ export const patchSkill = route({
   return { data: presentCustom(updated) };
 });
 
-export const removeSkill = route({
+const deleteSkill = route({
   method: 'DELETE',
   path: '/v1/skills/:skillId',
   id: 'deleteSkill',
@@ -154,19 +154,20 @@ export const removeSkill = route({
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
-  notFound: 'skill_not_found',
   success: { status: 200, data: skill, description: 'The skill that was deleted.' },
-  errors: ['skill_not_found'],
-}).to(async ({ access, params: { skillId }, deps }) => {
-  assertCustomId(skillId);
-  return { data: presentCustom(await deleteSkill(deps.database, access.projectId, skillId)) };
-});
+}).to(async ({ access, params: { skillId }, deps }) => ({
+  data: presentCustom(await skills.deleteSkill(deps.database, access.projectId, skillId)),
+}));
 
-function assertCustomId(skillId: string): void {
-  if (!idPattern('skill').test(skillId)) throw new AppError('skill_not_found');
-}
+export const skillRoutes: readonly Route[] = [
+  listSkills,
+  createSkill,
+  readSkill,
+  updateSkill,
+  deleteSkill,
+];
 
-function summarizeCustom(row: CustomSkill) {
+function summarizeCustom(row: skills.CustomSkillSummary) {
   return {
     id: row.id,
     slug: null,
@@ -174,13 +175,17 @@ function summarizeCustom(row: CustomSkill) {
     description: row.description,
     category: null,
     version: null,
-    length: row.instructions.length,
+    needs: [],
+    cadence: null,
+    suggestedSchedule: null,
+    checked: null,
+    length: row.length,
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
   };
 }
 
-function summarizeCurated(curated: CuratedSkill) {
+function summarizeCurated(curated: skills.CuratedSkill) {
   return {
     id: null,
     slug: curated.slug,
@@ -188,16 +193,29 @@ function summarizeCurated(curated: CuratedSkill) {
     description: curated.description,
     category: curated.category,
     version: curated.version,
+    needs: curated.needs,
+    cadence: curated.cadence,
+    suggestedSchedule: skills.SUGGESTED_SCHEDULES[curated.cadence],
+    checked: curated.checked,
     length: curated.instructions.length,
     createdAt: null,
     updatedAt: null,
   };
 }
 
-function presentCustom(row: CustomSkill) {
-  return { ...summarizeCustom(row), instructions: row.instructions };
+function presentCustom(row: skills.CustomSkill) {
+  const { instructions } = row;
+  return {
+    ...summarizeCustom({ ...row, length: instructions.length }),
+    instructions,
+    sources: [],
+  };
 }
 
-function presentCurated(curated: CuratedSkill) {
-  return { ...summarizeCurated(curated), instructions: curated.instructions };
+function presentCurated(curated: skills.CuratedSkill) {
+  return {
+    ...summarizeCurated(curated),
+    instructions: curated.instructions,
+    sources: curated.sources,
+  };
 }

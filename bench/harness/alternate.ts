@@ -32,7 +32,7 @@ export async function rateFor(
   let end = Number.POSITIVE_INFINITY;
   let before = 0;
   let ended = 0;
-  const lane = async () => {
+  const keepWorking = async () => {
     while (performance.now() < end) {
       await work();
       if (before < width) {
@@ -41,7 +41,7 @@ export async function rateFor(
       } else if (performance.now() <= end) ended += 1;
     }
   };
-  await Promise.all(Array.from({ length: width }, lane));
+  await Promise.all(Array.from({ length: width }, keepWorking));
   return ended / seconds;
 }
 
@@ -57,7 +57,7 @@ export async function warmUp(
   await rateFor(30, width, value);
 }
 
-/** Milliseconds that the work takes. */
+/** Returns the milliseconds that the work takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();

@@ -2,16 +2,16 @@ import type { Figure } from './figures.ts';
 import type { Service } from './service.ts';
 import type { Stack } from './stack.ts';
 
-/** One file in `bench/` exports one of these as its default. */
+/** A benchmark; each file in `bench/` exports one as its default. */
 export interface Benchmark {
-  /** What it measures against what, in a sentence. */
+  /** Says in a sentence what is measured against what. */
   readonly about: string;
   run(bench: Bench): Promise<Figure[]>;
 }
 
 export interface Bench {
   readonly stack: Stack;
-  /** Measure at full size, however long it takes. */
+  /** Asks for the full size, however long it takes. */
   readonly long: boolean;
   /** The service that benchmarks share when they leave it as they found it, started on first use. */
   readonly service: () => Promise<Service>;

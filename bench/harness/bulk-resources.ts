@@ -1,7 +1,7 @@
 import { execute, sql, type Db } from '#lib/database/index.ts';
 import { routineId } from './bulk.ts';
 
-/** What a project has besides routines and runs, so many of each, in the shape the product writes. */
+/** Loads what a project has besides routines and runs, `count` of each, in the shape that the product writes. */
 export async function loadResources(
   db: Db,
   { projectId, count }: { projectId: string; count: number },

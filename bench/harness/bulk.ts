@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { insertVersions } from '#core/routines/versions.ts';
 import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /**
@@ -46,12 +47,16 @@ export async function loadRoutines(
   await execute(
     db,
     sql`
-      insert into routines (id, project_id, name, instructions, schedule, timezone, model_provider, model_id, state,
-        max_steps, timeout_seconds, next_run_at)
-      select 'rtn_' || lpad((${firstNumber}::bigint + n)::text, 26, '0'), ${projectId}, 'Routine ' || n,
-        'Write one line about the weather, the news and the day, in plain words and without any list.',
-        '0 7 * * *', 'UTC', 'gateway', 'fixture/writer-small', 'active', 25, 900, ${next}
-      from generate_series(0, ${count}::bigint - 1) n
+      with written as (
+        insert into routines (id, project_id, name, instructions, schedule, timezone, model_provider, model_id, state,
+          max_steps, timeout_seconds, next_run_at)
+        select 'rtn_' || lpad((${firstNumber}::bigint + n)::text, 26, '0'), ${projectId}, 'Routine ' || n,
+          'Write one line about the weather, the news and the day, in plain words and without any list.',
+          '0 7 * * *', 'UTC', 'gateway', 'fixture/writer-small', 'active', 25, 900, ${next}
+        from generate_series(0, ${count}::bigint - 1) n
+        returning *
+      )
+      ${insertVersions({ actor: null })}
     `,
   );
 }
@@ -70,10 +75,11 @@ export async function loadRuns(
   await execute(
     db,
     sql`
-      insert into runs (id, project_id, routine_id, routine_revision, trigger, state, prompt, model_provider, model_id,
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, prompt, model_provider, model_id,
         max_steps, timeout_seconds, result, step_count, input_tokens, output_tokens, cost_usd, created_at,
         workflow_started_at, started_at, finished_at)
-      select 'run_' || bench_time_id(at) || lpad(n::text, 16, '0'), ${projectId},
+      select 'run_' || bench_time_id(at) || lpad(n::text, 16, '0'),
+        (select organization_id from projects where id = ${projectId}), ${projectId},
         'rtn_' || lpad((case when n % 3 = 0 then 0 else 1 + n % (${routines}::bigint - 1) end)::text, 26, '0'),
         1, case when n % 50000 = 57 then 'manual' else 'schedule' end,
         case when n % 10000 = 5 then 'cancelled' when n / 7 % 10 = 3 then 'failed' else 'succeeded' end,

@@ -9,7 +9,10 @@ import { BroadcastChannel, isMainThread } from 'node:worker_threads';
 setFlagsFromString('--expose-gc');
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the flag has just put it there
 const gc = runInNewContext('gc') as NonNullable<typeof globalThis.gc>;
-const collect = () => gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+
+function collect(): void {
+  gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
 
 const threads = new BroadcastChannel('collect');
 if (isMainThread) {

@@ -20,6 +20,7 @@ export async function explained(
       load 'auto_explain';
       set auto_explain.log_min_duration = 0;
       set auto_explain.log_analyze = on;
+      set auto_explain.log_buffers = on;
       set client_min_messages = log;
     `);
     client.release();

@@ -1,4 +1,4 @@
-/** What several rounds of one measurement came to. */
+/** The result of several rounds of one measurement. */
 export interface Sample {
   readonly median: number;
   readonly low: number;
@@ -12,20 +12,20 @@ export interface Target {
   readonly atMost?: number;
 }
 
-/** One line of the table: what was measured, beside its baseline where there is one. */
+/** A line of the table: what was measured, beside its baseline where there is one. */
 export interface Figure {
   readonly what: string;
   readonly unit: string;
   readonly value: Sample;
   readonly baseline?: Sample;
-  /** Value over baseline, of the rounds one by one: what both share, such as a busy machine, falls out. */
+  /** Value over baseline, round by round, so that what both share, such as a busy machine, cancels out. */
   readonly ratio?: Sample;
   readonly target?: Target;
 }
 
 export type Verdict = 'met' | 'missed' | '';
 
-export function sampleOf(values: readonly number[]): Sample {
+function sampleOf(values: readonly number[]): Sample {
   const sorted = values.toSorted((a, b) => a - b);
   return {
     median: quantile(sorted, 0.5),
@@ -35,7 +35,7 @@ export function sampleOf(values: readonly number[]): Sample {
   };
 }
 
-/** The value below which this part of the sorted values lies, the nearest rank; NaN of none. */
+/** Returns the value below which this part of the sorted values lies, by nearest rank; NaN when there are none. */
 export function quantile(sorted: readonly number[], part: number): number {
   if (part === 0.5 && sorted.length % 2 === 0 && sorted.length > 0) {
     const upper = sorted.length / 2;
@@ -44,7 +44,7 @@ export function quantile(sorted: readonly number[], part: number): number {
   return sorted[Math.max(Math.ceil(sorted.length * part) - 1, 0)] ?? Number.NaN;
 }
 
-/** A figure out of rounds in which value and baseline were measured one after the other. */
+/** Makes a figure of rounds in which value and baseline were measured one after the other. */
 export function compared(
   what: string,
   unit: string,
@@ -63,7 +63,7 @@ export function compared(
   };
 }
 
-/** A figure that stands for itself. */
+/** Makes a figure that has no baseline. */
 export function plain(
   what: string,
   unit: string,
@@ -78,6 +78,6 @@ export function verdictOf({ value, ratio, target }: Figure): Verdict {
   if (target === undefined) return '';
   const judged = (target.of === 'ratio' ? ratio : value)?.median ?? Number.NaN;
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target;
-  // Written so that a measurement which came to nothing is a miss.
+  // Written so that a measurement without a value is a miss.
   return judged >= atLeast && judged <= atMost ? 'met' : 'missed';
 }

@@ -14,21 +14,25 @@ export interface List {
 
 const OF_ROUTINE = `/v1/routines/${routineId(0)}`;
 
-const runs = (name: string, query: Readonly<Record<string, string>> = {}): List => ({
-  name,
-  path: '/v1/runs',
-  query,
-  from: (projectId) => sql`from runs where project_id = ${projectId} ${filtered(query)}`,
-});
+function runs(name: string, query: Readonly<Record<string, string>> = {}): List {
+  return {
+    name,
+    path: '/v1/runs',
+    query,
+    from: (projectId) => sql`from runs where project_id = ${projectId} ${filtered(query)}`,
+  };
+}
 
-const runsOfRoutine = (name: string, query: Readonly<Record<string, string>> = {}): List => ({
-  name,
-  path: `${OF_ROUTINE}/runs`,
-  query,
-  from: (projectId) => sql`
-    from runs where project_id = ${projectId} and routine_id = ${routineId(0)} ${filtered(query)}
-  `,
-});
+function runsOfRoutine(name: string, query: Readonly<Record<string, string>> = {}): List {
+  return {
+    name,
+    path: `${OF_ROUTINE}/runs`,
+    query,
+    from: (projectId) => sql`
+      from runs where project_id = ${projectId} and routine_id = ${routineId(0)} ${filtered(query)}
+    `,
+  };
+}
 
 function filtered({ state = null, trigger = null }: Readonly<Record<string, string | null>>): Sql {
   return sql`
@@ -77,7 +81,9 @@ export const LISTS: readonly [List, ...List[]] = [
   },
 ];
 
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString();
+}
 
 /** Filters that few runs pass, and a window of time deep in the past. */
 export const RARE: readonly List[] = [

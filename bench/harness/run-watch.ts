@@ -64,7 +64,7 @@ export async function runToSuccess(
     body: '{}',
   });
   const text = await body.text();
-  if (statusCode !== 202) throw new Error(`POST …/run answered ${statusCode}: ${text}`);
+  if (statusCode !== 202) throw new Error(`POST …/run responded with ${statusCode}: ${text}`);
   const { data } = JSON.parse(text) as { data: { id: string } };
   await watch.succeeded(data.id);
 }

@@ -36,7 +36,7 @@ export interface Service {
   readonly stop: () => Promise<void>;
 }
 
-export const TASK_QUEUE = 'routines';
+const TASK_QUEUE = 'routines';
 
 export async function startService(
   stack: Stack,

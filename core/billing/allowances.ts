@@ -5,8 +5,8 @@ import { PLANS, type Plan } from './plans.ts';
 const thisMonth = sql`date_trunc('month', now() at time zone 'utc')::date`;
 
 /**
- * A statement, for use as a CTE, that counts one run against this month's allowance (calendar month, UTC) and
- * returns a row, or no row when the allowance is used up or the condition does not hold.
+ * Counts one run against this month's allowance (calendar month, UTC), as a statement for use as a CTE. It returns a
+ * row, or none when the allowance is used up or the condition does not hold.
  */
 export function takeOneRun(organizationId: string, plan: Plan, condition: Sql): Sql {
   return sql`
@@ -58,24 +58,28 @@ export function runsExceeded(plan: Plan): AppError {
 }
 
 /**
- * Holds the organization's row until the end of the transaction, so that two activations cannot both be the last.
+ * Refuses an activation beyond the plan. Locks the organization's row until the end of the transaction, so that two
+ * activations cannot both take the last place.
  * @throws {AppError} `allowance_exceeded` when as many routines are active as the plan allows
  */
 export async function assertMayActivate(tx: Db, organizationId: string, plan: Plan): Promise<void> {
   await row(tx, sql`select id from organizations where id = ${organizationId} for no key update`);
-  const allowance = PLANS[plan].activeRoutines;
+  if (await mayActivate(tx, organizationId, plan)) return;
+  throw new AppError(
+    'allowance_exceeded',
+    `The ${plan} plan allows ${PLANS[plan].activeRoutines} active routines, and there are as many.`,
+  );
+}
+
+/** Tells whether the plan has room for one more active routine. */
+export async function mayActivate(db: Db, organizationId: string, plan: Plan): Promise<boolean> {
   const active = await row<{ count: number }>(
-    tx,
+    db,
     sql`
       select count(*) as count from routines r
       join projects p on p.id = r.project_id
       where p.organization_id = ${organizationId} and r.state = 'active'
     `,
   );
-  if ((active?.count ?? 0) >= allowance) {
-    throw new AppError(
-      'allowance_exceeded',
-      `The ${plan} plan allows ${allowance} active routines, and there are as many.`,
-    );
-  }
+  return (active?.count ?? 0) < PLANS[plan].activeRoutines;
 }

@@ -1,2 +1,15 @@
-export { assertMayActivate, runsExceeded, takeOneRun, takeRuns } from './allowances.ts';
-export { effectivePlan, mayWrite, PLANS, type Plan, type PlanRule } from './plans.ts';
+export {
+  assertMayActivate,
+  mayActivate,
+  runsExceeded,
+  takeOneRun,
+  takeRuns,
+} from './allowances.ts';
+export {
+  effectivePlan,
+  mayWrite,
+  PLANS,
+  runsAtATimeOf,
+  type Plan,
+  type PlanRule,
+} from './plans.ts';

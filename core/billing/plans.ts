@@ -1,26 +1,63 @@
-/** Allowances of the plans; `apiWrites` is whether API keys may write. Prices are US cents a month. */
+import type { PaidPlan } from '#core/identity/index.ts';
+import { join, sql, type Sql } from '#lib/database/index.ts';
+
+/** Allowances of the plans. `apiWrites` lets API keys write; prices are US cents a month. */
 export const PLANS = {
-  free: { priceCents: 0, activeRoutines: 2, runsPerMonth: 100, apiWrites: false },
-  starter: { priceCents: 1_000, activeRoutines: 10, runsPerMonth: 1_000, apiWrites: false },
-  pro: { priceCents: 3_900, activeRoutines: 100, runsPerMonth: 20_000, apiWrites: true },
-  scale: { priceCents: 9_900, activeRoutines: 1_000, runsPerMonth: 200_000, apiWrites: true },
-} as const;
+  free: { priceCents: 0, activeRoutines: 2, runsPerMonth: 100, runsAtATime: 1, apiWrites: false },
+  starter: {
+    priceCents: 1_000,
+    activeRoutines: 10,
+    runsPerMonth: 1_000,
+    runsAtATime: 3,
+    apiWrites: false,
+  },
+  pro: {
+    priceCents: 3_900,
+    activeRoutines: 100,
+    runsPerMonth: 20_000,
+    runsAtATime: 20,
+    apiWrites: true,
+  },
+  scale: {
+    priceCents: 9_900,
+    activeRoutines: 1_000,
+    runsPerMonth: 200_000,
+    runsAtATime: 100,
+    apiWrites: true,
+  },
+} as const satisfies Record<'free' | PaidPlan, object>;
 
 export type Plan = keyof typeof PLANS;
 
 export interface PlanRule {
-  /** Whether a payment processor is configured; without one the service is self-hosted. */
+  /** True when a payment processor is configured; without one the service is self-hosted. */
   readonly billingConfigured: boolean;
   /** The plan of everybody on a self-hosted service. */
   readonly defaultPlan: Plan;
+  /** The operator's own bound on an organization's runs at a time. Default none. */
+  readonly runsAtATime?: number | undefined;
 }
 
-/** The plan that gates an organization: what it has paid for, or the operator's default where nobody pays. */
+/** Returns an organization's plan: the one it has paid for, or the operator's default on a self-hosted service. */
 export function effectivePlan(rule: PlanRule, paidPlan: Plan | null): Plan {
   return rule.billingConfigured ? (paidPlan ?? 'free') : rule.defaultPlan;
 }
 
-/** API keys may write on pro and scale only; a person's session may write on any plan, within its allowances. */
+/**
+ * Returns how many runs the organization `o` of a statement may have at a time, as an SQL expression; null for no bound.
+ * A plan's bound counts where plans are paid for: a self-hosted service has its fair shares and the operator's bound.
+ */
+export function runsAtATimeOf(rule: PlanRule): Sql {
+  const operator = sql`${rule.runsAtATime ?? null}::integer`;
+  if (!rule.billingConfigured) return operator;
+  const plans = Object.entries(PLANS).filter(([plan]) => plan !== 'free');
+  const cases = plans.map(
+    ([plan, { runsAtATime }]) => sql`when ${plan} then ${runsAtATime}::integer`,
+  );
+  return sql`least(case o.paid_plan ${join(cases, ' ')} else ${PLANS.free.runsAtATime}::integer end, ${operator})`;
+}
+
+/** Tells whether the actor may write: API keys on pro and scale only, a person's session on any plan. */
 export function mayWrite(plan: Plan, actor: 'key' | 'session'): boolean {
   return actor === 'session' || PLANS[plan].apiWrites;
 }

@@ -1,8 +1,9 @@
 import { execute, rows, sql, transaction, type Database } from '#lib/database/index.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './store/connection.ts';
 import { revokeStored, type RevocationDeps } from './oauth/index.ts';
-import { lockConnection, readSealedCredentials } from './queries.ts';
-import { returnToDraft } from './routines.ts';
+import type { RoutineEditor } from './routines.ts';
+import { readSealedCredentials } from './store/credentials.ts';
+import { lockConnection } from './store/queries.ts';
 
 export interface RemovedConnection {
   readonly connection: Connection;
@@ -17,20 +18,22 @@ export interface RemovedConnection {
  * @throws {AppError} `connection_not_found`
  */
 export async function deleteConnection(
-  deps: RevocationDeps & { readonly database: Database },
+  deps: RevocationDeps & { readonly database: Database; readonly routineEditor: RoutineEditor },
   projectId: string,
   id: string,
+  actor: string,
 ): Promise<RemovedConnection> {
-  const { sealed, ...removed } = await remove(deps.database, projectId, id);
+  const { sealed, ...removed } = await remove(deps, projectId, id, actor);
   const { connection } = removed;
   if (connection.auth === 'oauth' && sealed !== null) void revokeStored(deps, connection, sealed);
   return removed;
 }
 
 function remove(
-  database: Database,
+  { database, routineEditor }: { database: Database; routineEditor: RoutineEditor },
   projectId: string,
   id: string,
+  actor: string,
 ): Promise<RemovedConnection & { readonly sealed: string | null }> {
   return transaction(database, async (tx) => {
     // Routines before the connection, as discovery takes them, so that the two cannot wait for each other.
@@ -45,13 +48,15 @@ function remove(
     );
     const connection = await lockConnection(tx, projectId, id);
     const reason = `the connection "${connection.name}" that it used was deleted`;
-    const routineIds = await returnToDraft(tx, {
+    const { credentials: sealed } = await readSealedCredentials(tx, connection);
+    await execute(tx, sql`delete from connections where id = ${id} and project_id = ${projectId}`);
+    // After the deletion, which takes the policies along: the new versions no longer have the tools.
+    const routineIds = await routineEditor.returnToDraft(tx, {
       projectId,
       routineIds: users.map((routine) => routine.id),
       reason,
+      actor,
     });
-    const { credentials: sealed } = await readSealedCredentials(tx, connection);
-    await execute(tx, sql`delete from connections where id = ${id} and project_id = ${projectId}`);
     return { connection, routineIds, sealed };
   });
 }

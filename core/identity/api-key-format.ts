@@ -10,14 +10,14 @@ export interface NewApiKey {
   readonly hash: Buffer;
 }
 
-/** A key `<tag>_<prefix>_<secret>`: 8 characters to look it up, 43 (256 bits) to prove it, from a CSPRNG. */
+/** Generates a key `<tag>_<prefix>_<secret>`: 8 characters to look it up, 43 (256 bits) to prove it, from a CSPRNG. */
 export function generateApiKey(tag: string): NewApiKey {
   const prefix = randomBase62(PREFIX_LENGTH);
   const plaintext = `${tag}_${prefix}_${randomBase62(SECRET_LENGTH)}`;
   return { plaintext, prefix, hash: hashApiKey(plaintext) };
 }
 
-/** SHA-256 of the whole key: with 256 random bits a slow hash would add nothing but time. */
+/** Hashes the whole key with SHA-256; with 256 random bits a slow hash would add nothing but time. */
 export function hashApiKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }
@@ -26,7 +26,7 @@ export function sameHash(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** The look-up prefix of a well-formed key of this product, or undefined. */
+/** Returns the look-up prefix of a well-formed key of this product. */
 export function prefixOf(tag: string, presented: string): string | undefined {
   const [presentedTag, prefix, secret, ...rest] = presented.split('_');
   const wellFormed =

@@ -15,7 +15,7 @@ export interface ApiKey {
 
 const columns = sql`id, name, prefix, scopes, created_at as "createdAt", last_used_at as "lastUsedAt"`;
 
-/** Stores the hash and gives the plaintext, which nobody can have again. */
+/** Creates a key: stores its hash and returns its plain text, which cannot be shown again. */
 export async function createApiKey(
   db: Db,
   input: {
@@ -28,8 +28,8 @@ export async function createApiKey(
   },
 ): Promise<{ apiKey: ApiKey; plaintext: string }> {
   const { plaintext, prefix, hash } = generateApiKey(input.tag);
-  // The id is known already only when an earlier attempt of the same request committed and was never answered:
-  // nobody saw that secret, so the new one takes its place.
+  // The id exists only when an earlier attempt of the same request committed and its response was lost: nobody saw
+  // that secret, so the new one replaces it.
   const created = await row<ApiKey>(
     db,
     sql`
@@ -55,7 +55,7 @@ export function listApiKeys(db: Db, projectId: string, page: Page): Promise<ApiK
   );
 }
 
-/** @throws {AppError} `api_key_not_found` */
+/** Revokes a key. @throws {AppError} `api_key_not_found` */
 export async function revokeApiKey(db: Db, projectId: string, id: string): Promise<ApiKey> {
   const revoked = await row<ApiKey>(
     db,
@@ -69,7 +69,7 @@ export async function revokeApiKey(db: Db, projectId: string, id: string): Promi
   return revoked;
 }
 
-/** Notes the use of a key, at most once a minute so that a busy key does not write on each request. */
+/** Notes the use of a key, at most once a minute so that a busy key does not write on every request. */
 export async function touchApiKey(db: Db, id: string): Promise<void> {
   await execute(
     db,

@@ -10,11 +10,11 @@ export interface AuthSettings {
   readonly uiOrigin: string;
   readonly secret: string;
   readonly productTag: string;
-  /** Without one the library's own warnings go nowhere. */
+  /** Takes the library's own warnings, which are dropped without it. */
   readonly log?: Log;
 }
 
-/** Set by our server from the socket or a trusted proxy hop; whatever the client sent under it is dropped. */
+/** Names the header that our server sets from the socket or a trusted proxy; a client's own is dropped. */
 export const CLIENT_ADDRESS_HEADER = 'x-client-address';
 
 /** The person behind a request's session cookie. */
@@ -26,11 +26,11 @@ export interface Session {
 export interface Auth {
   /** Serves `/auth/*`. */
   handler(request: Request): Promise<Response>;
-  /** The session of the cookie in these headers, or undefined. */
+  /** Finds the session of the cookie in these headers. */
   session(headers: Headers): Promise<Session | undefined>;
 }
 
-/** better-auth (email and password) over our own tables. Signing up makes an organization and its default project. */
+/** Sets up better-auth (email and password) over our own tables. Signing up makes an organization and a project. */
 export function createAuth(settings: AuthSettings): Auth {
   const auth = betterAuth(authOptions(settings));
   return {
@@ -50,14 +50,14 @@ export function createAuth(settings: AuthSettings): Auth {
 }
 
 /**
- * The library turns every fault into the same server error, and a database that cannot be reached is not one of ours:
- * asked directly, it throws what the HTTP face knows as 503.
+ * Asks the database directly after an error of the library, which turns all of them into one server error: if the
+ * database cannot be reached, this throws what the HTTP face shows as 503.
  */
 async function askDatabase(database: Database): Promise<void> {
   await row(database, sql`select 1`);
 }
 
-/** The options alone, which the drift test compares with our migrations. */
+/** Builds the options alone; the drift test compares them with our migrations. */
 export function authOptions(settings: AuthSettings) {
   return {
     database: settings.database,
@@ -66,7 +66,7 @@ export function authOptions(settings: AuthSettings) {
     secret: settings.secret,
     trustedOrigins: [settings.uiOrigin],
     telemetry: { enabled: false },
-    // What is not the caller's fault comes to our own error handling, instead of an empty 500 and a line on stderr.
+    // Unexpected errors reach our own error handling, instead of an empty 500 and a line on stderr.
     onAPIError: { throw: true },
     logger: authLogger(settings.log),
     emailAndPassword: { enabled: true, minPasswordLength: 10, maxPasswordLength: 128 },
@@ -83,7 +83,7 @@ export function authOptions(settings: AuthSettings) {
     databaseHooks: {
       session: {
         create: {
-          // Signing up creates a session too, so this covers both. `after` comes when the account is committed.
+          // Signing up creates a session too, so this covers both. `after` runs once the account is committed.
           after: async (session, context) => {
             const user = await context?.context.internalAdapter.findUserById(session.userId);
             if (user) await ensureOrganization(settings.database, user);
@@ -128,7 +128,7 @@ export function authOptions(settings: AuthSettings) {
 
 const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
 
-/** The library would write to the console, past redaction. Of what it adds to a message only errors are taken over. */
+/** Passes the library's messages to our log, with errors only: on the console they would escape redaction. */
 function authLogger(log: Log | undefined) {
   return {
     disabled: log === undefined,

@@ -1,11 +1,10 @@
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
-import type { Plan } from '#core/billing/index.ts';
 import { hashApiKey, prefixOf, sameHash } from './api-key-format.ts';
-import type { Role } from './organizations.ts';
-import { createLanes } from './request-lanes.ts';
+import { createCoalescer } from './coalesce.ts';
+import type { PaidPlan, Role } from './organizations.ts';
 import type { Scope } from './scopes.ts';
 
-/** Requests of a credential in the current window, this one included, and the seconds until the next window. */
+/** The requests of a credential in the current window, this one included, and the seconds until the next window. */
 export interface WindowUse {
   readonly count: number;
   readonly resetSeconds: number;
@@ -15,7 +14,7 @@ export interface KeyCredential {
   readonly keyId: string;
   readonly projectId: string;
   readonly organizationId: string;
-  readonly paidPlan: Plan | null;
+  readonly paidPlan: PaidPlan | null;
   readonly scopes: readonly Scope[];
   readonly stale: boolean;
   readonly use: WindowUse;
@@ -23,9 +22,9 @@ export interface KeyCredential {
 
 /**
  * Finds a presented key and counts the request against its rate limit, in one statement: this stands in front of
- * every request. The count is taken only when the hash matches, so a guesser cannot use up another's window. Requests
- * of one key that arrive together share a statement, which begins after they came: it is as exact as one each, and
- * they do not queue for the lock on the key's counter (16 connections: twice the requests a second).
+ * every request. Only a matching hash is counted, so a guesser cannot use up another's window. Requests of one key that
+ * arrive together are coalesced into a statement that begins after they came: it is as exact as one each, and they do
+ * not queue for the lock on the key's counter (16 connections: twice the requests a second).
  */
 export async function authenticateKey(
   db: Db,
@@ -34,14 +33,14 @@ export async function authenticateKey(
 ): Promise<KeyCredential | undefined> {
   const prefix = prefixOf(tag, presented);
   if (prefix === undefined) return undefined;
-  const { shared, place, callers } = await lanesOf(db)(presented, (requests) =>
+  const { shared, place, callers } = await coalescerOf(db)(presented, (requests) =>
     lookUp(db, { prefix, hash: hashApiKey(presented), requests }),
   );
   if (shared === undefined) return undefined;
   const { count, resetSeconds: reset, ...credential } = shared;
   return {
     ...credential,
-    // One note of the key's use is enough for all that came together.
+    // Noting the key's use once is enough for all of them.
     stale: credential.stale && place === 0,
     use: { count: count - callers + place + 1, resetSeconds: reset },
   };
@@ -77,16 +76,16 @@ async function lookUp(
   return key;
 }
 
-const lanes = new WeakMap<Db, ReturnType<typeof createLanes<FoundKey | undefined>>>();
+const coalescers = new WeakMap<Db, ReturnType<typeof createCoalescer<FoundKey | undefined>>>();
 
-/** Requests can share a statement only on the same pool. */
-function lanesOf(db: Db) {
-  let found = lanes.get(db);
-  if (found === undefined) lanes.set(db, (found = createLanes()));
+/** Keeps coalescing apart for each pool: requests can share a statement on the same one only. */
+function coalescerOf(db: Db) {
+  let found = coalescers.get(db);
+  if (found === undefined) coalescers.set(db, (found = createCoalescer()));
   return found;
 }
 
-/** Counts one request of a credential that was verified elsewhere, a session. */
+/** Counts one request of a credential that was verified elsewhere, such as a session. */
 export async function countUse(db: Db, credential: string): Promise<WindowUse> {
   const use = await row<WindowUse>(
     db,
@@ -102,10 +101,10 @@ export interface ProjectMembership {
   readonly projectId: string;
   readonly organizationId: string;
   readonly role: Role;
-  readonly paidPlan: Plan | null;
+  readonly paidPlan: PaidPlan | null;
 }
 
-/** The person's membership of the named project, or up to two memberships when none is named. */
+/** Finds the person's membership of the named project, or up to two memberships when none is named. */
 export function findMemberships(
   db: Db,
   userId: string,

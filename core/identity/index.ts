@@ -1,28 +1,22 @@
 export { createApiKey, listApiKeys, revokeApiKey, touchApiKey, type ApiKey } from './api-keys.ts';
-export {
-  authOptions,
-  CLIENT_ADDRESS_HEADER,
-  createAuth,
-  type Auth,
-  type AuthSettings,
-  type Session,
-} from './auth.ts';
-export {
-  authenticateKey,
-  countUse,
-  findMemberships,
-  type KeyCredential,
-  type ProjectMembership,
-  type WindowUse,
-} from './credentials.ts';
+export { authOptions, CLIENT_ADDRESS_HEADER, createAuth, type Auth } from './auth.ts';
+export { authenticateKey, countUse, findMemberships, type WindowUse } from './credentials.ts';
 export {
   createOrganization,
   createProject,
-  ensureOrganization,
   listOrganizations,
   listProjects,
   type Organization,
+  type PaidPlan,
   type Project,
   type Role,
 } from './organizations.ts';
+export {
+  patchOrganization,
+  patchProject,
+  readOrganization,
+  readProject,
+  type Budget,
+  type OrganizationSettings,
+} from './settings.ts';
 export { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts';

@@ -11,6 +11,9 @@ import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 
+/** Plans that an organization can have paid for; null in its row means none. */
+export type PaidPlan = 'starter' | 'pro' | 'scale';
+
 export type Role = 'owner' | 'admin' | 'member';
 
 export interface Organization {
@@ -30,8 +33,8 @@ export interface Project {
 const projectColumns = sql`p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt"`;
 
 /**
- * Creates the organization, its creator's ownership and its default project together. Ids that exist already are of
- * an earlier attempt of the same request, which committed and was never answered: it is then found again.
+ * Creates the organization, its creator's ownership and its default project together. Ids that exist already come from
+ * an earlier attempt of the same request whose response was lost; its organization is returned.
  */
 export async function createOrganization(
   tx: Db,
@@ -64,7 +67,7 @@ export async function createOrganization(
 
 /**
  * Gives a person who belongs nowhere an organization of their own. Runs on sign-up and again on each sign-in, so
- * that a crash between the account and its organization heals; the lock keeps two sign-ins from making two.
+ * that a crash between the account and its organization is made good; the lock keeps two sign-ins from making two.
  */
 export async function ensureOrganization(
   database: Database,
@@ -96,7 +99,7 @@ export function listOrganizations(db: Db, userId: string, page: Page): Promise<O
   );
 }
 
-/** The projects of all the person's organizations, or of one of them; of a foreign organization there are none. */
+/** Lists the projects of all the person's organizations, or of one of them; none of a foreign organization. */
 export function listProjects(
   db: Db,
   input: { userId: string; organizationId: string | undefined; page: Page },
@@ -116,6 +119,7 @@ export function listProjects(
 }
 
 /**
+ * Creates a project of the organization.
  * @throws {AppError} `organization_not_found` when the person does not belong to it, `forbidden` when they are
  * neither owner nor admin
  */

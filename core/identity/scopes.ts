@@ -10,7 +10,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** What a key may do when its creator names no scopes. */
+/** Lists the scopes of a key whose creator names none. */
 export const DEFAULT_SCOPES = [
   'models:read',
   'routines:read',

@@ -7,14 +7,14 @@ import { sameModel, type ModelOption, type ModelReference } from './model.ts';
 export interface ModelList {
   readonly options: readonly ModelOption[];
   readonly fetchedAt: Date;
-  /** The gateway cannot be reached now and this is what it said last. */
+  /** The gateway cannot be reached now; this is its last list. */
   readonly stale: boolean;
 }
 
 export interface ModelDirectory {
-  /** @throws {AppError} `models_unavailable` when there has never been a list */
+  /** Returns the newest list. @throws {AppError} `models_unavailable` when there has never been one */
   list(): Promise<ModelList>;
-  /** The option a reference names, or undefined. */
+  /** Finds the option that a reference names. */
   find(reference: ModelReference): Promise<ModelOption | undefined>;
 }
 
@@ -22,14 +22,14 @@ export interface DirectorySettings {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly log: Log;
-  /** How long a list is fresh. */
+  /** Milliseconds for which a list is fresh. Default 60,000. */
   readonly freshMs?: number;
   readonly timeoutMs?: number;
 }
 
 /**
- * The gateway's live list, cached briefly. However many ask, one request is in flight at a time. An outage is
- * bridged with the last list, marked stale, and the gateway is asked again at most every few seconds.
+ * Caches the gateway's live list briefly. Only one request is in flight at a time, however many callers there are.
+ * During an outage it returns the last list, marked stale, and asks the gateway again at most every few seconds.
  */
 export function createModelDirectory(settings: DirectorySettings): ModelDirectory {
   const freshMs = settings.freshMs ?? 60_000;
@@ -55,7 +55,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     const resting = performance.now() - failedAt < RETRY_AFTER_FAILURE_MS;
     if (age >= freshMs && !(resting && last !== undefined)) {
       inFlight ??= refresh();
-      // With a list at hand nobody waits long for a gateway that hangs.
+      // With a list at hand no caller waits long for a gateway that hangs.
       await (last === undefined ? inFlight : Promise.race([inFlight, patience()]));
     }
     if (last === undefined) {

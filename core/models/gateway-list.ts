@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ModelOption, ModelPrices } from './model.ts';
 
-/** Prices come as decimal strings, from some gateways as numbers, and for some models in tiers or not at all. */
+/** A price: a decimal string, or a number from some gateways. Models with tiers count as models without a price. */
 const price = z.union([
   z.string().regex(/^\d+(\.\d+)?(e-?\d+)?$/i),
   z.number().nonnegative().transform(String),
@@ -23,6 +23,11 @@ const entry = z.object({
   name: z.string().max(300).optional().catch(undefined),
   context_length: z.number().int().positive().optional().catch(undefined),
   context_window: z.number().int().positive().optional().catch(undefined),
+  max_tokens: z.number().int().positive().optional().catch(undefined),
+  top_provider: z
+    .object({ max_completion_tokens: z.number().int().positive() })
+    .optional()
+    .catch(undefined),
   type: z.string().optional().catch(undefined),
   pricing,
 });
@@ -30,8 +35,8 @@ const entry = z.object({
 const list = z.object({ data: z.array(z.unknown()) });
 
 /**
- * Reads an OpenAI-compatible `GET /models` answer. An entry that cannot be read is left out; an answer that is not
- * a list at all throws.
+ * Reads an OpenAI-compatible `GET /models` response. An entry that cannot be read is left out.
+ * @throws when the response is not a list at all
  */
 export function readGatewayList(answer: unknown): ModelOption[] {
   return list.parse(answer).data.flatMap((item) => {
@@ -47,6 +52,7 @@ export function readGatewayList(answer: unknown): ModelOption[] {
         modelId: model.id,
         name: model.name ?? model.id,
         contextTokens: model.context_length ?? model.context_window ?? null,
+        maxOutputTokens: model.max_tokens ?? model.top_provider?.max_completion_tokens ?? null,
         prices: readPrices(model.pricing),
       },
     ];

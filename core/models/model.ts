@@ -1,3 +1,5 @@
+import type { Prices } from '#core/usage/index.ts';
+
 /** A routine's choice of model. `connectionId` is null for the managed gateway and exact for a personal account. */
 export interface ModelReference {
   readonly provider: ModelProvider;
@@ -8,18 +10,16 @@ export interface ModelReference {
 export const MODEL_PROVIDERS = ['gateway', 'provider-a', 'provider-b', 'provider-c'] as const;
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
 
-/** US dollars a token, as decimal strings, exactly as the gateway quotes them. */
-export interface ModelPrices {
-  readonly input: string;
-  readonly output: string;
-  readonly cachedInput: string | null;
-}
+/** Prices exactly as the gateway quotes them. */
+export type ModelPrices = Prices;
 
-/** One thing a routine can run on. The same model id on two accounts is two options. */
+/** A model that a routine can run on. The same model id on two accounts is two options. */
 export interface ModelOption extends ModelReference {
   readonly name: string;
   readonly contextTokens: number | null;
-  /** Null where the gateway quotes none; a run on it then has no cost figure. */
+  /** The most tokens that it writes in one response; null when the gateway does not say. */
+  readonly maxOutputTokens: number | null;
+  /** Null when the gateway quotes none; runs on the model then have no cost figure. */
   readonly prices: ModelPrices | null;
 }
 

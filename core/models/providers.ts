@@ -6,7 +6,7 @@ export interface ProviderFlags {
   readonly MODEL_PROVIDER_C_ENABLED: boolean;
 }
 
-/** Which providers may take new work. The managed gateway always may; each connected one has its own flag. */
+/** Returns the check whether a provider may take new work: the gateway always, each connected one by its own flag. */
 export function providerSwitch(flags: ProviderFlags): (provider: string) => boolean {
   const enabled: Record<ModelProvider, boolean> = {
     gateway: true,

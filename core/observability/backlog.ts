@@ -1,3 +1,4 @@
+import { openBreakers } from '#core/runs/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { Gauge, type Registry } from '#lib/metrics/index.ts';
 
@@ -7,15 +8,16 @@ interface Backlog {
   readonly outbox: number;
   readonly queueAge: number;
   readonly deliveryAge: number;
+  readonly openBreakers: number;
 }
 
 /**
- * What waits in Postgres, read when the metrics are scraped: each figure by a partial index, so the cost grows with
- * what is open and not with the tables. All processes tell the same, so take the maximum over them. While Postgres is
- * away the figures are NaN rather than wrong.
+ * Measures what waits in Postgres, whenever the metrics are scraped. Each figure uses a partial index, so its cost
+ * grows with what is open and not with the tables. Every process reports the same figures: take the maximum over them.
+ * While Postgres is away they are NaN rather than wrong.
  */
 export function watchBacklog(registry: Registry, database: Db): void {
-  // One scrape asks all gauges at once; they share one query.
+  // A scrape reads all gauges at once; they share one query.
   let reading: Promise<Backlog> | undefined;
   const current = (): Promise<Backlog> =>
     (reading ??= readBacklog(database)
@@ -57,9 +59,20 @@ const GAUGES = [
     help: 'How long the oldest due webhook delivery has been waiting for its attempt.',
     figure: 'deliveryAge',
   },
+  {
+    name: 'ras_model_breakers_open',
+    help: 'Model accounts whose routines are held back because their provider is unavailable.',
+    figure: 'openBreakers',
+  },
 ] as const;
 
-const UNKNOWN: Backlog = { overdue: NaN, outbox: NaN, queueAge: NaN, deliveryAge: NaN };
+const UNKNOWN: Backlog = {
+  overdue: NaN,
+  outbox: NaN,
+  queueAge: NaN,
+  deliveryAge: NaN,
+  openBreakers: NaN,
+};
 
 async function readBacklog(db: Db): Promise<Backlog> {
   const found = await row<Backlog>(
@@ -81,7 +94,8 @@ async function readBacklog(db: Db): Promise<Backlog> {
         coalesce((
           select greatest(extract(epoch from now() - min(greatest(next_attempt_at, claimed_until))), 0)
           from webhook_deliveries where state in ('pending', 'sending')
-        ), 0)::float8 as "deliveryAge"
+        ), 0)::float8 as "deliveryAge",
+        ${openBreakers} as "openBreakers"
     `,
   );
   return found ?? UNKNOWN;

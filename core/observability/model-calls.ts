@@ -3,8 +3,8 @@ import type { Metrics } from '#lib/metrics/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
 
 /**
- * The caller with each call measured and traced, by the GenAI semantic conventions of OpenTelemetry: operation, model
- * and token counts, never a prompt or an answer.
+ * Measures and traces each call by the GenAI semantic conventions of OpenTelemetry: operation, model and token counts,
+ * never a prompt or a completion.
  */
 export function observeModelCalls(
   caller: ModelCaller,

@@ -1,7 +1,7 @@
 import type { Database } from '#lib/database/index.ts';
 import { Gauge, type Registry } from '#lib/metrics/index.ts';
 
-/** Connections of this process's pool; requests that wait for one are the first sign that it is too small. */
+/** Measures the connections of this process's pool. Callers that wait are the first sign that it is too small. */
 export function watchPool(registry: Registry, database: Database): void {
   // oxlint-disable-next-line no-new -- a gauge belongs to the registry it puts itself on
   new Gauge({

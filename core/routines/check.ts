@@ -1,11 +1,13 @@
 import type { ModelDirectory } from '#core/models/index.ts';
-import { unknownPlaceholders } from '#core/runs/index.ts';
-import { isTimeZone, parseSchedule, ScheduleError } from '#core/scheduling/index.ts';
-import { assertSkillsExist, type SkillCatalogue } from '#core/skills/index.ts';
+import { measureSkills, type SkillCatalogue } from '#core/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import { isTimeZone, parseSchedule, ScheduleError } from '#lib/schedule/index.ts';
+import { unknownPlaceholders } from './placeholders.ts';
 import type { RoutineFields } from './routine.ts';
+import { checkTextLimits } from './text-limits.ts';
 
 export interface RoutineChecks {
   readonly models: ModelDirectory;
@@ -14,11 +16,13 @@ export interface RoutineChecks {
 }
 
 /**
- * Checks what the shape of a request cannot say: schedule, time zone, placeholders, webhook URL, skills and model. A
- * change is checked as the whole routine that it makes.
- * @param attached references that a change leaves as they are: one whose skill was deleted since is passed over by
- * runs, and does not stand in the way of a new name
- * @throws {AppError} `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`,
+ * Checks what the request's schema cannot: schedule, time zone, placeholders, webhook URL, skills and model. A change
+ * is checked as the whole routine that it results in.
+ * @param attached skill references that the change does not touch; they are not checked again, so that a skill deleted
+ * since does not block a new name
+ * @param textChanged false when neither instructions nor variables nor skills change; a skill that has grown since does
+ * not block a new name either
+ * @throws {AppError} `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`,
  * `invalid_skill`, `invalid_model`, `models_unavailable`
  */
 export async function checkRoutine(
@@ -27,6 +31,7 @@ export async function checkRoutine(
   projectId: string,
   fields: RoutineFields,
   attached: readonly string[] = [],
+  textChanged = true,
 ): Promise<void> {
   if (!isTimeZone(fields.timezone)) {
     throw invalid(
@@ -41,12 +46,23 @@ export async function checkRoutine(
     throw invalid([{ path: 'instructions', message }], 'invalid_variable');
   }
   if (fields.webhookUrl !== null) checkWebhookUrl(outbound, fields.webhookUrl);
-  const references = fields.skills.filter((reference) => !attached.includes(reference));
-  await assertSkillsExist(db, skills, projectId, references);
-  if ((await models.find(fields.model)) === undefined) {
+  const sizes = await measureSkills(db, skills, projectId, fields.skills, attached);
+  if (textChanged) checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields) });
+  const model = await models.find(fields.model);
+  if (model === undefined) {
     const message = 'no such provider, connectionId and modelId in the live model directory';
     throw invalid([{ path: 'model', message }], 'invalid_model');
   }
+  if (model.prices === null && fields.budget.maxCostUsdPerMonth !== null) {
+    const message = 'the model has no prices, so its cost cannot be limited';
+    throw invalid([{ path: 'budget.maxCostUsdPerMonth', message }]);
+  }
+}
+
+/** Stands in for the values of a run: these have the lengths that those will have. */
+function builtInsOf({ name }: RoutineFields) {
+  const now = new Date(0).toISOString();
+  return { now, date: now.slice(0, 10), 'routine.name': name, 'run.id': newId('run') };
 }
 
 function checkSchedule(schedule: string): void {

@@ -1,9 +1,12 @@
 import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 import { assertMayActivate, type Plan } from '#core/billing/index.ts';
-import { nextOccurrence, parseStoredSchedule } from '#core/scheduling/index.ts';
-import { hasProofRun, lockRoutine, moveRoutine } from './queries.ts';
+import { hasProofRun, lockRoutine } from './queries.ts';
+import type { QueuedRuns } from './queued-runs.ts';
 import type { Routine } from './routine.ts';
+import { statesBefore, type StateMove } from './states.ts';
+import { moveRoutine } from './writes.ts';
 
 /**
  * Puts the routine on its schedule. Activating an active routine changes nothing.
@@ -15,37 +18,61 @@ export function activateRoutine(
 ): Promise<Routine> {
   return transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, input.projectId, input.id);
-    if (routine.state === 'archived') throw new AppError('routine_archived');
-    if (routine.state === 'active') return routine;
+    if (!hasToMove(routine, 'active')) return routine;
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
     await assertMayActivate(tx, input.organizationId, input.plan);
     const schedule = parseStoredSchedule(routine.schedule);
-    return moveRoutine(tx, routine.id, {
+    return moveRoutine(tx, routine, {
       state: 'active',
       nextRunAt: nextOccurrence(schedule, routine.timezone, await databaseTime(tx)),
     });
   });
 }
 
-/** Takes the routine off its schedule. @throws {AppError} `routine_not_found`, `routine_archived` */
-export function pauseRoutine(database: Database, projectId: string, id: string): Promise<Routine> {
-  return transaction(database, async (tx) => {
-    const routine = await lockRoutine(tx, projectId, id);
-    if (routine.state === 'archived') throw new AppError('routine_archived');
-    if (routine.state === 'paused') return routine;
-    return moveRoutine(tx, id, { state: 'paused', nextRunAt: null });
-  });
+export interface StopDeps {
+  readonly database: Database;
+  readonly queuedRuns: QueuedRuns;
 }
 
-/** Archives for good; runs and their history stay. Archiving again changes nothing. */
-export function archiveRoutine(
-  database: Database,
+/**
+ * Takes the routine off its schedule; its scheduled runs that have not begun are skipped.
+ * @throws {AppError} `routine_not_found`, `routine_archived`
+ */
+export function pauseRoutine(
+  { database, queuedRuns }: StopDeps,
   projectId: string,
   id: string,
 ): Promise<Routine> {
   return transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, projectId, id);
-    if (routine.state === 'archived') return routine;
-    return moveRoutine(tx, id, { state: 'archived', nextRunAt: null });
+    if (!hasToMove(routine, 'paused')) return routine;
+    const paused = await moveRoutine(tx, routine, { state: 'paused', nextRunAt: null });
+    await queuedRuns.skip(tx, [id], 'paused');
+    return paused;
   });
+}
+
+/**
+ * Archives for good; runs and their history stay, those that have not begun are skipped. Archiving again changes
+ * nothing.
+ */
+export function archiveRoutine(
+  { database, queuedRuns }: StopDeps,
+  projectId: string,
+  id: string,
+): Promise<Routine> {
+  return transaction(database, async (tx) => {
+    const routine = await lockRoutine(tx, projectId, id);
+    if (!hasToMove(routine, 'archived')) return routine;
+    const archived = await moveRoutine(tx, routine, { state: 'archived', nextRunAt: null });
+    await queuedRuns.skip(tx, [id], 'archived');
+    return archived;
+  });
+}
+
+/** Tells whether the routine still has to be moved to `to`. @throws {AppError} `routine_archived` */
+function hasToMove({ state }: Routine, to: StateMove): boolean {
+  if (state === to) return false;
+  if (!statesBefore(to).includes(state)) throw new AppError('routine_archived');
+  return true;
 }

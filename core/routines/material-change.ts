@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RoutineFields } from './routine.ts';
 
 /**
- * The fields that decide what a run does and may do. Changing one makes the last proof run worthless, so the routine
- * goes back to draft. Its tool policies
- * are too, and change elsewhere. When it runs, what it is called and where its result goes are not among them.
+ * Lists the material fields. Changing one makes a new revision, which no manual run has proven yet, so the routine
+ * returns to draft. A change of its tool policies is material too; it arrives through `returnToDraft`. Name, schedule,
+ * time zone, overlap, misfire, budget, `pauseAfterFailures` and webhook URL are not material.
  */
-export const MATERIAL_FIELDS = [
+const MATERIAL_FIELDS = [
   'instructions',
   'variables',
   'model',
@@ -14,7 +14,7 @@ export const MATERIAL_FIELDS = [
   'limits',
 ] as const satisfies readonly (keyof RoutineFields)[];
 
-/** Whether `after` differs from `before` in what its runs do. Writing the same value again is no change. */
+/** Tells whether `after` differs from `before` in a material field. Writing the same value again is no change. */
 export function isMaterialChange(before: RoutineFields, after: RoutineFields): boolean {
   return MATERIAL_FIELDS.some((field) => !isDeepStrictEqual(before[field], after[field]));
 }

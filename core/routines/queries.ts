@@ -2,13 +2,14 @@ import DataLoader from 'dataloader';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import type { Routine, RoutineFields, RoutineState } from './routine.ts';
+import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 
-const columns = sql`
-  id, project_id as "projectId", name, instructions, variables, schedule, timezone,
+const summaryColumns = sql`
+  id, project_id as "projectId", name, schedule, timezone,
   jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id) as model,
   skills, state, state_reason as "stateReason", revision, version, overlap, misfire,
-  jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds, 'maxTotalTokens', max_total_tokens)
+  jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds, 'maxTotalTokens', max_total_tokens,
+    'maxOutputTokens', max_output_tokens, 'maxQueueSeconds', max_queue_seconds)
     as limits,
   jsonb_build_object('maxTokensPerDay', max_tokens_per_day,
     'maxCostUsdPerMonth', trim_scale(max_cost_usd_per_month)::text) as budget,
@@ -17,8 +18,15 @@ const columns = sql`
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
 `;
 
-/** @throws {AppError} `routine_not_found` */
-export async function readRoutine(db: Db, projectId: string, id: string): Promise<Routine> {
+/** A routine with the latest manual run that has succeeded with its present version. */
+export interface ProvenRoutine extends Routine {
+  readonly proofRunId: string | null;
+}
+/** Selects a routine's columns under the names of `Routine`. */
+export const columns = sql`${summaryColumns}, instructions, variables`;
+
+/** Reads one routine. @throws {AppError} `routine_not_found` */
+export async function readRoutine(db: Db, projectId: string, id: string): Promise<ProvenRoutine> {
   const found = await loaderOf(db).load({ projectId, id });
   if (found === undefined) throw new AppError('routine_not_found');
   return found;
@@ -29,9 +37,9 @@ interface RoutineKey {
   readonly id: string;
 }
 
-const loaders = new WeakMap<Db, DataLoader<RoutineKey, Routine | undefined>>();
+const loaders = new WeakMap<Db, DataLoader<RoutineKey, ProvenRoutine | undefined>>();
 
-/** Requests that become ready in one turn of the event loop read in one statement, each still after it came. */
+/** Batches the reads of one turn of the event loop into one statement, which begins after all of them came. */
 function loaderOf(db: Db) {
   let loader = loaders.get(db);
   if (loader === undefined) {
@@ -41,14 +49,23 @@ function loaderOf(db: Db) {
   return loader;
 }
 
-/** The routines of the keys, in their order; undefined where the project has no such routine. */
-async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Routine | undefined)[]> {
+/** Reads the routines of the keys, in their order; undefined where the project has no such routine. */
+async function readRoutines(
+  db: Db,
+  keys: readonly RoutineKey[],
+): Promise<(ProvenRoutine | undefined)[]> {
   const ids = keys.map(({ id }) => id);
   const projectIds = keys.map(({ projectId }) => projectId);
-  const found = await rows<Routine>(
+  const found = await rows<ProvenRoutine>(
     db,
     sql`
-      select ${columns} from routines
+      select ${columns}, (
+        select p.id from runs p
+        where p.routine_id = routines.id and p.project_id = routines.project_id
+          and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'
+        order by p.id desc limit 1
+      ) as "proofRunId"
+      from routines
       where (id, project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))
     `,
   );
@@ -60,7 +77,7 @@ async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Routi
 }
 
 /**
- * Reads the routine and holds it for the rest of the transaction; runs of it may be put on record meanwhile.
+ * Reads the routine and locks it for the rest of the transaction. Runs of it can still be inserted meanwhile.
  * @throws {AppError} `routine_not_found`
  */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
@@ -76,12 +93,12 @@ export function listRoutines(
   db: Db,
   projectId: string,
   filter: { state: RoutineState | undefined; page: Page },
-): Promise<Routine[]> {
+): Promise<RoutineSummary[]> {
   const state = filter.state ?? null;
-  return rows<Routine>(
+  return rows<RoutineSummary>(
     db,
     sql`
-      select ${columns} from routines
+      select ${summaryColumns} from routines
       where project_id = ${projectId} and (${state}::text is null or state = ${state})
         ${afterCursor(filter.page)}
       order by id desc limit ${filter.page.limit + 1}
@@ -89,94 +106,7 @@ export function listRoutines(
   );
 }
 
-/** Inserts a draft, or finds the one that an earlier attempt of the same request inserted. */
-export async function insertRoutine(
-  db: Db,
-  input: RoutineFields & { id: string; projectId: string; webhookSecret: string | null },
-): Promise<Routine | undefined> {
-  const { model, limits, budget } = input;
-  return row<Routine>(
-    db,
-    sql`
-      insert into routines (
-        id, project_id, name, instructions, variables, schedule, timezone,
-        model_provider, model_connection_id, model_id, skills, overlap, misfire,
-        max_steps, timeout_seconds, max_total_tokens, max_tokens_per_day, max_cost_usd_per_month,
-        pause_after_failures, webhook_url, webhook_secret
-      ) values (
-        ${input.id}, ${input.projectId}, ${input.name}, ${input.instructions}, ${JSON.stringify(input.variables)},
-        ${input.schedule}, ${input.timezone}, ${model.provider}, ${model.connectionId}, ${model.modelId},
-        ${input.skills}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
-        ${limits.maxTotalTokens}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
-        ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.webhookSecret}
-      )
-      on conflict (id) do nothing
-      returning ${columns}
-    `,
-  );
-}
-
-/** What a change writes: the fields, and the state that follows from them. */
-export interface RoutineChange {
-  readonly fields: RoutineFields;
-  readonly state: RoutineState;
-  readonly stateReason: string | null;
-  readonly revision: number;
-  readonly nextRunAt: Date | null;
-  /** Deliveries that a 410 stopped begin again. */
-  readonly rearmWebhook: boolean;
-}
-
-/** Writes every column a caller may change; the caller holds the row. */
-export async function updateRoutine(tx: Db, id: string, change: RoutineChange): Promise<Routine> {
-  const { fields } = change;
-  const { model, limits, budget } = fields;
-  const updated = await row<Routine>(
-    tx,
-    sql`
-      update routines set
-        name = ${fields.name}, instructions = ${fields.instructions},
-        variables = ${JSON.stringify(fields.variables)}, schedule = ${fields.schedule},
-        timezone = ${fields.timezone}, model_provider = ${model.provider},
-        model_connection_id = ${model.connectionId}, model_id = ${model.modelId}, skills = ${fields.skills},
-        overlap = ${fields.overlap}, misfire = ${fields.misfire}, max_steps = ${limits.maxSteps},
-        timeout_seconds = ${limits.timeoutSeconds}, max_total_tokens = ${limits.maxTotalTokens},
-        max_tokens_per_day = ${budget.maxTokensPerDay}, max_cost_usd_per_month = ${budget.maxCostUsdPerMonth},
-        pause_after_failures = ${fields.pauseAfterFailures},
-        webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
-        webhook_url = ${fields.webhookUrl},
-        state = ${change.state}, state_reason = ${change.stateReason}, revision = ${change.revision},
-        next_run_at = ${change.nextRunAt}, version = version + 1, updated_at = now()
-      where id = ${id}
-      returning ${columns}
-    `,
-  );
-  if (updated === undefined) throw new AppError('routine_not_found');
-  return updated;
-}
-
-/** Moves a routine whose row the caller holds. Failures counted against its schedule begin anew. */
-export async function moveRoutine(
-  tx: Db,
-  id: string,
-  to: { state: RoutineState; nextRunAt: Date | null },
-): Promise<Routine> {
-  const moved = await row<Routine>(
-    tx,
-    sql`
-      update routines set
-        state = ${to.state}, state_reason = null, next_run_at = ${to.nextRunAt}, consecutive_failures = 0,
-        archived_at = case when ${to.state}::text = 'archived' then now() end,
-        version = version + 1, updated_at = now()
-      where id = ${id}
-      returning ${columns}
-    `,
-  );
-  if (moved === undefined) throw new AppError('routine_not_found');
-  return moved;
-}
-
-/** Whether a manual run of this revision has succeeded. */
+/** Tells whether a manual run of this revision has succeeded. */
 export async function hasProofRun(db: Db, routine: Routine): Promise<boolean> {
   const proof = await row(
     db,
@@ -188,34 +118,4 @@ export async function hasProofRun(db: Db, routine: Routine): Promise<boolean> {
     `,
   );
   return proof !== undefined;
-}
-
-/** The sealed webhook secret of a routine that has one. */
-export async function readWebhookSecret(
-  db: Db,
-  projectId: string,
-  id: string,
-): Promise<string | undefined> {
-  const found = await row<{ secret: string | null }>(
-    db,
-    sql`select webhook_secret as secret from routines where id = ${id} and project_id = ${projectId}`,
-  );
-  return found?.secret ?? undefined;
-}
-
-export async function writeWebhookSecret(
-  tx: Db,
-  input: { id: string; projectId: string; secret: string; keepPrevious: boolean },
-): Promise<void> {
-  await row(
-    tx,
-    sql`
-      update routines set
-        webhook_secret_previous = case when ${input.keepPrevious}::boolean then webhook_secret end,
-        webhook_secret_previous_until =
-          case when ${input.keepPrevious}::boolean and webhook_secret is not null then now() + interval '24 hours' end,
-        webhook_secret = ${input.secret}, version = version + 1, updated_at = now()
-      where id = ${input.id} and project_id = ${input.projectId}
-    `,
-  );
 }

@@ -1,33 +1,30 @@
 import type { ModelReference } from '#core/models/index.ts';
+import type { Budget } from '#core/usage/index.ts';
 
 export const ROUTINE_STATES = ['draft', 'active', 'paused', 'archived'] as const;
 export type RoutineState = (typeof ROUTINE_STATES)[number];
 
-/** What happens to an occurrence that falls due while an earlier run of the routine is still open. */
-export const OVERLAP_POLICIES = ['skip', 'allow'] as const;
+/** Lists the choices for an occurrence that falls due while an earlier run of the routine is still open. */
+export const OVERLAP_POLICIES = ['skip', 'queue', 'cancel_previous', 'allow'] as const;
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
 
-/** What happens to occurrences that nobody claimed in time. */
+/** Lists the choices for occurrences that no tick claimed in time. */
 export const MISFIRE_POLICIES = ['run_once', 'skip'] as const;
 export type MisfirePolicy = (typeof MISFIRE_POLICIES)[number];
 
 export interface Limits {
-  /** Model steps of one run. */
+  /** Limits the model steps of one run. */
   readonly maxSteps: number;
   readonly timeoutSeconds: number;
-  /** Input and output tokens of one run, checked between steps. */
+  /** Limits the input and output tokens of one run. */
   readonly maxTotalTokens: number | null;
+  /** Limits the output tokens of one step; null leaves them to the provider. */
+  readonly maxOutputTokens: number | null;
+  /** How long a run may wait for its first step before it is skipped. */
+  readonly maxQueueSeconds: number;
 }
 
-/** Checked before a run starts. */
-export interface Budget {
-  /** Input and output tokens a calendar day, UTC. */
-  readonly maxTokensPerDay: number | null;
-  /** US dollars a calendar month, UTC, as a decimal string. */
-  readonly maxCostUsdPerMonth: string | null;
-}
-
-/** What a caller may set. */
+/** The fields that a caller may set. */
 export interface RoutineFields {
   readonly name: string;
   readonly instructions: string;
@@ -48,11 +45,11 @@ export interface Routine extends RoutineFields {
   readonly id: string;
   readonly projectId: string;
   readonly state: RoutineState;
-  /** Why the service itself changed the state last, or null when a person did. */
+  /** The reason why the service itself last changed the state; null when a person did. */
   readonly stateReason: string | null;
   /** Counts material changes; a proof run holds for one revision. */
   readonly revision: number;
-  /** Counts every change; the `ETag`. */
+  /** Counts every change; serves as the `ETag`. */
   readonly version: number;
   readonly webhookFailedAt: Date | null;
   readonly nextRunAt: Date | null;
@@ -61,3 +58,6 @@ export interface Routine extends RoutineFields {
   readonly updatedAt: Date;
   readonly archivedAt: Date | null;
 }
+
+/** A routine as lists show it: without its long texts. */
+export type RoutineSummary = Omit<Routine, 'instructions' | 'variables'>;

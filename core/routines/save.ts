@@ -1,34 +1,32 @@
 import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { nextOccurrence, parseStoredSchedule } from '#core/scheduling/index.ts';
-import { generateWebhookSecret, type SealedWebhookSecrets } from '#core/webhooks/index.ts';
+import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 import { checkRoutine, type RoutineChecks } from './check.ts';
 import { isMaterialChange } from './material-change.ts';
-import {
-  insertRoutine,
-  lockRoutine,
-  readRoutine,
-  readWebhookSecret,
-  updateRoutine,
-  writeWebhookSecret,
-} from './queries.ts';
+import { lockRoutine, readRoutine } from './queries.ts';
+import type { QueuedRuns } from './queued-runs.ts';
 import type { Routine, RoutineFields } from './routine.ts';
+import type { VersionOrigin } from './version.ts';
+import { generateWebhookSecret, type SealedWebhookSecrets } from './webhook-secret.ts';
+import { isRotating, readWebhookSecret, writeWebhookSecret } from './webhook.ts';
+import { insertRoutine, updateRoutine } from './writes.ts';
 
 export interface SaveDeps extends RoutineChecks {
   readonly database: Database;
   readonly webhookSecrets: SealedWebhookSecrets;
+  readonly queuedRuns: QueuedRuns;
 }
 
 export interface SavedRoutine {
   readonly routine: Routine;
-  /** Shown once: on creation with a webhook URL, or when a URL is set for the first time. */
+  /** The secret in plain text, shown once: when the routine first gets a webhook URL. */
   readonly webhookSecret: string | undefined;
 }
 
 /** Creates a draft. @throws {AppError} everything that `checkRoutine` throws */
 export async function createRoutine(
-  deps: SaveDeps,
-  input: { id: string; projectId: string; fields: RoutineFields },
+  deps: Omit<SaveDeps, 'queuedRuns'>,
+  input: { id: string; projectId: string; fields: RoutineFields; actor: string },
 ): Promise<SavedRoutine> {
   const { id, projectId, fields } = input;
   await checkRoutine(deps.database, deps, projectId, fields);
@@ -39,9 +37,10 @@ export async function createRoutine(
     id,
     projectId,
     webhookSecret: sealed,
+    origin: { actor: input.actor },
   });
   if (created !== undefined) return { routine: created, webhookSecret };
-  // An earlier attempt of this request committed and was never answered: its secret has not been seen yet.
+  // An earlier attempt of this request committed but its response was lost, so nobody has seen the secret yet.
   const stored = await readWebhookSecret(deps.database, projectId, id);
   return {
     routine: await readRoutine(deps.database, projectId, id),
@@ -50,7 +49,8 @@ export async function createRoutine(
 }
 
 /**
- * Changes a routine. A material change of a routine returns it to draft and takes its next time away.
+ * Changes a routine. A material change makes a new version: the routine returns to draft, has no next time, and its
+ * scheduled runs that have not begun are skipped.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `precondition_failed`, and what `checkRoutine` throws
  */
 export async function patchRoutine(
@@ -59,27 +59,29 @@ export async function patchRoutine(
     id: string;
     projectId: string;
     patch: RoutinePatch;
-    /** The versions the caller would change, when it said so. */
+    /** The versions that the caller expects (`If-Match`); undefined for any. */
     expectedVersions: readonly number[] | undefined;
+    origin: VersionOrigin;
   },
 ): Promise<SavedRoutine> {
   const { id, projectId, patch, expectedVersions } = input;
-  // Checked before the row is held: the checks may ask the gateway, and nothing outside is called in a transaction.
+  // Checked before the row is locked: the checks may call the gateway, and no transaction waits for HTTP.
   const seen = await readRoutine(deps.database, projectId, id);
   assertPatchable(seen, expectedVersions);
   const attached = patch.skills === undefined ? seen.skills : [];
-  await checkRoutine(deps.database, deps, projectId, applyPatch(seen, patch), attached);
+  const { instructions, variables, skills } = patch;
+  const textChanged = [instructions, variables, skills].some((field) => field !== undefined);
+  const changed = applyPatch(seen, patch);
+  await checkRoutine(deps.database, deps, projectId, changed, attached, textChanged);
 
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);
     assertPatchable(before, expectedVersions);
-    // Another editor came between: what was checked is not what would be written, so look again.
+    // Somebody else changed it in between: what was checked is not what would be written, so start again.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
-    const material = isMaterialChange(before, fields);
     const rescheduled = fields.schedule !== before.schedule || fields.timezone !== before.timezone;
-    const state = material ? 'draft' : before.state;
-    // An occurrence that is due and not yet claimed keeps its place: a new schedule does not undo it.
+    // An occurrence that is already due stays due: a new schedule does not undo it.
     const now = await databaseTime(tx);
     const isDue = before.nextRunAt !== null && before.nextRunAt <= now;
     const next =
@@ -92,21 +94,21 @@ export async function patchRoutine(
       const secret = deps.webhookSecrets.seal(id, webhookSecret);
       await writeWebhookSecret(tx, { id, projectId, secret, keepPrevious: false });
     }
-    const routine = await updateRoutine(tx, id, {
+    const material = isMaterialChange(before, fields);
+    const routine = await updateRoutine(tx, before, {
       fields,
-      state,
-      stateReason: material ? null : before.stateReason,
-      revision: before.revision + (material ? 1 : 0),
-      nextRunAt: state === 'active' ? next : null,
-      // Saving the URL, even the same one, says that its receiver is there again.
+      version: material ? input.origin : undefined,
+      nextRunAt: before.state === 'active' ? next : null,
+      // Saving the URL, even the same one, says that its receiver works again.
       rearmWebhook: patch.webhookUrl !== undefined,
     });
+    if (material) await deps.queuedRuns.skip(tx, [id], 'superseded');
     return { routine, webhookSecret };
   });
   return saved ?? patchRoutine(deps, input);
 }
 
-/** Limits and budget are changed field by field, everything else as a whole. */
+/** A change of a routine: limits and budget field by field, everything else as a whole. */
 export type RoutinePatch = Partial<Omit<RoutineFields, 'limits' | 'budget'>> & {
   readonly limits?: Partial<RoutineFields['limits']>;
   readonly budget?: Partial<RoutineFields['budget']>;
@@ -122,19 +124,21 @@ function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineFields {
 }
 
 /**
- * Replaces the webhook secret; both sign for 24 hours, so that a receiver can change over without losing a delivery.
- * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`
+ * Replaces the webhook secret. Both sign for 24 hours, so that a receiver can switch without losing a delivery.
+ * @param input.force drops the previous secret when an earlier rotation is not over yet
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`, `rotation_in_progress`
  */
 export async function rotateWebhookSecret(
   deps: Pick<SaveDeps, 'database' | 'webhookSecrets'>,
-  projectId: string,
-  id: string,
+  { projectId, id, force }: { projectId: string; id: string; force: boolean },
 ): Promise<{ routine: Routine; webhookSecret: string }> {
   const webhookSecret = generateWebhookSecret();
   return transaction(deps.database, async (tx) => {
     const routine = await lockRoutine(tx, projectId, id);
     if (routine.state === 'archived') throw new AppError('routine_archived');
     if (routine.webhookUrl === null) throw new AppError('webhook_not_configured');
+    // The receiver may still have the secret that a second rotation would drop.
+    if (!force && (await isRotating(tx, projectId, id))) throw new AppError('rotation_in_progress');
     const secret = deps.webhookSecrets.seal(id, webhookSecret);
     await writeWebhookSecret(tx, { id, projectId, secret, keepPrevious: true });
     return { routine: await readRoutine(tx, projectId, id), webhookSecret };

@@ -1,30 +1,49 @@
 import type { RoutineState } from './routine.ts';
 
-/** The routine's transitions. A test walks every state through every operation and compares; the docs print them. */
+/**
+ * Lists the routine's transitions. SQL takes its conditions on `state` from here, a test walks every state through
+ * every operation, and the docs print them.
+ */
 export const ROUTINE_TRANSITIONS = [
   {
     to: 'draft',
     from: ['draft', 'active', 'paused'],
+    by: ['person', 'service'],
     when: 'what its runs do is changed: instructions, variables, model, skills or their order, limits, tool policies',
   },
   {
     to: 'active',
     from: ['draft', 'paused'],
+    by: ['person'],
     when: 'it is activated, and a manual run has succeeded since the last such change',
   },
-  { to: 'paused', from: ['draft', 'active'], when: 'someone pauses it' },
+  { to: 'paused', from: ['draft', 'active'], by: ['person'], when: 'someone pauses it' },
   {
     to: 'paused',
     from: ['active'],
+    by: ['service'],
     when: 'the service pauses it and says why: too many failed scheduled runs in a row, or a schedule that can no longer be computed',
   },
   {
     to: 'archived',
     from: ['draft', 'active', 'paused'],
+    by: ['person'],
     when: 'it is deleted; its runs stay, and nothing follows',
   },
 ] as const satisfies readonly {
   readonly to: RoutineState;
   readonly from: readonly RoutineState[];
+  readonly by: readonly Mover[];
   readonly when: string;
 }[];
+
+type Mover = 'person' | 'service';
+
+export type StateMove = (typeof ROUTINE_TRANSITIONS)[number]['to'];
+
+/** Lists the states from which a routine may be moved to `to`. */
+export function statesBefore(to: StateMove, by: Mover = 'person'): RoutineState[] {
+  return ROUTINE_TRANSITIONS.filter(
+    (transition) => transition.to === to && transition.by.some((mover) => mover === by),
+  ).flatMap(({ from }) => [...from]);
+}

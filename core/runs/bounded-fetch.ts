@@ -1,14 +1,14 @@
 import { request, type Dispatcher } from 'undici';
 import { ModelFailure } from './model-failure.ts';
 
-/** A completion is text that a person could read; an answer beyond this is a fault of the provider. */
+/** A completion is text that a person could read; a longer response is the provider's error. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * `fetch` as far as the model library uses it for a whole answer: the body is read here, up to a limit, and redirects
- * are answers like any other. It is cheaper than undici's own fetch, whose streams a whole answer
- * does not need.
- * @param read what is made of a body before the library sees it
+ * Returns as much of `fetch` as the model library uses for a response that is not streamed: it reads the body itself,
+ * up to a limit, and follows no redirects. It is cheaper than undici's own fetch, which builds streams for every
+ * response.
+ * @param read rewrites a body before the library sees it
  */
 export function boundedFetch(
   dispatcher: Dispatcher,
@@ -20,7 +20,7 @@ export function boundedFetch(
     const flat = Object.entries(headers).flatMap(([name, value]) =>
       [value ?? []].flat().map((one): [string, string] => [name, one]),
     );
-    // Not even an empty text may go with a status that has no body.
+    // A status that has no body refuses even an empty text.
     return new Response(text === '' ? null : text, { status: statusCode, headers: flat });
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library calls it with an address and a text only

@@ -1,22 +1,39 @@
 import { row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { PendingDelivery } from '#core/webhooks/index.ts';
-import { cancellation, endRun } from './end-run.ts';
+import { afterEnd } from './after-end.ts';
+import { recordEnd, type EndRunDeps } from './end-run.ts';
+import { cancellation, type RecordedEnd } from './ending.ts';
 import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
+import type { RunState } from './states.ts';
 
 /**
- * Asks a run to stop. One that has not begun ends here; for one under way the wish is recorded, which the next step
- * and every tick look at, so that it holds even when Temporal cannot be reached now.
+ * Cancels a run. A queued run ends at once; a running one ends at its next step, or in the middle of a call when
+ * Temporal can be reached.
  * @throws {AppError} `run_not_found`, `run_not_cancellable`
  */
-export function requestCancellation(
+export async function cancelRun(deps: EndRunDeps, projectId: string, id: string): Promise<Run> {
+  const { run, end } = await requestCancellation(deps.database, projectId, id);
+  if (end !== undefined) await afterEnd(deps, end);
+  await deps.engine
+    .cancelRun(id)
+    .catch((err: unknown) =>
+      deps.log.warn({ err, runId: id }, 'a tick will repeat the cancellation'),
+    );
+  return run;
+}
+
+/**
+ * Records the request, and ends a run that is still queued. The next step and every tick look for the request, so it
+ * is carried out even when Temporal cannot be reached now.
+ */
+function requestCancellation(
   database: Database,
   projectId: string,
   id: string,
-): Promise<{ run: Run; delivery: PendingDelivery | undefined }> {
+): Promise<{ run: Run; end: RecordedEnd | undefined }> {
   return transaction(database, async (tx) => {
-    const asked = await row<{ state: string }>(
+    const asked = await row<{ state: RunState }>(
       tx,
       sql`
         update runs set cancel_requested_at = coalesce(cancel_requested_at, now())
@@ -28,7 +45,7 @@ export function requestCancellation(
       await readRun(tx, projectId, id);
       throw new AppError('run_not_cancellable');
     }
-    const ended = asked.state === 'queued' ? await endRun(tx, id, cancellation) : undefined;
-    return { run: await readRun(tx, projectId, id), delivery: ended?.delivery };
+    const end = asked.state === 'queued' ? await recordEnd(tx, id, cancellation) : undefined;
+    return { run: await readRun(tx, projectId, id), end };
   });
 }

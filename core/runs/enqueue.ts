@@ -1,9 +1,11 @@
-import { runsExceeded, takeOneRun, type Plan } from '#core/billing/index.ts';
+import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/billing/index.ts';
+import type { StartableRun } from '#core/engine/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import type { StartableRun } from './engine.ts';
+import { freePlaces, START_LEASE, waiting, type AdmissionRule } from './admission/room.ts';
 import { findRun, readRun, runColumns } from './queries.ts';
 import type { Run } from './run.ts';
+import { isEndState } from './states.ts';
 
 export interface ManualRun {
   readonly id: string;
@@ -17,17 +19,28 @@ export interface ManualRun {
 
 export interface EnqueuedRun {
   readonly run: Run;
-  readonly startable: StartableRun;
+  /** Set when the run was admitted at once: its caller starts the workflow. Otherwise it waits for admission. */
+  readonly startable: StartableRun | undefined;
 }
 
 /**
- * Puts a manual run on record, `queued`, and counts it against the month's allowance, in one statement. Its row is
- * the promise that it will run: whoever reads it next can start the workflow.
+ * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. When nobody waits,
+ * there is room, and no bound of the organization has to be exact, the same statement admits it; concurrent ones may
+ * then pass the room by their number, which the engine's own queue absorbs. Otherwise it waits its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `allowance_exceeded`
  */
-export async function enqueueManualRun(db: Db, input: ManualRun): Promise<EnqueuedRun> {
+export async function enqueueManualRun(
+  db: Db,
+  rule: AdmissionRule,
+  input: ManualRun,
+): Promise<EnqueuedRun> {
   const found = await row<
-    { routineState: string; unknown: string[]; timeoutSeconds: number } & (Run | { id: null })
+    {
+      routineState: string;
+      unknown: string[];
+      timeoutSeconds: number;
+      admitted: boolean | null;
+    } & (Run | { id: null })
   >(
     db,
     sql`
@@ -40,13 +53,20 @@ export async function enqueueManualRun(db: Db, input: ManualRun): Promise<Enqueu
           and not exists (select 1 from runs where id = ${input.id})
       ), allowed as (
         ${takeOneRun(input.organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
+      ), room as (
+        select case when ${runsAtATimeOf(rule.planRule)} is null and not exists (select from runs where ${waiting})
+          then ${freePlaces(rule.taskQueue)} > 0 else false end as free
+        from organizations o where o.id = ${input.organizationId}
       ), run as (
-        insert into runs (id, project_id, routine_id, routine_revision, trigger, state, variables, retry_of,
-          model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens)
-        select ${input.id}, project_id, id, revision, 'manual', 'queued', ${JSON.stringify(input.variables)},
-          ${input.retryOf}, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens
-        from accepted, allowed
-        returning ${runColumns}
+        insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,
+          retry_of, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
+          queue_until, admitted_at, start_leased_until)
+        select ${input.id}, ${input.organizationId}, project_id, id, revision, 'manual', 'queued',
+          ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
+          max_steps, timeout_seconds, max_total_tokens, now() + max_queue_seconds * interval '1 second',
+          case when room.free then now() end, case when room.free then now() + ${START_LEASE} end
+        from accepted, allowed, room
+        returning ${runColumns}, admitted_at is not null as admitted
       )
       select routine.state as "routineState", unknown, timeout_seconds as "timeoutSeconds", run.*
       from routine left join run on true
@@ -62,23 +82,33 @@ export async function enqueueManualRun(db: Db, input: ManualRun): Promise<Enqueu
     throw invalid(faults, 'invalid_variable');
   }
   const { id, projectId, routineId } = input;
-  // Not inserted: an earlier attempt of the same request did it, or the month's runs are used up.
+  // Not inserted: an earlier attempt of the same request did that, or the month's runs are used up.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
   if (run === undefined) throw runsExceeded(input.plan);
+  if (found.admitted !== true) return { run, startable: undefined };
   const { timeoutSeconds } = found;
-  return { run, startable: { id, projectId, routineId, trigger: 'manual', timeoutSeconds } };
+  const startable: StartableRun = {
+    id,
+    projectId,
+    organizationId: input.organizationId,
+    routineId,
+    trigger: 'manual',
+    timeoutSeconds,
+  };
+  return { run, startable };
 }
 
 /**
- * A new manual run with the inputs of one that has ended.
- * @throws {AppError} `run_not_found`, `run_not_finished`, and what `enqueueManualRun` throws
+ * Enqueues a new manual run with the inputs of one that has ended.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, and everything that `enqueueManualRun` throws
  */
-export async function retryRun(
+export async function enqueueRetry(
   db: Db,
+  rule: AdmissionRule,
   input: Omit<ManualRun, 'routineId' | 'variables' | 'retryOf'> & { readonly runId: string },
 ): Promise<EnqueuedRun> {
   const run: Run = await readRun(db, input.projectId, input.runId);
-  if (run.state === 'queued' || run.state === 'running') throw new AppError('run_not_finished');
+  if (!isEndState(run.state)) throw new AppError('run_not_finished');
   const { routineId, variables } = run;
-  return enqueueManualRun(db, { ...input, routineId, variables, retryOf: run.id });
+  return enqueueManualRun(db, rule, { ...input, routineId, variables, retryOf: run.id });
 }

@@ -3,9 +3,9 @@ import { rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 
-/** Tells of runs that change, to any number of followers, with one query now and then for all of them. */
+/** Notifies followers of runs that change, with one periodic query for all of them. */
 export interface RunFeed {
-  /** @throws {AppError} `service_unavailable` when this process has as many followers as it takes */
+  /** @throws {AppError} `service_unavailable` when this process can take no more followers */
   watch(runId: string, signal: AbortSignal): RunWatch;
   /** Ends every watch, and refuses new ones: the process is about to stop. */
   close(): void;
@@ -16,7 +16,7 @@ export interface RunWatch {
   changed(): Promise<boolean>;
 }
 
-/** Asked twice a second, for all runs together; `NOTIFY` would take a lock at every commit of every run instead. */
+/** Polls twice a second for all runs together; `NOTIFY` would take a lock at every commit of every run instead. */
 const POLL_MS = 500;
 const MAX_FOLLOWERS = 2_000;
 
@@ -43,7 +43,7 @@ export function createRunFeed(db: Db, log: Log): RunFeed {
       try {
         for (const { id, version } of await readVersions(db, [...runs.keys()])) tell(id, version);
       } catch (err) {
-        log.warn({ err }, 'runs that are followed could not be looked at');
+        log.warn({ err }, 'followed runs could not be read');
       }
     }
     polling = false;
@@ -65,7 +65,7 @@ export function createRunFeed(db: Db, log: Log): RunFeed {
         throw new AppError('service_unavailable', undefined, { 'Retry-After': '5' });
       }
       const run = runs.get(runId) ?? { version: undefined, followers: new Set() };
-      // Whoever begins to watch has read nothing yet.
+      // A new follower has read nothing yet.
       const follower: Follower = { news: true, wake: () => undefined };
       runs.set(runId, run);
       run.followers.add(follower);
@@ -102,7 +102,7 @@ export function createRunFeed(db: Db, log: Log): RunFeed {
   };
 }
 
-/** Something that differs whenever a run's state or the number of its finished steps does. */
+/** Reads a version for each run, which changes with its state and with the number of its finished steps. */
 function readVersions(db: Db, ids: readonly string[]): Promise<{ id: string; version: string }[]> {
   return rows(
     db,

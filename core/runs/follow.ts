@@ -8,16 +8,16 @@ export type RunEvent =
   | { readonly event: 'state'; readonly id: string; readonly data: Run }
   | { readonly event: 'step'; readonly id: string; readonly data: Step };
 
-/** How far a follower has come: the steps it has been told of, and the last state. */
+/** The position of a follower: the number of steps it has been sent, and the last state. */
 export interface RunCursor {
   readonly steps: number;
   readonly state: RunState | undefined;
 }
 
 /**
- * Tells of a run from `after` on: each state that it is found in, and each step, in order, once it is finished. The
- * run's final state comes last. What is told is read from the tables, so nothing is lost between two followings. A
- * Postgres that is away is waited for until `signal` aborts.
+ * Yields the events of a run from `after` on: each state that it is found in, and each step in order once it is
+ * finished. The run's final state comes last. Events are read from the tables, so a follower that reconnects misses
+ * nothing. While Postgres is away it waits, until `signal` aborts.
  */
 export async function* followRun(
   db: Db,
@@ -26,11 +26,11 @@ export async function* followRun(
   after: RunCursor,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {
-  let told = after;
+  let sent = after;
   while (await watch.changed()) {
-    const { steps: known } = told;
+    const { steps: known } = sent;
     const [found, steps] = await persistently(
-      // The run first: the steps of a state that was read are then all there.
+      // The run is read first, so that all steps of the state that was read are there.
       async () => [
         await readRun(db, run.projectId, run.id),
         await listSteps(db, run.projectId, run.id, known - 1),
@@ -38,18 +38,18 @@ export async function* followRun(
       signal,
     );
     const ended = isEndState(found.state);
-    if (!ended && found.state !== told.state) {
-      told = { ...told, state: found.state };
-      yield { event: 'state', id: eventId(told), data: found };
+    if (!ended && found.state !== sent.state) {
+      sent = { ...sent, state: found.state };
+      yield { event: 'state', id: eventId(sent), data: found };
     }
     for (const step of steps) {
       if (!ended && (step.state === 'pending' || step.state === 'started')) break;
-      told = { ...told, steps: step.index + 1 };
-      yield { event: 'step', id: eventId(told), data: step };
+      sent = { ...sent, steps: step.index + 1 };
+      yield { event: 'step', id: eventId(sent), data: step };
     }
     if (!ended) continue;
-    told = { ...told, state: found.state };
-    yield { event: 'state', id: eventId(told), data: found };
+    sent = { ...sent, state: found.state };
+    yield { event: 'state', id: eventId(sent), data: found };
     return;
   }
 }
@@ -58,7 +58,7 @@ function eventId({ steps, state }: RunCursor): string {
   return `${steps}.${state ?? 'unknown'}`;
 }
 
-/** Reads an event's id back; anything else is a follower who begins anew. */
+/** Parses the id of an event; with any other text the follower starts from the beginning. */
 export function readEventId(id: string): RunCursor {
   const [, steps, name] = /^(\d{1,6})\.([a-z]+)$/.exec(id) ?? [];
   if (steps === undefined) return { steps: 0, state: undefined };

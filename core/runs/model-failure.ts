@@ -1,16 +1,33 @@
 import { APICallError, NoSuchToolError } from 'ai';
+import { parseRetryAfter } from '#lib/retry-after.ts';
 import type { RunReason } from './states.ts';
 
-/** How often a provider is asked for one step: with the pauses between, about half a minute of outage is bridged. */
-export const MAX_MODEL_ATTEMPTS = 5;
+/** Attempts of one model step. With the pauses between them they bridge an outage of about half a minute. */
+const MAX_MODEL_ATTEMPTS = 5;
 
-/** A model call that gave no usable answer; `message` is fit for the run's detail: no body, no header, no key. */
+const FIRST_PAUSE_MS = 2_000;
+
+/**
+ * Returns the pause before the next attempt of a model step: the provider's own, or one that doubles. Counts what the
+ * provider failed, not the attempts that were lost with a worker.
+ * @returns undefined when there is no next attempt: it would be useless, one too many, or too late for the run
+ */
+export function retryDelayMs(
+  failure: ModelFailure,
+  step: { readonly providerFailures: number; readonly remainingMs: number },
+): number | undefined {
+  if (!failure.retryable || step.providerFailures >= MAX_MODEL_ATTEMPTS) return undefined;
+  const delayMs = failure.retryAfterMs ?? FIRST_PAUSE_MS * 2 ** (step.providerFailures - 1);
+  return delayMs < step.remainingMs ? delayMs : undefined;
+}
+
+/** A model call without a usable response. `message` may be shown to users: it quotes no body, header or key. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
   readonly reason: Extract<RunReason, `model_${string}`>;
-  /** Whether the same call may succeed later. */
+  /** True when the same call may succeed later. */
   readonly retryable: boolean;
-  /** The provider's own wish, from `Retry-After`. */
+  /** The delay that the provider asked for in `Retry-After`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -25,11 +42,11 @@ export class ModelFailure extends Error {
   }
 }
 
-/** Reads any error of the model library as a failure with a closed reason. */
+/** Turns any error of the model library into a failure with a reason of the closed list. */
 export function toModelFailure(error: unknown): ModelFailure {
   const ours = causes(error).find((cause) => cause instanceof ModelFailure);
   if (ours !== undefined) return ours;
-  if (APICallError.isInstance(error)) return fromAnswer(error);
+  if (APICallError.isInstance(error)) return fromResponse(error);
   if (NoSuchToolError.isInstance(error)) {
     return new ModelFailure('model_malformed', 'The model asked for a tool that does not exist.', {
       retryable: true,
@@ -55,7 +72,7 @@ export function toModelFailure(error: unknown): ModelFailure {
   });
 }
 
-/** The library wraps what our own fetch throws in errors of its own. */
+/** Returns the error and its causes: the library wraps what our own fetch throws in errors of its own. */
 function causes(error: unknown): Error[] {
   const found: Error[] = [];
   for (let cause = error; cause instanceof Error && found.length < 10; cause = cause.cause) {
@@ -64,14 +81,17 @@ function causes(error: unknown): Error[] {
   return found;
 }
 
-function fromAnswer(error: APICallError): ModelFailure {
+function fromResponse(error: APICallError): ModelFailure {
   const status = error.statusCode;
   if (status === undefined) {
     return new ModelFailure('model_unreachable', 'The model provider could not be reached.', {
       retryable: true,
     });
   }
-  const retryAfterMs = readRetryAfter(error.responseHeaders?.['retry-after']);
+  const retryAfterMs = parseRetryAfter(error.responseHeaders?.['retry-after'], {
+    now: new Date(),
+    maxMs: MAX_RETRY_AFTER_MS,
+  });
   if (status === 429) {
     return new ModelFailure('model_rate_limited', 'The model provider answered 429.', {
       retryable: true,
@@ -87,19 +107,20 @@ function fromAnswer(error: APICallError): ModelFailure {
       },
     );
   }
-  // 408, 409 and 5xx pass; any other 4xx says that this very request is wrong.
+  // 408, 409 and 5xx are temporary; any other 4xx means that this request or our key is wrong.
   const retryable = status >= 500 || status === 408 || status === 409;
-  return new ModelFailure('model_error', `The model provider answered ${status}.`, {
+  return new ModelFailure(reasonOf(status), `The model provider answered ${status}.`, {
     retryable,
     retryAfterMs,
   });
 }
 
-const MAX_RETRY_AFTER_MS = 5 * 60_000;
-
-/** `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), at most five minutes. */
-export function readRetryAfter(header: string | undefined, now = Date.now()): number | undefined {
-  if (header === undefined) return undefined;
-  const seconds = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - now;
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_MS) : undefined;
+/** 401, 402 and 403 speak of the key that the operator has with the gateway, not of what a routine asks for. */
+function reasonOf(status: number): 'model_error' | 'model_refused' | 'model_key_refused' {
+  if (status >= 401 && status <= 403) return 'model_key_refused';
+  const refused = status >= 400 && status < 500 && status !== 408 && status !== 409;
+  return refused ? 'model_refused' : 'model_error';
 }
+
+/** No provider can put a step off for longer. */
+const MAX_RETRY_AFTER_MS = 5 * 60_000;

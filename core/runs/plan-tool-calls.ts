@@ -1,22 +1,22 @@
 import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
-import type { OfferedTool } from '#core/connections/index.ts';
-import type { ModelAnswer, ToolCallRequest } from './model-call.ts';
+import type { OfferedTool } from '#core/tools/index.ts';
+import type { ModelResponse, ToolCallRequest } from './model-call.ts';
 import { cut, SHOWN_LENGTH, type PendingTool, type PlannedCall } from './tool-record.ts';
 import { noResult } from './tool-result.ts';
 
-/** Calls of one answer; a model that asks for more is told to ask again. */
-export const MAX_CALLS_OF_ANSWER = 32;
+/** Calls made for one response; a model that asks for more is told that the rest were refused. */
+const MAX_CALLS_OF_ANSWER = 32;
 
 export interface CallPlan {
-  /** The assistant's part of the transcript, with an answer to each call that gets none from a tool. */
+  /** The assistant's part of the transcript, with a result for each call that is not made. */
   readonly messages: readonly ModelMessage[];
-  /** The steps that follow: those to be made first, in order, then those that were answered at once. */
+  /** The steps that follow: first the calls to be made, in order, then those that were refused at once. */
   readonly steps: readonly PlannedCall[];
   /** Names of the calls to be made. */
   readonly names: readonly string[];
 }
 
-/** The tools in the model library's form, without any way to run them: a call is made by a step of its own. */
+/** Returns the tools in the model library's form, without a way to run them: a step of its own makes each call. */
 export function toolSet(offered: readonly OfferedTool[]): ToolSet {
   return Object.fromEntries(
     offered.map(({ name, description, inputSchema }) => [
@@ -29,28 +29,28 @@ export function toolSet(offered: readonly OfferedTool[]): ToolSet {
   );
 }
 
-/** Decides what becomes of each call that a model asked for, so that every one of them is answered. */
-export function planToolCalls(answer: ModelAnswer, offered: readonly OfferedTool[]): CallPlan {
+/** Decides for each call that a model asked for whether it is made or refused; every call gets a result. */
+export function planToolCalls(response: ModelResponse, offered: readonly OfferedTool[]): CallPlan {
   const byName = new Map(offered.map((each) => [each.name, each]));
   const toMake: CallPlan['steps'][number][] = [];
-  const answered: CallPlan['steps'][number][] = [];
+  const refused: CallPlan['steps'][number][] = [];
   const excess: ToolCallRequest[] = [];
-  for (const call of answer.toolCalls) {
+  for (const call of response.toolCalls) {
     const target = byName.get(call.name);
     if (call.invalid) {
       const known = target !== undefined;
       const why = known ? 'the arguments are not valid JSON' : 'the run has no tool of this name';
-      answered.push({ ...pending(call, target), rejected: true, error: `Refused: ${why}.` });
+      refused.push({ ...pending(call, target), rejected: true, error: `Refused: ${why}.` });
     } else if (target === undefined || toMake.length >= MAX_CALLS_OF_ANSWER) {
       excess.push(call);
-      answered.push({ ...pending(call, target), rejected: true, error: TOO_MANY });
+      refused.push({ ...pending(call, target), rejected: true, error: TOO_MANY });
     } else {
       toMake.push({ ...pending(call, target), error: null });
     }
   }
   return {
-    messages: excess.length === 0 ? answer.messages : [...answer.messages, refusalOf(excess)],
-    steps: [...toMake, ...answered],
+    messages: excess.length === 0 ? response.messages : [...response.messages, refusalOf(excess)],
+    steps: [...toMake, ...refused],
     names: toMake.map(({ name }) => name),
   };
 }

@@ -1,25 +1,34 @@
-import { connectionsReady } from '#core/connections/index.ts';
+import { connectionsReady, type CredentialSource } from '#core/connections/index.ts';
 import type { ModelDirectory, ModelOption } from '#core/models/index.ts';
-import { resolveSkills } from '#core/skills/index.ts';
+import { unknownPlaceholders } from '#core/routines/index.ts';
+import { resolveSkills, type SkillCatalogue } from '#core/skills/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { RunContext } from './begin-step.ts';
-import { isOverBudget } from './budget.ts';
-import type { ModelStepDeps } from './model-step.ts';
-import { renderPrompt, unknownPlaceholders } from './prompt.ts';
-import type { RunReason } from './states.ts';
+import { renderPrompt } from './prompt.ts';
+import type { FailureReason } from './states.ts';
 
-/** What a model step is made with, once everything holds. */
+export interface PreflightDeps {
+  readonly database: Db;
+  readonly models: ModelDirectory;
+  readonly skills: SkillCatalogue;
+  readonly credentials: CredentialSource;
+  /** Tells whether routines of this model provider may run now. */
+  readonly providerEnabled: (provider: string) => boolean;
+}
+
+/** Everything that a model call needs besides its run. */
 export interface Ready {
   readonly prompt: string;
   readonly option: ModelOption;
 }
 
-/** Everything that must hold before money is spent. */
+/** Checks everything that must hold before money is spent, and renders the prompt of the first step. */
 export async function preflight(
-  deps: ModelStepDeps,
+  deps: PreflightDeps,
   run: RunContext,
   signal: AbortSignal,
-): Promise<Ready | { readonly reason: RunReason }> {
+): Promise<Ready | { readonly reason: FailureReason }> {
   if (run.routineState === 'archived') return { reason: 'blocked_routine' };
   if (!deps.providerEnabled(run.model.provider)) return { reason: 'blocked_provider_disabled' };
   const option = await findModel(deps.models, run);
@@ -28,13 +37,13 @@ export async function preflight(
   if (unknownPlaceholders(run.instructions, run.variables).length > 0) {
     return { reason: 'blocked_variable' };
   }
-  if (await isOverBudget(deps.database, run)) return { reason: 'blocked_budget' };
   const needed = run.tools.map(({ connectionId }) => connectionId);
   if (!(await connectionsReady(deps, run.projectId, needed, signal))) {
     return { reason: 'blocked_connection' };
   }
   const skills = await resolveSkills(deps.database, deps.skills, run.projectId, run.skills);
   const prompt = renderPrompt({ ...run, skills, runId: run.id });
+  if (prompt === undefined) return { reason: 'blocked_prompt_too_large' };
   return { prompt, option };
 }
 

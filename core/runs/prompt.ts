@@ -1,25 +1,5 @@
-import type { AttachedSkill } from '#core/skills/index.ts';
-
-const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
-
-/** Placeholders that every run has a value for. */
-export const BUILT_IN_VARIABLES = ['now', 'date', 'routine.name', 'run.id'] as const;
-
-/** The names that a text's placeholders ask for, each once. */
-export function placeholdersOf(instructions: string): string[] {
-  return [...new Set(Array.from(instructions.matchAll(PLACEHOLDER), (match) => match[1] ?? ''))];
-}
-
-/** The names among the placeholders that neither `variables` nor the built-ins have a value for. */
-export function unknownPlaceholders(
-  instructions: string,
-  variables: Readonly<Record<string, string>>,
-): string[] {
-  const builtIn: readonly string[] = BUILT_IN_VARIABLES;
-  return placeholdersOf(instructions).filter(
-    (name) => !builtIn.includes(name) && !Object.hasOwn(variables, name),
-  );
-}
+import { fillPlaceholders, isPromptTooLarge } from '#core/routines/index.ts';
+import { skillSection, type AttachedSkill } from '#core/skills/index.ts';
 
 export interface PromptInput {
   readonly instructions: string;
@@ -32,31 +12,25 @@ export interface PromptInput {
 }
 
 /**
- * The text a run gives to its model: the routine's own instructions with their placeholders filled, then each skill
- * verbatim under its heading, in the routine's order. Values are put in as they are and not looked into again.
+ * Renders the text a run gives to its model: the routine's own instructions with their placeholders filled, then each
+ * skill verbatim under its heading, in the routine's order.
+ * @returns undefined when the text would be too large
  */
-export function renderPrompt(input: PromptInput): string {
-  const instructions = input.instructions.replaceAll(
-    PLACEHOLDER,
-    (whole, name: string) => valueOf(name, input) ?? whole,
-  );
-  const sections = input.skills.map((skill) => `## Skill: ${skill.name}\n\n${skill.instructions}`);
-  return [instructions, ...sections].join('\n\n');
-}
-
-function valueOf(name: string, input: PromptInput): string | undefined {
-  switch (name) {
-    case 'now':
-      return input.startedAt.toISOString();
-    case 'date':
-      return localDate(input.startedAt, input.timezone);
-    case 'routine.name':
-      return input.routineName;
-    case 'run.id':
-      return input.runId;
-    default:
-      return Object.hasOwn(input.variables, name) ? input.variables[name] : undefined;
-  }
+export function renderPrompt(input: PromptInput): string | undefined {
+  const { instructions, variables } = input;
+  const builtIns = {
+    now: input.startedAt.toISOString(),
+    date: localDate(input.startedAt, input.timezone),
+    'routine.name': input.routineName,
+    'run.id': input.runId,
+  };
+  const sizes = input.skills.map((skill) => ({
+    name: skill.name,
+    length: skill.instructions.length,
+  }));
+  if (isPromptTooLarge({ instructions, variables, builtIns, skills: sizes })) return undefined;
+  const sections = input.skills.map((skill) => skillSection(skill));
+  return [fillPlaceholders(instructions, variables, builtIns), ...sections].join('\n\n');
 }
 
 function localDate(instant: Date, timezone: string): string {

@@ -1,37 +1,56 @@
-import { row, sql, storable, storableJson, type Db, type Sql } from '#lib/database/index.ts';
+import {
+  execute,
+  row,
+  sql,
+  storable,
+  storableJson,
+  type Db,
+  type Sql,
+} from '#lib/database/index.ts';
+import { routineAfterRun } from '#core/routines/index.ts';
+import { settlement } from '#core/usage/index.ts';
 import type { ModelMessage } from 'ai';
-import type { ModelAnswer } from './model-call.ts';
+import { othersWait } from './admission/room.ts';
+import { breakerAfterRun } from './breaker/index.ts';
+import { success } from './ending.ts';
+import type { ModelResponse } from './model-call.ts';
+import type { FailureReason } from './states.ts';
 import type { PlannedCall } from './tool-record.ts';
-import { callsOfStep } from './tool-step-queries.ts';
-import { totalTokens } from './usage.ts';
 
 export interface ModelStepRecord {
   readonly runId: string;
   readonly index: number;
   readonly prompt: string;
-  readonly answer: ModelAnswer;
+  readonly response: ModelResponse;
   /** The assistant's part of the transcript. */
   readonly messages: readonly ModelMessage[];
   readonly costUsd: string | null;
+  /** The limit that lowered the step's output, if one did. */
+  readonly cutBy: FailureReason | undefined;
 }
 
 /**
- * Records a model step with its usage, its ledger row, the run's new totals and the tool calls that it asks for, in
- * one statement and once.
- * @returns false when the step had been recorded, or the run had ended, before; nothing is changed then
+ * Records a model step with its usage, its settlement, the run's new totals and the tool calls that it asks for, in one
+ * statement.
+ * @returns false when the step had been recorded or the run had ended before; nothing is changed then
  */
 export async function recordModelStep(
   db: Db,
   record: ModelStepRecord,
-  asked: readonly PlannedCall[],
+  calls: readonly PlannedCall[],
 ): Promise<boolean> {
   const recorded = await row(
     db,
     sql`
       with live as (
-        select id from runs where id = ${record.runId} and state = 'running' for update
-      ), ${stepOfLive(record)}, calls as (${callsOfStep(record.index + 1, asked)})
-      update runs set ${newTotals(record)}
+        select id, organization_id, routine_id from runs where id = ${record.runId} and state = 'running' for update
+      ), step as (
+        ${updateStep(sql`live`, record)}
+      ), ${settlement(sql`step`, record.response, record.costUsd)}, calls as (
+        ${insertCalls(sql`step`, record.index + 1, calls)}
+      )
+      update runs set ${addToRun(record)}, prompt = coalesce(prompt, ${storable(record.prompt)}),
+        step_count = step_count + 1
       from step where runs.id = step.run_id
       returning runs.id
     `,
@@ -40,38 +59,108 @@ export async function recordModelStep(
 }
 
 /**
- * The part of a statement that records the step of the run in its `live`: the common table expressions `step`, which
- * is empty when the step had been recorded before, and `ledger`.
+ * Records the last step of a run and its success in one statement, which is all that most runs need.
+ * @returns undefined when the routine has a webhook, the step had been recorded or the run had ended before; nothing is
+ * changed then
  */
-export function stepOfLive({ index, answer, messages, costUsd }: ModelStepRecord): Sql {
-  const { usage } = answer;
-  return sql`step as (
-        update steps set state = 'succeeded', error_message = null, text = ${storable(answer.text)},
-          messages = ${storableJson(messages)}::jsonb, finish_reason = ${answer.finishReason},
-          input_tokens = ${usage.inputTokens}, cached_input_tokens = ${usage.cachedInputTokens},
-          output_tokens = ${usage.outputTokens}, reasoning_tokens = ${usage.reasoningTokens},
-          cost_usd = ${costUsd}, finished_at = now()
-        from live
-        where run_id = live.id and index = ${index} and state = 'started'
-        returning run_id, project_id, model_id
-      ), ledger as (
-        insert into usage_ledger (run_id, step_index, project_id, routine_id, model_id, total_tokens, cost_usd, occurred_at)
-        select runs.id, ${index}, runs.project_id, runs.routine_id, step.model_id, ${totalTokens(usage)},
-          ${costUsd}, now()
-        from step join runs on runs.id = step.run_id
-        on conflict do nothing
-      )`;
+export async function recordStepAndSuccess(
+  db: Db,
+  record: ModelStepRecord,
+  result: string | null,
+): Promise<{ readonly othersWait: boolean } | undefined> {
+  const ended = await row<{ othersWait: boolean }>(
+    db,
+    sql`
+      with live as (
+        select id, organization_id, routine_id from runs
+        where id = ${record.runId} and state = 'running' and not exists (
+          select 1 from routines r where r.id = runs.routine_id
+            and r.webhook_url is not null and r.webhook_failed_at is null)
+        for update
+      ), step as (
+        ${updateStep(sql`live`, record)}
+      ), ${settlement(sql`step`, record.response, record.costUsd)}, ended as (
+        -- After the settlement: its locks come before the routine's.
+        update runs set ${addToRun(record)}, prompt = coalesce(prompt, ${storable(record.prompt)}),
+          step_count = step_count + 1, state = 'succeeded', result = ${result}, finished_at = now()
+        from step, settled where runs.id = step.run_id
+        returning runs.*
+      ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}${breakerAfterRun(success(result))}
+      select ${othersWait} as "othersWait" from ended, routine
+    `,
+  );
+  return ended;
 }
 
-/** What a recorded step adds to its run, as the assignments of an update. */
-export function newTotals({ prompt, answer: { usage }, costUsd }: ModelStepRecord): Sql {
-  return sql`
-        prompt = coalesce(prompt, ${storable(prompt)}),
-        step_count = step_count + 1,
-        input_tokens = input_tokens + ${usage.inputTokens},
+/**
+ * Settles a response that came when its run had ended: the usage of its step and its run, the ledger and the totals. The
+ * run stays as it ended.
+ */
+export async function settleLateStep(db: Db, record: ModelStepRecord): Promise<void> {
+  const { response, index } = record;
+  await execute(
+    db,
+    sql`
+      with over as (
+        select id, organization_id, routine_id from runs
+        where id = ${record.runId} and state not in ('queued', 'running') for update
+      ), step as (
+        update steps set finish_reason = ${response.finishReason}, ${usageOfStep(record)}
+        from over
+        where run_id = over.id and index = ${index} and state = 'failed' and finish_reason is null
+        returning run_id, index, over.organization_id, project_id, over.routine_id, model_id
+      ), ${settlement(sql`step`, record.response, record.costUsd)}
+      update runs set ${addToRun(record)} from step, settled where runs.id = step.run_id
+    `,
+  );
+}
+
+/**
+ * Updates the step's row, and returns what its settlement needs; no row when it had been recorded.
+ * @param live relation with `id`, `organization_id` and `routine_id` of the run, empty when nothing may be recorded
+ */
+function updateStep(live: Sql, record: ModelStepRecord): Sql {
+  const { index, response, messages } = record;
+  return sql`update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
+          messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
+          ${usageOfStep(record)}, finished_at = now()
+        from ${live} live
+        where run_id = live.id and index = ${index} and state = 'started'
+        returning run_id, index, live.organization_id, project_id, live.routine_id, model_id`;
+}
+
+function usageOfStep({ response: { usage }, costUsd }: ModelStepRecord): Sql {
+  return sql`input_tokens = ${usage.inputTokens}, cached_input_tokens = ${usage.cachedInputTokens},
+          output_tokens = ${usage.outputTokens}, reasoning_tokens = ${usage.reasoningTokens},
+          cost_usd = ${costUsd}, usage_estimated = ${usage.estimated}`;
+}
+
+/**
+ * Inserts the calls that the step asks for, as steps of their own from `firstIndex` on.
+ * @param step relation with what `updateStep` returns
+ */
+function insertCalls(step: Sql, firstIndex: number, calls: readonly PlannedCall[]): Sql {
+  const steps = calls.map(({ error, ...tool }, offset) => ({
+    index: firstIndex + offset,
+    state: error === null ? 'pending' : 'failed',
+    error_message: error,
+    tool,
+  }));
+  return sql`insert into steps (run_id, index, project_id, kind, state, error_message, tool, finished_at)
+        select step.run_id, s.index, step.project_id, 'tool', s.state, s.error_message, s.tool,
+          case when s.state = 'failed' then now() end
+        from ${step} step, jsonb_to_recordset(${storableJson(steps)}::jsonb)
+          as s(index integer, state text, error_message text, tool jsonb)
+        on conflict do nothing`;
+}
+
+/** Adds the step's usage to the run's: assignments of an update of `runs`. */
+function addToRun({ response: { usage }, costUsd }: ModelStepRecord): Sql {
+  return sql`input_tokens = input_tokens + ${usage.inputTokens},
         cached_input_tokens = cached_input_tokens + ${usage.cachedInputTokens},
         output_tokens = output_tokens + ${usage.outputTokens},
         reasoning_tokens = reasoning_tokens + ${usage.reasoningTokens},
         cost_usd = case when ${costUsd}::numeric is null then cost_usd
-          else coalesce(cost_usd, 0) + ${costUsd}::numeric end`;
+          else coalesce(cost_usd, 0) + ${costUsd}::numeric end,
+        estimated_usage = estimated_usage or ${usage.estimated}`;
 }

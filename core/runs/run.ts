@@ -1,5 +1,6 @@
-import type { Usage } from './usage.ts';
-import type { RunState, Trigger } from './states.ts';
+import type { Wait } from './admission/waiting-for.ts';
+import type { Usage } from '#core/usage/index.ts';
+import type { RunState, StepKind, StepState, Trigger } from './states.ts';
 import type { ToolRecord } from './tool-record.ts';
 import type { Delivery } from '#core/webhooks/index.ts';
 
@@ -18,7 +19,7 @@ export interface Run {
   readonly reason: string | null;
   readonly errorMessage: string | null;
   readonly scheduledFor: Date | null;
-  /** Of a `skipped` row: how many occurrences it stands for, and the last of them. */
+  /** The number of occurrences that a `skipped` row stands for, and the last of them. */
   readonly skippedCount: number | null;
   readonly skippedUntil: Date | null;
   readonly variables: Readonly<Record<string, string>>;
@@ -37,17 +38,23 @@ export interface Run {
   readonly cancelRequestedAt: Date | null;
 }
 
+/** A run as lists show it: without its long texts. */
+export interface RunSummary extends Omit<Run, 'result' | 'variables'> {
+  /** The beginning of the result. */
+  readonly resultPreview: string | null;
+}
+
 export interface Step {
   readonly index: number;
-  readonly kind: 'model' | 'tool';
-  readonly state: 'pending' | 'started' | 'succeeded' | 'failed' | 'outcome_unknown';
+  readonly kind: StepKind;
+  readonly state: StepState;
   /** Beyond 1, an earlier attempt may have been billed by the provider and never recorded. */
   readonly attempt: number;
   readonly modelId: string | null;
   readonly text: string | null;
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
-  /** Of a tool step. */
+  /** Null on a model step. */
   readonly tool: ToolRecord | null;
   readonly usage: RunUsage;
   readonly startedAt: Date | null;
@@ -56,6 +63,10 @@ export interface Step {
 
 export interface RunDetail extends Run {
   readonly prompt: string | null;
+  /** Time that it has waited, or had waited when it began or ended; null for an occurrence passed over. */
+  readonly queuedSeconds: number | null;
+  /** Null unless it is queued. */
+  readonly waitingFor: Wait | null;
   readonly steps: readonly Step[];
   readonly deliveries: readonly Delivery[];
 }

@@ -1,8 +1,8 @@
-/** A tool call as its step shows it: secrets taken out, long texts cut, with the length they had. */
+/** A tool call as its step shows it: secrets are removed, and long texts are cut but keep their length on record. */
 export interface ToolRecord {
-  /** As the model calls it. */
+  /** The name by which the model calls it. */
   readonly name: string;
-  /** As the server calls it; null for a tool that was never offered. */
+  /** The server's own name for it; null for a tool that was never offered. */
   readonly toolName: string | null;
   readonly connectionId: string | null;
   readonly policyId: string | null;
@@ -18,7 +18,7 @@ export interface ToolRecord {
   readonly attachments: readonly ToolAttachment[];
 }
 
-/** Something a tool answered with that is not text: what it was, not the thing itself. */
+/** A part of a tool's result that is not text: its description, not the content itself. */
 export interface ToolAttachment {
   readonly kind: 'image' | 'audio' | 'resource' | 'link';
   readonly mimeType: string | null;
@@ -28,20 +28,20 @@ export interface ToolAttachment {
   readonly uri: string | null;
 }
 
-/** What the step row holds besides: what is needed to make the call, gone once it is made. */
+/** A call that is still to be made, with what is needed to make it; the input is removed when the call is over. */
 export interface PendingTool extends ToolRecord {
   readonly callId: string;
   readonly input: unknown;
-  /** The call was answered without anybody being asked: no such tool, or no usable arguments. */
+  /** True when the call is not made at all: there is no such tool, its arguments are unusable, or there were too many. */
   readonly rejected: boolean;
 }
 
-/** `error` says why the call will not be made. */
+/** A call of a response, with the error for which it will not be made. */
 export type PlannedCall = PendingTool & { readonly error: string | null };
 
 export const SHOWN_LENGTH = 16_000;
 
-/** The start of a text, never half of a character. */
+/** Returns the beginning of a text, without half a character at its end. */
 export function cut(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length).toWellFormed();
 }

@@ -4,8 +4,8 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import { redact } from './redact.ts';
 import { cut, SHOWN_LENGTH, type ToolAttachment, type ToolRecord } from './tool-record.ts';
 
-/** What a model is given of one result. */
-export const MODEL_TEXT_LENGTH = 64_000;
+/** Characters of one result that a model is given. */
+const MODEL_TEXT_LENGTH = 64_000;
 
 export type ResultRecord = Pick<
   ToolRecord,
@@ -14,11 +14,11 @@ export type ResultRecord = Pick<
 
 export interface ReadResult {
   readonly record: ResultRecord;
-  /** For the model, not fenced yet. */
+  /** The text for the model, not yet fenced. */
   readonly text: string;
 }
 
-/** Reads what a tool answered: its text, its structured content where the text does not repeat it, and references to the rest. */
+/** Reads a tool's result: its text, its structured content unless the text repeats that, and references to the rest. */
 export function readResult(result: CallToolResult, secrets: readonly string[]): ReadResult {
   const attachments: ToolAttachment[] = [];
   const parts = result.content.map((block) => readBlock(block, attachments));
@@ -47,7 +47,7 @@ export function readResult(result: CallToolResult, secrets: readonly string[]): 
   };
 }
 
-/** A text of our own in the place of a result. */
+/** Returns the record of a call that has no result. */
 export function noResult(): ResultRecord {
   return {
     isError: true,
@@ -60,8 +60,8 @@ export function noResult(): ResultRecord {
 }
 
 /**
- * Wraps what a server sent for the model, between marks that the server cannot have known, with a word on what it is.
- * A fence makes no text harmless; that a run has only the tools it has is what holds.
+ * Wraps a server's text for the model between marks that the server cannot have known, and says what it is. A fence
+ * does not make a text harmless; the protection is that a run has only the tools it was given.
  */
 export function fenced(text: string): string {
   const mark = randomBytes(9).toString('base64url');

@@ -1,22 +1,30 @@
-import { transaction, type Database } from '#lib/database/index.ts';
-import { lockDueRoutines, pauseUnreadable, setNextTimes, type DueRoutine } from './due-routines.ts';
+import type { StartableDelivery } from '#core/engine/index.ts';
+import { pauseUnreadable, setNextTimes, type PausedRoutine } from '#core/routines/index.ts';
+import { replaceOpenRuns, skipUnwanted, type ReplacedRuns } from '#core/runs/index.ts';
+import { enqueuePaused } from '#core/webhooks/index.ts';
+import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import { parseStoredSchedule } from '#lib/schedule/index.ts';
+import { lockDueRoutines, type DueRoutine } from './due-routines.ts';
 import { insertOccurrences, occurrenceRows, type OccurrenceRow } from './occurrence-rows.ts';
 import { decide, type Decision } from './occurrence.ts';
-import { parseStoredSchedule } from './schedule/index.ts';
-import { reasonsToSkip, type SkipRules } from './skip-reasons.ts';
+import { judge, type SkipRules } from './skip-reasons.ts';
 
 export interface ClaimDeps extends SkipRules {
   readonly database: Database;
 }
 
 export interface Claimed {
-  /** Whether there may be more to claim at once. */
+  /** There may be more to claim right away. */
   readonly more: boolean;
   readonly runs: number;
   readonly skipped: number;
-  /** Occurrences passed over, by reason; a row may stand for many. */
+  /** Occurrences skipped, by reason; one row may stand for many. */
   readonly skippedBy: ReadonlyMap<string, number>;
-  /** How late the oldest of the batch was; undefined when nothing was due. */
+  /** Earlier runs that make way for the claimed ones; Temporal is told after the commit. */
+  readonly replaced: ReplacedRuns;
+  /** The news of routines that were paused, to be started after the commit. */
+  readonly deliveries: readonly StartableDelivery[];
+  /** Seconds by which the oldest of the batch was late; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;
 }
 
@@ -25,13 +33,15 @@ const NOTHING: Claimed = {
   runs: 0,
   skipped: 0,
   skippedBy: new Map(),
+  replaced: { ends: [], cancelled: [] },
+  deliveries: [],
   lagSeconds: undefined,
 };
 
 /**
  * Claims one batch of due routines: inserts a row for every occurrence and advances the next times, in one
- * transaction that skips what another tick holds. Overlapping ticks therefore never claim the same occurrence; the
- * unique index on (routine, instant) stands behind that.
+ * transaction that skips what another tick has locked. Overlapping ticks therefore never claim the same occurrence, and
+ * the unique index on (routine, instant) makes sure of it.
  */
 export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Claimed> {
   return transaction(deps.database, async (tx) => {
@@ -40,27 +50,32 @@ export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Cl
     if (oldest === undefined) return NOTHING;
     const { decided, unreadable } = decideInTime(due);
     const candidates = decided.filter(({ decision }) => decision.run !== undefined);
-    const reasons = await reasonsToSkip(
+    const verdicts = await judge(
       tx,
       deps,
       candidates.map(({ routine }) => routine),
     );
     const occurrences = [
       ...decided.flatMap(({ routine: { id }, decision }) =>
-        occurrenceRows(id, decision, reasons.get(id)),
+        occurrenceRows(id, decision, verdicts.reasons.get(id), verdicts.afterPrevious.has(id)),
       ),
       ...unreadable.flatMap(({ id, dueAt }) =>
         occurrenceRows(id, { run: dueAt, missed: undefined }, 'blocked'),
       ),
     ];
-    await insertOccurrences(tx, occurrences);
+    const replaced = await replaceOpenRuns(tx, verdicts.cancelPrevious);
+    const inserted = await insertOccurrences(tx, occurrences);
     await setNextTimes(
       tx,
       decided.map(({ routine: { id }, decision: { next } }) => ({ id, next })),
     );
-    await pauseUnreadable(
+    const unreadableIds = unreadable.map(({ id }) => id);
+    const paused = await pauseUnreadable(tx, unreadableIds);
+    await skipUnwanted(tx, unreadableIds, 'paused');
+    const deliveries = await enqueueNews(
       tx,
-      unreadable.map(({ id }) => id),
+      paused,
+      occurrences.filter(({ id }) => inserted.has(id)),
     );
     const runs = occurrences.filter(({ state }) => state === 'queued').length;
     const undecided = due.length - decided.length - unreadable.length;
@@ -70,9 +85,27 @@ export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Cl
       runs,
       skipped: occurrences.length - runs,
       skippedBy: countByReason(occurrences),
+      replaced,
+      deliveries,
       lagSeconds: (oldest.now.getTime() - oldest.dueAt.getTime()) / 1_000,
     };
   });
+}
+
+/** Queues the webhook events of paused routines; the run that an event names is the occurrence that was blocked. */
+async function enqueueNews(
+  tx: Db,
+  paused: readonly PausedRoutine[],
+  occurrences: readonly OccurrenceRow[],
+): Promise<StartableDelivery[]> {
+  const deliveries: StartableDelivery[] = [];
+  for (const routine of paused) {
+    const run = occurrences.find(({ routine_id: id }) => id === routine.id);
+    if (run === undefined) continue;
+    const delivery = await enqueuePaused(tx, { ...routine, runId: run.id });
+    if (delivery !== undefined) deliveries.push(delivery);
+  }
+  return deliveries;
 }
 
 function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, number> {
@@ -84,8 +117,8 @@ function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, numbe
 }
 
 /**
- * Decides as many as fit into two seconds, at least one: after a long outage each may have thousands of missed
- * occurrences to count, and the transaction holds the rows meanwhile. The rest stay due for the next batch.
+ * Decides as many routines as fit into two seconds, at least one: after a long outage each may have thousands of missed
+ * occurrences to count while the transaction holds the rows. The rest stay due for the next batch.
  */
 function decideInTime(due: readonly DueRoutine[]) {
   const end = performance.now() + 2_000;
@@ -100,7 +133,7 @@ function decideInTime(due: readonly DueRoutine[]) {
   return { decided, unreadable };
 }
 
-/** A stored schedule that this process cannot compute, after a change of time zone data, must not stop the others. */
+/** Returns undefined for a stored schedule that cannot be computed, so that it does not stop the others. */
 function tryDecide(routine: DueRoutine): Decision | undefined {
   try {
     return decide({ ...routine, schedule: parseStoredSchedule(routine.schedule) });

@@ -1,12 +1,13 @@
-import { nextOccurrence, occurrencesBetween, type ParsedSchedule } from './schedule/index.ts';
+import type { MisfirePolicy } from '#core/routines/index.ts';
+import { nextOccurrence, occurrencesBetween, type ParsedSchedule } from '#lib/schedule/index.ts';
 
 export interface DueSchedule {
   readonly schedule: ParsedSchedule;
   readonly timezone: string;
-  readonly misfire: 'run_once' | 'skip';
-  /** The instant that was planned, at or before `now`. */
+  readonly misfire: MisfirePolicy;
+  /** The instant that the routine was due at, not after `now`. */
   readonly dueAt: Date;
-  /** The latest occurrence on record: it and what comes before it are not accounted for again. */
+  /** The latest occurrence on record; neither it nor an earlier one is accounted for again. */
   readonly accountedUntil: Date | null;
   readonly now: Date;
 }
@@ -20,29 +21,29 @@ export interface PassedOver {
 export interface Decision {
   /** The occurrence that runs. */
   readonly run: Date | undefined;
-  /** The occurrences that were missed and are not made up. */
+  /** The occurrences that were missed and are not made up for. */
   readonly missed: PassedOver | undefined;
   /** The first occurrence after `now` that is not on record. */
   readonly next: Date;
 }
 
 /**
- * How late an occurrence may be claimed under `misfire: skip` and still run. A tick comes each minute, so anything
- * up to here is an ordinary delay and not an outage.
+ * The delay up to which an occurrence still runs under `misfire: skip`. A tick comes every minute, so a shorter one is
+ * ordinary and no outage.
  */
-export const MISFIRE_GRACE_MS = 5 * 60_000;
+const MISFIRE_GRACE_MS = 5 * 60_000;
 
-/** Two years of a routine that is due each minute; a longer outage counts as this many. */
+/** About two years of a routine that is due every minute; a longer outage counts as this many. */
 const MAX_COUNTED = 1_000_000;
 
 /**
- * Accounts for every occurrence from the planned one up to now: the latest runs, the ones before it were missed.
- * Under `misfire: skip` the latest runs only when it is not late itself.
+ * Accounts for every occurrence from the one that was due up to now: the latest runs, those before it were missed.
+ * Under `misfire: skip` the latest runs only if it is not late itself.
  */
 export function decide(due: DueSchedule): Decision {
   const { schedule, timezone, now } = due;
   const first = firstUnaccounted(due);
-  // A clock that was set back, or a schedule saved meanwhile, can plan what is on record already.
+  // After a clock was set back or a schedule was saved, the time that is due may be on record already.
   if (first > now) return { run: undefined, missed: undefined, next: first };
   const later = occurrencesBetween(schedule, timezone, first, now, MAX_COUNTED);
   const latest = later.last ?? first;
@@ -52,7 +53,7 @@ export function decide(due: DueSchedule): Decision {
     return { run: undefined, missed: { count: later.count + 1, from: first, until: latest }, next };
   }
   if (later.count === 0) return { run: latest, missed: undefined, next };
-  // Only the last of these is wanted, which a cap of one gives without counting them again.
+  // Only the last of these is needed; with a cap of one they are not counted again.
   const before = occurrencesBetween(schedule, timezone, first, new Date(latest.getTime() - 1), 1);
   return {
     run: latest,

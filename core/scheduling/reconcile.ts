@@ -1,6 +1,6 @@
+import { pauseUnreadable, setNextTimes } from '#core/routines/index.ts';
 import { rows, sql, transaction, type Database } from '#lib/database/index.ts';
-import { pauseUnreadable, setNextTimes } from './due-routines.ts';
-import { nextOccurrence, parseStoredSchedule } from './schedule/index.ts';
+import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 
 interface Unscheduled {
   readonly id: string;
@@ -9,7 +9,7 @@ interface Unscheduled {
   readonly now: Date;
 }
 
-/** Gives active routines without a next time their next time again; there should be none, and none may stay. */
+/** Gives active routines that have lost their next time a new one. There should be none, and none may stay. */
 export function reconcileNextTimes(database: Database): Promise<number> {
   return transaction(database, async (tx) => {
     const lost = await rows<Unscheduled>(

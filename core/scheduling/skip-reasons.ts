@@ -1,23 +1,36 @@
 import { effectivePlan, takeRuns, type PlanRule } from '#core/billing/index.ts';
-import { overBudget, type RunReason } from '#core/runs/index.ts';
+import type { OverlapPolicy } from '#core/routines/index.ts';
+import { chooseProbes, lockOpenBreakers, takeProbes, type RunReason } from '#core/runs/index.ts';
+import { limitsOf, overBudget, type OperatorCap } from '#core/usage/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import type { DueRoutine } from './due-routines.ts';
 
 export interface SkipRules {
   readonly planRule: PlanRule;
-  /** Whether routines of this model provider may run now. */
+  /** Tells whether routines of this model provider may run now. */
   readonly providerEnabled: (provider: string) => boolean;
+  readonly maxCostUsdPerOrganization?: OperatorCap;
+}
+
+/** What becomes of the occurrences that would run, by routine. */
+export interface Verdicts {
+  /** Why one is passed over instead. */
+  readonly reasons: ReadonlyMap<string, RunReason>;
+  /** Those that wait until no earlier run of their routine is open. */
+  readonly afterPrevious: ReadonlySet<string>;
+  /** Those whose open runs are cancelled for them. */
+  readonly cancelPrevious: readonly string[];
 }
 
 /**
- * Why the occurrence that would run is passed over instead, by routine. The allowance is taken last, for those that
- * nothing else holds back.
+ * Judges the occurrences that would run. The allowance is taken last, only for those that nothing else holds back, and
+ * an account is probed only by an occurrence that has it.
  */
-export async function reasonsToSkip(
+export async function judge(
   tx: Db,
   rules: SkipRules,
   candidates: readonly DueRoutine[],
-): Promise<ReadonlyMap<string, RunReason>> {
+): Promise<Verdicts> {
   const reasons = new Map<string, RunReason>();
   const passOver = (ids: Iterable<string>, reason: RunReason) => {
     for (const id of ids) if (!reasons.has(id)) reasons.set(id, reason);
@@ -27,28 +40,79 @@ export async function reasonsToSkip(
     disabled.map(({ id }) => id),
     'provider_disabled',
   );
-  passOver(await stillOpen(tx, candidates), 'overlap');
-  const budgeted = candidates.map((routine) => ({ ...routine, routineId: routine.id }));
-  passOver(await overBudget(tx, budgeted), 'budget_exceeded');
-  const left = candidates.filter(({ id }) => !reasons.has(id));
-  passOver(await overAllowance(tx, rules.planRule, left), 'allowance_exceeded');
-  return reasons;
+  const overlapping = await overlaps(tx, candidates);
+  passOver(
+    overlapping.filter(isPassedOver).map(({ id }) => id),
+    'overlap',
+  );
+  const limits = candidates.map((routine) =>
+    limitsOf({ ...routine, routineId: routine.id }, rules.maxCostUsdPerOrganization),
+  );
+  const over = await overBudget(tx, limits);
+  passOver(
+    candidates.filter((_, index) => over.has(index)).map(({ id }) => id),
+    'budget_exceeded',
+  );
+  const left = () => candidates.filter(({ id }) => !reasons.has(id));
+  const { probes, heldBack } = await behindBreakers(tx, left());
+  passOver(
+    heldBack.map(({ id }) => id),
+    'provider_unavailable',
+  );
+  passOver(await overAllowance(tx, rules.planRule, left()), 'allowance_exceeded');
+  const probing = probes.filter(({ id }) => !reasons.has(id));
+  await takeProbes(
+    tx,
+    probing.map(({ account }) => account),
+  );
+  const waiting = overlapping.filter(({ id }) => !reasons.has(id));
+  return {
+    reasons,
+    afterPrevious: new Set(waiting.map(({ id }) => id)),
+    cancelPrevious: waiting
+      .filter(({ overlap }) => overlap === 'cancel_previous')
+      .map(({ id }) => id),
+  };
 }
 
-async function stillOpen(tx: Db, routines: readonly DueRoutine[]): Promise<string[]> {
-  const ids = routines.filter(({ overlap }) => overlap === 'skip').map(({ id }) => id);
-  if (ids.length === 0) return [];
-  const open = await rows<{ id: string }>(
+interface Overlap {
+  readonly id: string;
+  readonly overlap: OverlapPolicy;
+  /** Whether one of the routine's open runs has not begun. */
+  readonly queued: boolean;
+}
+
+/** `queue` keeps one occurrence waiting, as Temporal's BufferOne does; `cancel_previous` always runs. */
+function isPassedOver({ overlap, queued }: Overlap): boolean {
+  return overlap === 'skip' || (overlap === 'queue' && queued);
+}
+
+/** Returns the routines whose policy minds that they have open runs. */
+async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overlap[]> {
+  const minding = new Map(
+    routines.filter(({ overlap }) => overlap !== 'allow').map(({ id, overlap }) => [id, overlap]),
+  );
+  if (minding.size === 0) return [];
+  const open = await rows<{ id: string; queued: boolean }>(
     tx,
     sql`
-      select distinct routine_id as id from runs
-      where routine_id = any(${ids}) and state in ('queued', 'running')
+      select routine_id as id, bool_or(state = 'queued') as queued from runs
+      where routine_id = any(${[...minding.keys()]}) and state in ('queued', 'running')
+      group by routine_id
     `,
   );
-  return open.map(({ id }) => id);
+  return open.map(({ id, queued }) => ({ id, queued, overlap: minding.get(id) ?? 'skip' }));
 }
 
-/** Takes the month's allowance organization by organization; in the order of their ids, so that ticks cannot deadlock. */
+/** Asks the breakers of model accounts, which is one statement more only while one of them is open. */
+async function behindBreakers(tx: Db, routines: readonly DueRoutine[]) {
+  const behind = routines.filter(({ breakerOpen }) => breakerOpen);
+  if (behind.length === 0) return { probes: [], heldBack: [] };
+  const accounts = new Set(behind.map(({ account }) => account));
+  return chooseProbes(behind, await lockOpenBreakers(tx, [...accounts]));
+}
+
+/** Takes the month's allowance by organization, in the order of their ids so that ticks cannot deadlock. */
 async function overAllowance(
   tx: Db,
   planRule: PlanRule,

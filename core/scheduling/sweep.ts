@@ -1,37 +1,34 @@
-import { cancellation, endRun, failure, type RunEngine } from '#core/runs/index.ts';
-import { kickDelivery } from '#core/webhooks/index.ts';
-import { execute, rows, sql, transaction, type Database } from '#lib/database/index.ts';
-import type { Log } from '#lib/log.ts';
-import type { Metrics } from '#lib/metrics/index.ts';
-
-export interface SweepDeps {
-  readonly database: Database;
-  readonly engine: RunEngine;
-  readonly log: Log;
-  readonly metrics: Metrics;
-}
+import { cancellation, endRun, failure, type EndRunDeps, type RunState } from '#core/runs/index.ts';
+import { execute, rows, sql, type Database } from '#lib/database/index.ts';
 
 interface OpenRun {
   readonly id: string;
-  readonly state: 'queued' | 'running';
+  readonly state: RunState;
   readonly cancelRequested: boolean;
 }
 
-/** Runs looked at in one tick; each costs one question to Temporal, a few milliseconds. */
+/** Runs checked in one tick; each costs one call to Temporal, a few milliseconds. */
 const BATCH = 200;
 
 /**
- * Looks after open runs, the longest unlooked-at first: repeats a cancellation that Temporal may not have heard, and
- * settles a run whose workflow is gone. One that never began is started again; one that was under way ends as
- * `workflow_lost`, so that nothing waits for it for ever.
+ * Checks open runs. First of all repeats cancellations that Temporal may not have received, so that they never wait
+ * behind thousands of others. Ends runs whose time is long over, whatever Temporal says of them. Then, the one checked
+ * longest ago first, settles a run whose workflow is gone: one that never began is started again, one that was under way
+ * ends as `workflow_lost`, so that nothing waits for it for ever.
  * @returns how many runs had lost their workflow
  */
-export async function sweepOpenRuns(deps: SweepDeps): Promise<number> {
+export async function sweepOpenRuns(deps: EndRunDeps, signal: AbortSignal): Promise<number> {
+  const cancelled = await check(deps, await takeCancelled(deps.database), signal);
+  await endOverdue(deps, signal);
+  return cancelled + (await check(deps, await takeOpenRuns(deps.database), signal));
+}
+
+async function check(deps: EndRunDeps, waiting: OpenRun[], signal: AbortSignal): Promise<number> {
   const { database, engine } = deps;
-  const waiting = await takeOpenRuns(database);
   let settled = 0;
   try {
     for (let run = waiting[0]; run !== undefined; run = waiting[0]) {
+      signal.throwIfAborted();
       if (run.cancelRequested) await engine.cancelRun(run.id);
       const workflow = await engine.workflowState(run.id);
       if (workflow !== 'open') {
@@ -41,16 +38,58 @@ export async function sweepOpenRuns(deps: SweepDeps): Promise<number> {
       waiting.shift();
     }
   } finally {
-    // Temporal went away: these have not been looked at, and the next tick does it.
+    // When Temporal goes away the rest have not been checked, and the next tick does it.
     await giveBack(database, waiting);
   }
   return settled;
+}
+
+/** The step under way ends its run when the time is over, so whoever comes later found nobody who could. */
+const OVERDUE = sql`interval '2 minutes'`;
+
+async function endOverdue(deps: EndRunDeps, signal: AbortSignal): Promise<void> {
+  const overdue = await rows<{ id: string }>(
+    deps.database,
+    sql`
+      select id from runs
+      where state = 'running' and admitted_at is not null
+        and started_at + timeout_seconds * interval '1 second' < now() - ${OVERDUE}
+      order by started_at limit ${BATCH}
+    `,
+  );
+  for (const { id } of overdue) {
+    signal.throwIfAborted();
+    deps.log.warn({ runId: id }, 'a run is past its deadline and still open');
+    await endRun(deps, id, failure('timeout'));
+    // Its row is settled; a workflow that lives on finds nothing to do.
+    await deps.engine.terminateRun(id, 'past its deadline').catch(() => undefined);
+  }
 }
 
 async function giveBack(database: Database, waiting: readonly OpenRun[]): Promise<void> {
   if (waiting.length === 0) return;
   const ids = waiting.map(({ id }) => id);
   await execute(database, sql`update runs set checked_at = null where id = any(${ids})`);
+}
+
+/** Takes runs that somebody cancelled since their last check, or whose last check is a while ago. */
+function takeCancelled(database: Database): Promise<OpenRun[]> {
+  return rows<OpenRun>(
+    database,
+    sql`
+      update runs set checked_at = now()
+      from (
+        select id from runs
+        where state in ('queued', 'running') and workflow_started_at is not null
+          and cancel_requested_at < now() - interval '5 seconds'
+          and (checked_at is null or checked_at < cancel_requested_at or checked_at < now() - interval '50 seconds')
+        order by cancel_requested_at limit ${BATCH}
+        for update skip locked
+      ) chosen
+      where runs.id = chosen.id
+      returning runs.id, state, true as "cancelRequested"
+    `,
+  );
 }
 
 function takeOpenRuns(database: Database): Promise<OpenRun[]> {
@@ -72,20 +111,21 @@ function takeOpenRuns(database: Database): Promise<OpenRun[]> {
 }
 
 async function settle(
-  { database, engine, log, metrics }: SweepDeps,
+  deps: EndRunDeps,
   run: OpenRun,
   workflow: 'completed' | 'gone',
 ): Promise<void> {
+  const { database, log } = deps;
   log.warn({ runId: run.id, state: run.state, workflow }, 'an open run has lost its workflow');
   if (run.state === 'queued' && workflow === 'gone' && !run.cancelRequested) {
     await execute(
       database,
-      sql`update runs set workflow_started_at = null where id = ${run.id} and state = 'queued'`,
+      sql`
+        update runs set workflow_started_at = null, start_leased_until = now()
+        where id = ${run.id} and state = 'queued'
+      `,
     );
     return;
   }
-  const ending = run.cancelRequested ? cancellation : failure('workflow_lost');
-  const { ended, delivery } = await transaction(database, (tx) => endRun(tx, run.id, ending));
-  if (ended) metrics.runEnded(ending);
-  if (delivery !== undefined) await kickDelivery(engine, delivery, log);
+  await endRun(deps, run.id, run.cancelRequested ? cancellation : failure('workflow_lost'));
 }

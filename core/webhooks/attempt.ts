@@ -15,8 +15,8 @@ export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
 
 /**
  * Makes one attempt of a delivery that is due: claims it, sends, records. No transaction and no connection is held
- * while sending. Faults of the receiver are outcomes; an error means that our own side failed, and then the lease runs
- * out and a tick has the same event sent again under the same id.
+ * while sending. Errors of the receiver are outcomes; one that is thrown is our own, and then the lease runs out and a
+ * tick has the same event sent again under the same id.
  */
 export async function attemptDelivery(
   deps: AttemptDeps,
@@ -60,7 +60,7 @@ async function perform(
       verdict: { state: 'failed', reason: 'webhook_removed' },
     };
   }
-  // Attempts that crash are never judged, so that they are too many shows only here.
+  // Attempts that crash are never judged, so only this finds out that there were too many.
   if (attempt.rung > MAX_ATTEMPTS) {
     return {
       exchange: unanswered('not sent: all attempts are used up', 0),
@@ -79,7 +79,7 @@ async function record(
 ): Promise<AttemptOutcome> {
   if (exchange.status === 410 && (await recordGone(database, attempt, exchange))) return 'failed';
   if (await recordAttempt(database, attempt, exchange, verdict)) return verdict.state;
-  // Someone asked for redelivery in the meantime: this has become the first attempt of a new schedule.
+  // Somebody asked for redelivery meanwhile, so this is now the first attempt of a new schedule.
   const rung = await currentRung(database, attempt);
   if (rung === undefined) return verdict.state;
   const renewed = judge(rung, exchange);

@@ -1,7 +1,7 @@
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { SENDING_LEASE } from './times.ts';
 
-/** An attempt that this process, and no other, is to make. */
+/** An attempt that this process alone is to make. */
 export interface ClaimedAttempt {
   readonly deliveryId: string;
   readonly projectId: string;
@@ -10,19 +10,19 @@ export interface ClaimedAttempt {
   readonly body: string;
   /** Counts all attempts of the delivery, from 1. */
   readonly index: number;
-  /** Counts the attempts of the present retry schedule, from 1. */
+  /** Counts the attempts of the current retry schedule, from 1. */
   readonly rung: number;
   readonly startedAt: Date;
   /** The routine's webhook as it is now, not as it was when the run ended. */
   readonly webhookUrl: string | null;
   readonly sealedSecret: string | null;
-  /** Only while it is still valid. */
+  /** The secret before the last rotation; null once it is no longer valid. */
   readonly sealedPreviousSecret: string | null;
 }
 
 /**
- * Takes the delivery for one attempt and puts the attempt on record, in one statement: when the process dies from here
- * on, the record stays and the lease runs out.
+ * Claims the delivery for one attempt and records the attempt, in one statement: if the process dies after it, the
+ * record stays and the lease runs out.
  * @returns undefined when there is nothing to do: not due, being sent by another, over, or unknown
  */
 export function claimAttempt(db: Db, deliveryId: string): Promise<ClaimedAttempt | undefined> {

@@ -1,12 +1,12 @@
 import type { EventType } from './event.ts';
 
 /**
- * `pending`: waits for its next attempt. `sending`: an attempt holds it until its lease runs out. `delivered`: the
- * receiver answered 2xx. `failed`: given up, for a reason.
+ * A delivery is `pending` until its next attempt, `sending` while an attempt holds its lease, `delivered` after a 2xx
+ * and `failed` when it was given up, for a reason.
  */
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed';
 
-/** Why a delivery was given up: a closed list that users can switch on. */
+/** Reasons why a delivery is given up: a closed list that users can switch on. */
 export const FAILURE_REASONS = {
   gone: 'the receiver answered 410, so nothing more is sent to this URL',
   retries_exhausted: 'the last attempt of the retry schedule failed',
@@ -14,19 +14,12 @@ export const FAILURE_REASONS = {
 } as const;
 export type FailureReason = keyof typeof FAILURE_REASONS;
 
-/** What starting a delivery's workflow takes. `attempt` is the number of the attempt to come. */
-export interface PendingDelivery {
-  readonly id: string;
-  readonly attempt: number;
-  readonly projectId: string;
-}
-
 export interface Delivery {
   readonly id: string;
   readonly eventType: EventType;
   readonly state: DeliveryState;
   readonly reason: FailureReason | null;
-  /** When the next attempt is due, while the delivery is pending. */
+  /** The time of the next attempt while the delivery is pending, else null. */
   readonly nextAttemptAt: Date | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
@@ -39,10 +32,10 @@ export interface DeliveryAttempt {
   readonly index: number;
   readonly startedAt: Date;
   readonly durationMs: number | null;
-  /** The receiver's HTTP status; null when there was no complete answer. */
+  /** The receiver's HTTP status; null without a complete response. */
   readonly status: number | null;
-  /** Why there was no complete answer; null when there was one, and while the attempt is under way. */
+  /** The reason why there is no complete response; null when there is one, and while the attempt is under way. */
   readonly error: string | null;
-  /** The first 1,024 bytes of the answer. */
+  /** The first 1,024 bytes of the response. */
   readonly responseExcerpt: string | null;
 }

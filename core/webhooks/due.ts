@@ -1,13 +1,13 @@
+import type { StartableDelivery } from '#core/engine/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
-import type { PendingDelivery } from './delivery.ts';
 import { START_LEASE } from './times.ts';
 
 /**
  * Claims deliveries whose time has come, oldest first: pending ones that are due, and ones whose attempt was never
  * recorded. They are leased while their workflows are started, so that overlapping ticks share them out.
  */
-export function claimDueDeliveries(db: Db, limit: number): Promise<PendingDelivery[]> {
-  return rows<PendingDelivery>(
+export function claimDueDeliveries(db: Db, limit: number): Promise<StartableDelivery[]> {
+  return rows<StartableDelivery>(
     db,
     sql`
       with due as (

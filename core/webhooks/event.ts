@@ -1,11 +1,11 @@
 import { utf8Start } from './utf8.ts';
 
-/** A run that has ended, with everything its event tells. `skipped` occurrences have none. */
+/** A run that has ended, with everything that its event says. Skipped occurrences have no event. */
 export interface EndedRun {
   readonly id: string;
   readonly routineId: string;
   readonly projectId: string;
-  readonly trigger: 'schedule' | 'manual';
+  readonly trigger: string;
   readonly state: 'succeeded' | 'failed' | 'cancelled';
   readonly reason: string | null;
   readonly errorMessage: string | null;
@@ -18,20 +18,42 @@ export interface EndedRun {
   readonly cachedInputTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
-  /** US dollars, a decimal string; null where the model quotes no price. */
+  /** US dollars as a decimal string; null when the model has no price. */
   readonly costUsd: string | null;
+  /** Whether any of the usage was estimated, because the provider stated none. */
+  readonly estimatedUsage: boolean;
 }
 
-export type EventType = `run.${EndedRun['state']}`;
+/** A routine that the service has paused because of a run. */
+export interface PausedByRun {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  /** Why, in the words that the routine itself shows. */
+  readonly stateReason: string;
+  readonly pausedAt: Date;
+  readonly runId: string;
+}
 
-export const eventType = (run: EndedRun): EventType => `run.${run.state}`;
+export const EVENT_TYPES = [
+  'run.succeeded',
+  'run.failed',
+  'run.cancelled',
+  'routine.paused',
+] as const satisfies readonly (`run.${EndedRun['state']}` | 'routine.paused')[];
+export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Result text beyond this many bytes of UTF-8 is left out of the event; the run's detail has all of it. */
+export function eventType(run: EndedRun): EventType {
+  return `run.${run.state}`;
+}
+
+/** Limits the result text in an event, in bytes of UTF-8; the run's detail has all of it. */
 export const MAX_RESULT_BYTES = 256 * 1024;
 
-/** The JSON text that is signed and sent. It is stored as it is, so every attempt sends the same bytes. */
+/** Builds the JSON text that is signed and sent. It is stored as text, so every attempt sends the same bytes. */
 export function eventBody(run: EndedRun): string {
   const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, costUsd } = run;
+  const { estimatedUsage: estimated } = run;
   return JSON.stringify({
     type: eventType(run),
     timestamp: run.finishedAt,
@@ -55,7 +77,24 @@ export function eventBody(run: EndedRun): string {
         reasoningTokens,
         totalTokens: inputTokens + outputTokens,
         costUsd,
+        estimated,
       },
+    },
+  });
+}
+
+/** Builds the JSON text that tells of a routine that was paused. */
+export function pausedBody(routine: PausedByRun): string {
+  return JSON.stringify({
+    type: 'routine.paused' satisfies EventType,
+    timestamp: routine.pausedAt,
+    data: {
+      routineId: routine.id,
+      projectId: routine.projectId,
+      name: routine.name,
+      state: 'paused',
+      reason: routine.stateReason,
+      runId: routine.runId,
     },
   });
 }

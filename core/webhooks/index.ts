@@ -1,20 +1,8 @@
 export { attemptDelivery, type AttemptDeps, type AttemptOutcome } from './attempt.ts';
-export {
-  FAILURE_REASONS,
-  type Delivery,
-  type DeliveryAttempt,
-  type DeliveryState,
-  type FailureReason,
-  type PendingDelivery,
-} from './delivery.ts';
+export { FAILURE_REASONS, type Delivery } from './delivery.ts';
 export { claimDueDeliveries } from './due.ts';
-export { enqueueDelivery } from './enqueue.ts';
-export type { EndedRun, EventType } from './event.ts';
-export { kickDelivery, type DeliveryStarter } from './kick.ts';
+export { enqueueDelivery, enqueuePaused } from './enqueue.ts';
+export { EVENT_TYPES, type EndedRun, type EventType } from './event.ts';
+export { kickDelivery } from './kick.ts';
 export { listDeliveries } from './list.ts';
 export { redeliver } from './redeliver.ts';
-export {
-  createSealedWebhookSecrets,
-  generateWebhookSecret,
-  type SealedWebhookSecrets,
-} from './secret.ts';

@@ -1,19 +1,13 @@
+import type { Engine, StartableDelivery } from '#core/engine/index.ts';
 import type { Log } from '#lib/log.ts';
-import type { PendingDelivery } from './delivery.ts';
-
-/** Starts the workflow that makes the next attempt. */
-export interface DeliveryStarter {
-  startDelivery(delivery: PendingDelivery): Promise<void>;
-}
 
 /**
- * Starts a delivery as soon as its transaction has been committed. Never throws: when Temporal is away, a tick will
- * start it.
+ * Starts a delivery whose transaction has been committed. Never throws: when Temporal is away, a tick starts it.
  * @returns whether it was started
  */
 export async function kickDelivery(
-  engine: DeliveryStarter,
-  delivery: PendingDelivery,
+  engine: Pick<Engine, 'startDelivery'>,
+  delivery: StartableDelivery,
   log: Log,
 ): Promise<boolean> {
   try {

@@ -1,7 +1,7 @@
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import type { Delivery, DeliveryAttempt } from './delivery.ts';
 
-/** The deliveries of a run with all their attempts, oldest first. The caller has read the run in its project. */
+/** Lists the deliveries of a run with all their attempts, oldest first. The caller has read the run in its project. */
 export async function listDeliveries(db: Db, runId: string): Promise<Delivery[]> {
   const deliveries = await rows<Omit<Delivery, 'attempts'>>(
     db,

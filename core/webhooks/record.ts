@@ -1,13 +1,13 @@
+import { markWebhookGone } from '#core/routines/index.ts';
 import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import type { ClaimedAttempt } from './claim.ts';
 import type { Exchange } from './send.ts';
 import type { Verdict } from './verdict.ts';
 
 /**
- * Records what came of an attempt and what it means for the delivery, in one statement. An attempt that was overtaken,
- * because its lease had run out or a 410 stopped the delivery, still gets its record; the delivery follows it only
- * when it succeeded.
- * @returns whether the delivery followed
+ * Records the outcome of an attempt and moves its delivery, in one statement. An attempt that was overtaken, because
+ * its lease had run out or a 410 stopped the delivery, is still recorded, but moves the delivery only if it succeeded.
+ * @returns whether the delivery was moved
  */
 export async function recordAttempt(
   db: Db,
@@ -46,7 +46,7 @@ export async function recordAttempt(
   return settled > 0;
 }
 
-/** The place of an attempt under way on the retry schedule as it is now; undefined when it was overtaken. */
+/** Reads the place of an attempt on the retry schedule as it is now; undefined when the attempt was overtaken. */
 export async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | undefined> {
   const found = await row<{ rung: number }>(
     db,
@@ -59,8 +59,8 @@ export async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<numb
 }
 
 /**
- * Records a 410: the routine's webhook is marked failed, and this delivery and all others of the routine that are still
- * open are given up. Unless the routine has another URL by now, about which the answer says nothing.
+ * Records a 410: marks the routine's webhook as failed and gives up all of its open deliveries. Does nothing when the
+ * routine has another URL by now, because the response says nothing about that one.
  * @returns whether the webhook was marked; when not, nothing was written
  */
 export async function recordGone(
@@ -69,18 +69,9 @@ export async function recordGone(
   exchange: Exchange,
 ): Promise<boolean> {
   return transaction(database, async (tx) => {
-    const marked = await execute(
-      tx,
-      sql`
-        update routines set
-          webhook_failed_at = coalesce(webhook_failed_at, now()),
-          version = version + case when webhook_failed_at is null then 1 else 0 end
-        where id = ${attempt.routineId} and project_id = ${attempt.projectId} and webhook_url = ${attempt.webhookUrl}
-      `,
-    );
-    if (marked === 0) return false;
+    if (!(await markWebhookGone(tx, attempt))) return false;
     await recordAttempt(tx, attempt, exchange, { state: 'failed', reason: 'gone' });
-    // Those being sent right now as well: their attempts will find the delivery over, unless they succeed.
+    // Including those that are being sent right now: their attempts find the delivery over, unless they succeed.
     await execute(
       tx,
       sql`

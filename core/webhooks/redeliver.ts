@@ -1,20 +1,20 @@
+import type { StartableDelivery } from '#core/engine/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { PendingDelivery } from './delivery.ts';
 import { AT_ONCE, START_LEASE } from './times.ts';
 
 /**
- * Makes a delivery due now, whatever became of it, with the whole retry schedule before it; its attempts so far stay.
- * One that is being sent at this moment goes on, as the first attempt of the new schedule.
+ * Makes a delivery due now, whatever its state, with a whole new retry schedule; its attempts so far stay on record. An
+ * attempt that is under way goes on as the first of the new schedule.
  * @returns the delivery to start
  * @throws {AppError} `run_not_found`, `delivery_not_found`
  */
 export async function redeliver(
   db: Db,
   input: { projectId: string; runId: string; deliveryId: string },
-): Promise<PendingDelivery> {
+): Promise<StartableDelivery> {
   const { projectId, runId, deliveryId } = input;
-  const due = await row<PendingDelivery>(
+  const due = await row<StartableDelivery>(
     db,
     sql`
       update webhook_deliveries set

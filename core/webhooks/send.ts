@@ -1,8 +1,9 @@
+import type { SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { Log } from '#lib/log.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import { parseRetryAfter } from '#lib/retry-after.ts';
 import type { ClaimedAttempt } from './claim.ts';
-import { parseRetryAfter } from './retry.ts';
-import type { SealedWebhookSecrets } from './secret.ts';
+import { MAX_RETRY_AFTER_MS } from './retry.ts';
 import { signedHeaders } from './signature.ts';
 import { utf8Start } from './utf8.ts';
 
@@ -10,11 +11,11 @@ export interface SendDeps {
   readonly outbound: Pick<OutboundClient, 'request'>;
   readonly webhookSecrets: SealedWebhookSecrets;
   readonly log: Log;
-  /** For the whole exchange. Default 20 seconds; it must stay well below the lease of an attempt. */
+  /** Limit for the whole exchange. Default 20 seconds; it must stay well below the lease of an attempt. */
   readonly webhookTimeoutMs?: number;
 }
 
-/** What came of sending: an answer, or in our own words why there was none. */
+/** The outcome of sending: a response, or in our own words why there was none. */
 export interface Exchange {
   readonly status: number | null;
   readonly error: string | null;
@@ -57,7 +58,10 @@ export async function sendAttempt(
       error: null,
       responseExcerpt: excerpt(response.body),
       durationMs,
-      retryAfterMs: parseRetryAfter(response.headers.get('retry-after'), answeredAt),
+      retryAfterMs: parseRetryAfter(response.headers.get('retry-after'), {
+        now: answeredAt,
+        maxMs: MAX_RETRY_AFTER_MS,
+      }),
       interrupted: false,
     };
   } catch (error) {
@@ -69,13 +73,13 @@ export async function sendAttempt(
   }
 }
 
-/** An exchange that did not come about. */
+/** Returns the exchange of an attempt that got no response. */
 export function unanswered(error: string, durationMs: number): Exchange {
   const nothing = { status: null, responseExcerpt: null, retryAfterMs: undefined };
   return { ...nothing, error, durationMs, interrupted: false };
 }
 
-/** Undefined when a secret cannot be read, as after a key was taken away too early: that may be put right in time. */
+/** Signs the event; returns undefined when a secret cannot be opened, which an operator can still put right. */
 function sign(deps: SendDeps, attempt: ClaimedAttempt): Record<string, string> | undefined {
   const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
   try {
@@ -90,7 +94,7 @@ function sign(deps: SendDeps, attempt: ClaimedAttempt): Record<string, string> |
   }
 }
 
-/** Postgres text cannot hold a NUL. */
+/** Cuts the excerpt of a response body, without NUL, which Postgres text cannot hold. */
 function excerpt(body: Uint8Array): string {
   return utf8Start(body, EXCERPT_BYTES).replaceAll('\u0000', '');
 }

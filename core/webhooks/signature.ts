@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto';
-import { SECRET_PREFIX } from './secret.ts';
+import { SECRET_PREFIX } from '#core/routines/index.ts';
 
 export interface WebhookMessage {
-  /** The delivery's id: the same on every attempt, so that a receiver can tell a repetition. */
+  /** The delivery's id, the same on every attempt, so that a receiver can recognize a repetition. */
   readonly id: string;
   readonly sentAt: Date;
   readonly body: string;
 }
 
-/** The headers of Standard Webhooks 1.0, with one signature for each secret, the newest first. */
+/** Builds the headers of Standard Webhooks 1.0, with a signature for each secret, the newest first. */
 export function signedHeaders(
   message: WebhookMessage,
   secrets: readonly string[],

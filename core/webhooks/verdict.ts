@@ -2,13 +2,13 @@ import type { FailureReason } from './delivery.ts';
 import { retryDelayMs } from './retry.ts';
 import type { Exchange } from './send.ts';
 
-/** What an attempt means for its delivery. */
+/** The consequence of an attempt for its delivery. */
 export type Verdict =
   | { readonly state: 'delivered' }
   | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }
   | { readonly state: 'failed'; readonly reason: FailureReason };
 
-/** Only 2xx is success. `rung` is the attempt's place on the retry schedule, from 1. */
+/** Judges an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
 export function judge(rung: number, exchange: Exchange): Verdict {
   const { status, interrupted, retryAfterMs } = exchange;
   if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };

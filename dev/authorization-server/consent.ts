@@ -7,13 +7,13 @@ import { ALL_SCOPES } from './scope.ts';
 const ACCOUNT = 'fixture-person';
 
 /** Plays the person at the login and consent pages, who says yes or no to everything at once. */
-export const consent = async (
+export async function consent(
   provider: Provider,
   ctx: { req: IncomingMessage; res: ServerResponse; respond?: boolean | undefined },
   answer: 'approve' | 'deny',
   onGrant: (grantId: string) => void,
   agreedTo = ALL_SCOPES,
-): Promise<void> => {
+): Promise<void> {
   ctx.respond = false;
   if (answer === 'deny') {
     const error = 'access_denied';
@@ -39,4 +39,4 @@ export const consent = async (
   onGrant(grantId);
   const result = { login: { accountId: ACCOUNT }, consent: { grantId } };
   await provider.interactionFinished(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
-};
+}

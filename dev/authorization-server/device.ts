@@ -5,12 +5,12 @@ import { TOOLS_SCOPE } from './scope.ts';
 const ACCOUNT = 'fixture-person';
 
 /** Plays the person who types a user code in on another device (RFC 8628, section 3.3). @throws when it is unknown */
-export const answerDevice = async (
+export async function answerDevice(
   provider: Provider,
   userCode: string,
   answer: 'approve' | 'deny',
   onGrant: (grantId: string) => void,
-): Promise<void> => {
+): Promise<void> {
   const code = await provider.DeviceCode.findByUserCode(userCode.replaceAll(/\W/g, ''));
   if (code?.clientId === undefined) throw new Error('no such user code');
   if (answer === 'deny') {
@@ -30,4 +30,4 @@ export const answerDevice = async (
     });
   }
   await code.save();
-};
+}

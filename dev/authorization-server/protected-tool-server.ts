@@ -15,10 +15,10 @@ export interface ProtectedToolServerOptions {
 export interface ProtectedToolServer {
   /** The MCP endpoint. */
   readonly url: string;
-  /** Of the requests that were let through, the bearers. */
+  /** Bearer tokens of the requests that were let through. */
   readonly bearers: string[];
   readonly control: {
-    /** What a call of a tool needs besides; a token without it is told so (RFC 6750, section 3.1). */
+    /** Scope that a tool call needs besides; a token without it is told so (RFC 6750, section 3.1). */
     callScope: string | undefined;
   };
   stop(): Promise<void>;
@@ -28,11 +28,11 @@ export interface ProtectedToolServer {
  * A gate in front of a tool server: a request needs a token of the authorization server that was issued for this very
  * resource, and one without is told where to get it (MCP authorization, RFC 9728).
  */
-export const startProtectedToolServer = async ({
+export async function startProtectedToolServer({
   port,
   authorizationServer,
   upstream,
-}: ProtectedToolServerOptions): Promise<ProtectedToolServer> => {
+}: ProtectedToolServerOptions): Promise<ProtectedToolServer> {
   const bearers: string[] = [];
   const control: ProtectedToolServer['control'] = { callScope: undefined };
   const server = createServer((incoming, response) => {
@@ -92,15 +92,15 @@ export const startProtectedToolServer = async ({
         server.closeAllConnections();
       }),
   };
-};
+}
 
-/** Without the credential, which is for this server only. */
-const forward = (
+/** Forwards a request without the credential, which is for this server only. */
+function forward(
   incoming: IncomingMessage,
   body: Buffer,
   response: ServerResponse,
   upstream: string,
-): void => {
+): void {
   const { authorization: _, host: __, ...headers } = incoming.headers;
   const outgoing = request(upstream, { method: incoming.method, headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -109,4 +109,4 @@ const forward = (
   outgoing.on('error', () => response.destroy());
   response.on('close', () => outgoing.destroy());
   outgoing.end(body);
-};
+}

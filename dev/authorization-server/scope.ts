@@ -1,5 +1,5 @@
 /** The scope that the tool server of this fixture asks for. */
 export const TOOLS_SCOPE = 'tools';
-/** What it may ask for besides, once a tool is called. */
+/** Scope that it may ask for besides, once a tool is called. */
 export const WRITE_SCOPE = 'tools:write';
 export const ALL_SCOPES = `${TOOLS_SCOPE} ${WRITE_SCOPE}`;

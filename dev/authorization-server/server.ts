@@ -11,7 +11,7 @@ import { ALL_SCOPES } from './scope.ts';
 export interface AuthorizationServerOptions {
   /** 0 takes a free one. */
   port: number;
-  /** What the person at the browser does; may change later through `control`. */
+  /** Decision of the person at the browser; `control` may change it later. */
   answer?: 'approve' | 'deny';
   accessTokenSeconds?: number;
   /** Clients that are there from the start. */
@@ -33,17 +33,17 @@ export interface AuthorizationServer {
     readonly tokenFaults: { status: number; body: string }[];
     /** The grant types of the requests to the token endpoint, in their order. */
     readonly tokenRequests: string[];
-    /** How long the token endpoint thinks. */
+    /** Delay of the token endpoint before it acts. */
     tokenDelayMs: number;
-    /** How long its answer takes on the way. */
+    /** Delay of its response on the way. */
     tokenAnswerDelayMs: number;
-    /** What the person agrees to of the tool server's scopes. */
+    /** Scopes of the tool server that the person agrees to. */
     agreedTo: string;
     /** The hints of the requests to the revocation endpoint, in their order. */
     readonly revocationRequests: string[];
     /** Answers of the revocation endpoint that take the place of its own, the next first; `hang` never ends. */
     readonly revocationFaults: (number | 'hang')[];
-    /** What the person does with a user code of the device flow. */
+    /** Decision of the person about a user code of the device flow. */
     answerDevice(userCode: string, answer: 'approve' | 'deny'): Promise<void>;
     /** Makes every access token worthless. */
     revokeAccessTokens(): Promise<void>;
@@ -60,9 +60,9 @@ export interface AuthorizationServer {
  * rotating refresh tokens, revocation, resource indicators, dynamic registration. Nobody has to click: it answers every
  * request for consent by itself.
  */
-export const startAuthorizationServer = async (
+export async function startAuthorizationServer(
   options: AuthorizationServerOptions,
-): Promise<AuthorizationServer> => {
+): Promise<AuthorizationServer> {
   const server = createServer();
   const issuer = await listen(server, options.port);
   const grantIds = new Set<string>();
@@ -146,7 +146,7 @@ export const startAuthorizationServer = async (
         server.closeAllConnections();
       }),
   };
-};
+}
 
 const ACCOUNTS = {
   accounts: [
@@ -155,66 +155,71 @@ const ACCOUNTS = {
   ],
 };
 
-const configuration = (
+function configuration(
   { clients = [], registration = true, readClientMetadata }: AuthorizationServerOptions,
   control: AuthorizationServer['control'],
-): Configuration => ({
-  clients,
-  scopes: ['openid', 'offline_access', ...ALL_SCOPES.split(' ')],
-  ...(readClientMetadata === undefined ? {} : { fetch: readClientMetadata }),
-  jwks: { keys: [signingKey()] },
-  cookies: { keys: [randomBytes(32).toString('hex')] },
-  pkce: { required: () => true },
-  rotateRefreshToken: true,
-  issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
-  interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
-  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
-  ttl: {
-    AccessToken: () => control.accessTokenSeconds,
-    AuthorizationCode: 60,
-    DeviceCode: 600,
-    Grant: 86_400,
-    IdToken: 3600,
-    Interaction: 600,
-    RefreshToken: 86_400,
-    Session: 86_400,
-  },
-  features: {
-    devInteractions: { enabled: false },
-    deviceFlow: { enabled: true },
-    introspection: { enabled: true },
-    revocation: { enabled: true },
-    registration: { enabled: registration },
-    clientIdMetadataDocument: { enabled: readClientMetadata !== undefined, ack: 'draft-02' },
-    resourceIndicators: {
-      enabled: true,
-      defaultResource: () => [],
-      useGrantedResource: () => true,
-      getResourceServerInfo: () => ({
-        scope: ALL_SCOPES,
-        accessTokenFormat: 'opaque',
-        accessTokenTTL: control.accessTokenSeconds,
-      }),
+): Configuration {
+  return {
+    clients,
+    scopes: ['openid', 'offline_access', ...ALL_SCOPES.split(' ')],
+    ...(readClientMetadata === undefined ? {} : { fetch: readClientMetadata }),
+    jwks: { keys: [signingKey()] },
+    cookies: { keys: [randomBytes(32).toString('hex')] },
+    pkce: { required: () => true },
+    rotateRefreshToken: true,
+    issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
+    interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    ttl: {
+      AccessToken: () => control.accessTokenSeconds,
+      AuthorizationCode: 60,
+      DeviceCode: 600,
+      Grant: 86_400,
+      IdToken: 3600,
+      Interaction: 600,
+      RefreshToken: 86_400,
+      Session: 86_400,
     },
-  },
-});
+    features: {
+      devInteractions: { enabled: false },
+      deviceFlow: { enabled: true },
+      introspection: { enabled: true },
+      revocation: { enabled: true },
+      registration: { enabled: registration },
+      clientIdMetadataDocument: { enabled: readClientMetadata !== undefined, ack: 'draft-02' },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => [],
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({
+          scope: ALL_SCOPES,
+          accessTokenFormat: 'opaque',
+          accessTokenTTL: control.accessTokenSeconds,
+        }),
+      },
+    },
+  };
+}
 
-const signingKey = () => ({
-  ...generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),
-  kid: 'fixture',
-  use: 'sig',
-  alg: 'RS256',
-});
+function signingKey() {
+  return {
+    ...generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),
+    kid: 'fixture',
+    use: 'sig',
+    alg: 'RS256',
+  };
+}
 
-const audienceOf = (audience: string | string[] | undefined): string | undefined =>
-  Array.isArray(audience) ? audience[0] : audience;
+function audienceOf(audience: string | string[] | undefined): string | undefined {
+  return Array.isArray(audience) ? audience[0] : audience;
+}
 
-const grantTypeOf = (ctx: KoaContextWithOIDC): string => {
+function grantTypeOf(ctx: KoaContextWithOIDC): string {
   const type = ctx.oidc?.params?.['grant_type'];
   return typeof type === 'string' ? type : 'unknown';
-};
+}
 
-const listen = async (server: Server, port: number): Promise<string> => {
+async function listen(server: Server, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
@@ -222,4 +227,4 @@ const listen = async (server: Server, port: number): Promise<string> => {
   const address = server.address();
   const bound = address !== null && typeof address === 'object' ? address.port : port;
   return `http://127.0.0.1:${bound}`;
-};
+}

@@ -23,11 +23,11 @@ import { toolCall } from './tool-calls.ts';
 import { usageOf } from './usage.ts';
 
 /** `POST /v1/chat/completions`, as scripted or else as the fixture answers by itself. */
-export const answerChat = async (
+export async function answerChat(
   response: ServerResponse,
   body: unknown,
   scripts: ScriptQueue,
-): Promise<void> => {
+): Promise<void> {
   const parsed = ChatRequest.safeParse(body);
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
   const request = parsed.data;
@@ -46,13 +46,13 @@ export const answerChat = async (
   }
   if (script && !(await waited(response, script.latencyMs))) return;
   await deliver(response, request, script?.behaviour ?? { kind: 'normal' });
-};
+}
 
-const deliver = async (
+async function deliver(
   response: ServerResponse,
   request: ChatRequest,
   behaviour: Behaviour,
-): Promise<void> => {
+): Promise<void> {
   if (behaviour.kind === 'error') return sendScriptedError(response, behaviour);
   if (behaviour.kind === 'reset') return cutBeforeAnswer(response);
   const answer = answerTo(request, behaviour);
@@ -68,9 +68,9 @@ const deliver = async (
     default:
       return sendWhole(response, answer);
   }
-};
+}
 
-const answerTo = (request: ChatRequest, behaviour: Behaviour): Answer => {
+function answerTo(request: ChatRequest, behaviour: Behaviour): Answer {
   const model = FIXTURE_MODELS.find(({ id }) => id === request.model);
   const reply = replyTo(request, behaviour, model?.reasons ?? false);
   const usage =
@@ -80,9 +80,9 @@ const answerTo = (request: ChatRequest, behaviour: Behaviour): Answer => {
   if (!request.stream) return { body };
   const includeUsage = request.stream_options?.include_usage ?? false;
   return { body, events: () => completionEvents(whole, includeUsage) };
-};
+}
 
-const replyTo = (request: ChatRequest, behaviour: Behaviour, reasons: boolean): Reply => {
+function replyTo(request: ChatRequest, behaviour: Behaviour, reasons: boolean): Reply {
   switch (behaviour.kind) {
     case 'text': {
       const { text, reasoning, finishReason } = behaviour;
@@ -102,12 +102,12 @@ const replyTo = (request: ChatRequest, behaviour: Behaviour, reasons: boolean): 
     default:
       return naturalReply(request, reasons);
   }
-};
+}
 
-const sendWhole = (response: ServerResponse, { events, body }: Answer): void => {
+function sendWhole(response: ServerResponse, { events, body }: Answer): void {
   if (events === undefined) send(response, 200, 'application/json', body());
   else {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
     response.end(events().join(''));
   }
-};
+}

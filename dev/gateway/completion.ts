@@ -11,17 +11,19 @@ export interface Completion {
   usage: unknown;
 }
 
-export const completion = (model: string, reply: Reply, usage: unknown): Completion => ({
-  id: `chatcmpl-${randomUUID()}`,
-  created: Math.floor(Date.now() / 1000),
-  model,
-  reply,
-  usage,
-});
+export function completion(model: string, reply: Reply, usage: unknown): Completion {
+  return {
+    id: `chatcmpl-${randomUUID()}`,
+    created: Math.floor(Date.now() / 1000),
+    model,
+    reply,
+    usage,
+  };
+}
 
 /** The body of a plain answer. */
-export const completionBody = ({ reply, usage, ...head }: Completion): string =>
-  JSON.stringify({
+export function completionBody({ reply, usage, ...head }: Completion): string {
+  return JSON.stringify({
     ...head,
     object: 'chat.completion',
     choices: [
@@ -38,12 +40,13 @@ export const completionBody = ({ reply, usage, ...head }: Completion): string =>
     ],
     ...(usage === undefined ? {} : { usage }),
   });
+}
 
 /** The server-sent events of a streamed answer; usage comes last, with no choices, when it was asked for. */
-export const completionEvents = (
+export function completionEvents(
   { reply, usage, ...head }: Completion,
   includeUsage: boolean,
-): string[] => {
+): string[] {
   const delta = (content: object, finishReason: string | null = null): string =>
     event({
       ...head,
@@ -69,19 +72,24 @@ export const completionEvents = (
       : []),
     'data: [DONE]\n\n',
   ];
-};
+}
 
-const callOf = ({ id, name, arguments: args }: Reply['calls'][number]) => ({
-  id,
-  type: 'function',
-  function: { name, arguments: args },
-});
+function callOf({ id, name, arguments: args }: Reply['calls'][number]) {
+  return {
+    id,
+    type: 'function',
+    function: { name, arguments: args },
+  };
+}
 
-const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
+function event(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}
 
 const PIECE_CHARACTERS = 80;
 
-const pieces = (text: string): string[] =>
-  Array.from({ length: Math.ceil(text.length / PIECE_CHARACTERS) }, (_, index) =>
+function pieces(text: string): string[] {
+  return Array.from({ length: Math.ceil(text.length / PIECE_CHARACTERS) }, (_, index) =>
     text.slice(index * PIECE_CHARACTERS, (index + 1) * PIECE_CHARACTERS),
   );
+}

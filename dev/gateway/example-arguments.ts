@@ -1,18 +1,17 @@
-/** JSON Schema as far as the fixture reads it. */
-interface Schema {
-  [keyword: string]: unknown;
-}
+import { isJsonObject, type JsonObject } from '#lib/json.ts';
 
 /**
  * A simple value that a JSON Schema accepts: what it gives as const, default, example or first
  * choice, else the smallest value of its type. Patterns and conditions are not looked at.
  */
-export const exampleFor = (schema: unknown): unknown => valueFor(schema, schema, 0);
+export function exampleFor(schema: unknown): unknown {
+  return valueFor(schema, schema, 0);
+}
 
 const MAX_DEPTH = 12;
 
-const valueFor = (schema: unknown, root: unknown, depth: number): unknown => {
-  if (!isSchema(schema) || depth > MAX_DEPTH) return {};
+function valueFor(schema: unknown, root: unknown, depth: number): unknown {
+  if (!isJsonObject(schema) || depth > MAX_DEPTH) return {};
   if ('const' in schema) return schema['const'];
   if ('default' in schema) return schema['default'];
   const [example] = listOf(schema['examples']);
@@ -24,11 +23,11 @@ const valueFor = (schema: unknown, root: unknown, depth: number): unknown => {
   }
   const [variant] = [...listOf(schema['anyOf']), ...listOf(schema['oneOf'])];
   if (variant !== undefined) return valueFor(variant, root, depth + 1);
-  const parts = [...listOf(schema['allOf']).filter(isSchema), schema];
+  const parts = [...listOf(schema['allOf']).filter(isJsonObject), schema];
   return byType(Object.fromEntries(parts.flatMap((part) => Object.entries(part))), root, depth);
-};
+}
 
-const byType = (schema: Schema, root: unknown, depth: number): unknown => {
+function byType(schema: JsonObject, root: unknown, depth: number): unknown {
   const type = Array.isArray(schema['type']) ? schema['type'][0] : schema['type'];
   if (type === 'string') return stringFor(schema);
   if (type === 'number' || type === 'integer') return numberFor(schema);
@@ -38,12 +37,12 @@ const byType = (schema: Schema, root: unknown, depth: number): unknown => {
     const length = Number(schema['minItems'] ?? 1);
     return Array.from({ length }, () => valueFor(schema['items'] ?? {}, root, depth + 1));
   }
-  const properties = isSchema(schema['properties']) ? schema['properties'] : {};
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   const names = listOf(schema['required']).map(String);
   return Object.fromEntries(
     names.map((name) => [name, valueFor(properties[name] ?? {}, root, depth + 1)]),
   );
-};
+}
 
 const FORMATS: Record<string, string> = {
   date: '2026-01-01',
@@ -57,29 +56,29 @@ const FORMATS: Record<string, string> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-const stringFor = (schema: Schema): string => {
+function stringFor(schema: JsonObject): string {
   const text = FORMATS[String(schema['format'])] ?? 'example';
   return text
     .padEnd(Number(schema['minLength'] ?? 0), '.')
     .slice(0, Number(schema['maxLength'] ?? 500));
-};
+}
 
-const numberFor = (schema: Schema): number => {
+function numberFor(schema: JsonObject): number {
   const step = Number(schema['multipleOf'] ?? 1);
   const above = schema['exclusiveMinimum'];
   const least = typeof above === 'number' ? above + step : Number(schema['minimum'] ?? 1);
   const most = Number(schema['maximum'] ?? schema['exclusiveMaximum'] ?? Infinity);
   return Math.min(Math.ceil(least / step) * step, most);
-};
+}
 
-const resolve = (reference: string, root: unknown): unknown =>
-  reference
+function resolve(reference: string, root: unknown): unknown {
+  return reference
     .replace(/^#\/?/, '')
     .split('/')
     .filter(Boolean)
-    .reduce<unknown>((at, key) => (isSchema(at) ? at[key] : undefined), root);
+    .reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), root);
+}
 
-const isSchema = (value: unknown): value is Schema =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
-
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : [];
+}

@@ -6,46 +6,46 @@ import type { Behaviour } from './script.ts';
 
 type Of<Kind extends Behaviour['kind']> = Extract<Behaviour, { kind: Kind }>;
 
-export const sendScriptedError = (
+export function sendScriptedError(
   response: ServerResponse,
   { status, message, retryAfter, body }: Of<'error'>,
-): void => {
+): void {
   const headers: Record<string, string> =
     retryAfter === undefined ? {} : { 'retry-after': retryAfter };
   if (body !== undefined) return send(response, status, 'text/html', body, headers);
   const type = status === 429 ? 'rate_limit_error' : 'server_error';
   sendError(response, new GatewayError(status, type, null, message), headers);
-};
+}
 
 /** Begins the answer and then neither goes on nor ends. */
-export const hang = (response: ServerResponse, answer: Answer, afterChunks?: number): void => {
+export function hang(response: ServerResponse, answer: Answer, afterChunks?: number): void {
   if (afterChunks !== undefined) begin(response, answer, afterChunks);
-};
+}
 
-export const cutBeforeAnswer = (response: ServerResponse): void => {
+export function cutBeforeAnswer(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
-};
+}
 
 /** Sends the beginning and closes the connection, so that the client sees an answer without an end. */
-export const cutMidway = (response: ServerResponse, answer: Answer, afterChunks: number): void => {
+export function cutMidway(response: ServerResponse, answer: Answer, afterChunks: number): void {
   begin(response, answer, afterChunks, () => response.socket?.destroy());
-};
+}
 
 /** A well-formed HTTP answer whose JSON ends too early. */
-export const sendMalformed = (response: ServerResponse, { events, body }: Answer): void => {
+export function sendMalformed(response: ServerResponse, { events, body }: Answer): void {
   if (events === undefined) send(response, 200, 'application/json', half(body()));
   else {
     const [first = '', second = ''] = events();
     send(response, 200, 'text/event-stream', `${first}${half(second)}\n\ndata: [DONE]\n\n`);
   }
-};
+}
 
 /** Goes on for as long as the client reads. */
-export const sendEndlessly = async (
+export async function sendEndlessly(
   response: ServerResponse,
   answer: Answer,
   chunkDelayMs: number,
-): Promise<void> => {
+): Promise<void> {
   const chunk = answer.events?.()[1] ?? 'and so on and on, ';
   begin(response, answer, 1);
   while (!response.destroyed) {
@@ -54,7 +54,7 @@ export const sendEndlessly = async (
     // Without a pause the client's end of the connection would never be noticed.
     else if (!(await waited(response, Math.max(chunkDelayMs, 1)))) return;
   }
-};
+}
 
 /** The whole answer, made only when needed: the events of a stream, or a plain body. */
 export interface Answer {
@@ -62,17 +62,19 @@ export interface Answer {
   body: () => string;
 }
 
-const begin = (
+function begin(
   response: ServerResponse,
   { events, body }: Answer,
   chunks: number,
   then: () => void = () => {},
-): void => {
+): void {
   const contentType = events === undefined ? 'application/json' : 'text/event-stream';
   response.writeHead(200, { 'content-type': contentType });
   response.flushHeaders();
   const text = events === undefined ? half(body()) : events().slice(0, chunks).join('');
   response.write(text, then);
-};
+}
 
-const half = (text: string): string => text.slice(0, Math.floor(text.length / 2));
+function half(text: string): string {
+  return text.slice(0, Math.floor(text.length / 2));
+}

@@ -18,7 +18,7 @@ export class GatewayError extends Error {
 const MAX_BODY_BYTES = 50_000_000;
 
 /** Reads a JSON body; an empty one is undefined. */
-export const readJson = async (request: IncomingMessage): Promise<unknown> => {
+export async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -32,43 +32,46 @@ export const readJson = async (request: IncomingMessage): Promise<unknown> => {
   } catch {
     throw invalid('The body is not JSON.');
   }
-};
+}
 
-export const invalid = (message: string, status = 400): GatewayError =>
-  new GatewayError(status, 'invalid_request_error', null, message);
+export function invalid(message: string, status = 400): GatewayError {
+  return new GatewayError(status, 'invalid_request_error', null, message);
+}
 
-export const sendJson = (
+export function sendJson(
   response: ServerResponse,
   status: number,
   body: unknown,
   headers: Record<string, string> = {},
-): void => {
+): void {
   send(response, status, 'application/json', JSON.stringify(body), headers);
-};
+}
 
-export const sendError = (
+export function sendError(
   response: ServerResponse,
   { status, message, type, code }: GatewayError,
   headers: Record<string, string> = {},
-): void => sendJson(response, status, { error: { message, type, param: null, code } }, headers);
+): void {
+  sendJson(response, status, { error: { message, type, param: null, code } }, headers);
+}
 
-export const send = (
+export function send(
   response: ServerResponse,
   status: number,
   contentType: string,
   text: string,
   headers: Record<string, string> = {},
-): void => {
+): void {
   response.writeHead(status, {
     'content-type': contentType,
     'content-length': Buffer.byteLength(text),
     ...headers,
   });
   response.end(text);
-};
+}
 
 /** Waits, but not for a client that has gone; false then. */
-export const waited = async (response: ServerResponse, ms: number): Promise<boolean> => {
+export async function waited(response: ServerResponse, ms: number): Promise<boolean> {
   if (ms === 0) return !response.destroyed;
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
@@ -81,4 +84,4 @@ export const waited = async (response: ServerResponse, ms: number): Promise<bool
   } finally {
     response.off('close', onClose);
   }
-};
+}

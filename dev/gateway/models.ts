@@ -107,23 +107,26 @@ export const FIXTURE_MODELS: readonly FixtureModel[] = [
 ];
 
 /** The body of `GET /v1/models`. */
-export const modelList = (models: readonly unknown[]): object => ({
-  object: 'list',
-  data: models.map((model) =>
-    isFixture(model)
-      ? {
-          id: model.id,
-          object: 'model',
-          created: 1_767_225_600,
-          owned_by: 'fixture',
-          name: model.name,
-          context_length: model.context_length,
-          supported_parameters: ['tools', 'tool_choice', 'max_tokens', 'temperature'],
-          ...(model.pricing ? { pricing: model.pricing } : {}),
-        }
-      : model,
-  ),
-});
+export function modelList(models: readonly unknown[]): object {
+  return {
+    object: 'list',
+    data: models.map((model) =>
+      isFixture(model)
+        ? {
+            id: model.id,
+            object: 'model',
+            created: 1_767_225_600,
+            owned_by: 'fixture',
+            name: model.name,
+            context_length: model.context_length,
+            supported_parameters: ['tools', 'tool_choice', 'max_tokens', 'temperature'],
+            ...(model.pricing ? { pricing: model.pricing } : {}),
+          }
+        : model,
+    ),
+  };
+}
 
-const isFixture = (model: unknown): model is FixtureModel =>
-  (FIXTURE_MODELS as readonly unknown[]).includes(model);
+function isFixture(model: unknown): model is FixtureModel {
+  return (FIXTURE_MODELS as readonly unknown[]).includes(model);
+}

@@ -1,3 +1,4 @@
+import { isJsonObject } from '#lib/json.ts';
 import { callsReply, naturalReply } from './reply.ts';
 import type { Reply } from './reply.ts';
 import { textOf } from './request.ts';
@@ -9,7 +10,7 @@ import { toolCall } from './tool-calls.ts';
  * a tool result makes it call that tool with those arguments, offered or not, once for each
  * different instruction. It is what prompt injection hopes for.
  */
-export const obedientReply = (request: ChatRequest, reasons: boolean): Reply => {
+export function obedientReply(request: ChatRequest, reasons: boolean): Reply {
   const done = new Set(
     request.messages.flatMap(({ tool_calls }) =>
       (tool_calls ?? []).map((call) => key(call.function.name, call.function.arguments)),
@@ -27,7 +28,7 @@ export const obedientReply = (request: ChatRequest, reasons: boolean): Reply => 
   return callsReply(
     [...open.values()].map(({ tool, args }, index) => toolCall(request, index, tool, args)),
   );
-};
+}
 
 interface Order {
   tool: string;
@@ -35,7 +36,7 @@ interface Order {
 }
 
 /** Tool results often come as JSON texts, where line ends and quotes are escaped. */
-const ordersIn = (text: string): Order[] => {
+function ordersIn(text: string): Order[] {
   const unescaped = text.replaceAll('\\n', '\n').replaceAll('\\"', '"').replaceAll('\\\\', '\\');
   return [text, unescaped].flatMap((variant) =>
     [...variant.matchAll(/\bCALL ([\w.\-/]+) ?(.*)$/gm)].flatMap(([, tool = '', rest = '']) => {
@@ -43,35 +44,38 @@ const ordersIn = (text: string): Order[] => {
       return args === undefined ? [] : [{ tool, args }];
     }),
   );
-};
+}
 
 /** The JSON object that a text begins with, whatever follows it. */
-const leadingObject = (text: string): string | undefined => {
+function leadingObject(text: string): string | undefined {
   for (let end = text.indexOf('}'); end !== -1; end = text.indexOf('}', end + 1)) {
     const candidate = text.slice(0, end + 1).trim();
     if (isJson(candidate)) return candidate;
   }
   return text.trim() === '' ? '{}' : undefined;
-};
+}
 
-const isJson = (text: string): boolean => parsed(text) !== undefined;
+function isJson(text: string): boolean {
+  return parsed(text) !== undefined;
+}
 
 /** The same for the same arguments, however they are written. */
-const key = (tool: string, args: string): string => {
+function key(tool: string, args: string): string {
   const value = parsed(args);
   return `${tool} ${value === undefined ? args : JSON.stringify(value, sortedKeys)}`;
-};
+}
 
 /** Undefined, which JSON cannot say, where the text is not JSON. */
-const parsed = (text: string): unknown => {
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
-};
+}
 
-const sortedKeys = (_key: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+function sortedKeys(_key: string, value: unknown): unknown {
+  return isJsonObject(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value;
+}

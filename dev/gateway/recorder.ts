@@ -23,7 +23,7 @@ export interface Recorder {
   clear(): void;
 }
 
-export const recorder = (): Recorder => {
+export function recorder(): Recorder {
   let records: RecordedRequest[] = [];
   let total = 0;
   return {
@@ -49,12 +49,13 @@ export const recorder = (): Recorder => {
       total = 0;
     },
   };
-};
+}
 
-const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
-  Object.fromEntries(
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
       name === 'authorization' ? 'present' : String(value),
     ]),
   );
+}

@@ -3,7 +3,7 @@ import { report } from './report.ts';
 import { chooseCalls } from './tool-calls.ts';
 import type { ToolCall } from './tool-calls.ts';
 
-/** What a model says in one turn. */
+/** One turn of a model. */
 export interface Reply {
   text: string | null;
   reasoning?: string;
@@ -12,10 +12,10 @@ export interface Reply {
 }
 
 /**
- * What the fixture says by itself: it calls tools that are offered and not yet answered, else it
+ * Makes the fixture's own reply: it calls tools that are offered and not yet answered, else it
  * writes a report. The same request always gets the same reply (on the same day, where it names none).
  */
-export const naturalReply = (request: ChatRequest, reasons: boolean): Reply => {
+export function naturalReply(request: ChatRequest, reasons: boolean): Reply {
   const calls = chooseCalls(request);
   if (calls.length > 0) return callsReply(calls);
   return {
@@ -26,10 +26,12 @@ export const naturalReply = (request: ChatRequest, reasons: boolean): Reply => {
       ? { reasoning: 'The task is clear; I write the report from what I was given.' }
       : {}),
   };
-};
+}
 
-export const callsReply = (calls: readonly ToolCall[], text: string | null = null): Reply => ({
-  text,
-  calls,
-  finishReason: 'tool_calls',
-});
+export function callsReply(calls: readonly ToolCall[], text: string | null = null): Reply {
+  return {
+    text,
+    calls,
+    finishReason: 'tool_calls',
+  };
+}

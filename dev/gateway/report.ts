@@ -7,7 +7,7 @@ import type { ChatMessage, ChatRequest } from './request.ts';
  * A short report that shows what reached the model: the task's first lines, the attached skills,
  * the date and the tool results. The fingerprint differs when any letter of the prompt does.
  */
-export const report = (request: ChatRequest): string => {
+export function report(request: ChatRequest): string {
   const prompt = promptOf(request);
   const task = request.messages.find(({ role }) => role === 'user') ?? request.messages[0];
   const lines = (task === undefined ? '' : textOf(task))
@@ -28,9 +28,9 @@ export const report = (request: ChatRequest): string => {
     '',
     `Prompt ${createHash('sha256').update(prompt).digest('hex').slice(0, 12)}, ${prompt.length} characters.`,
   ].join('\n');
-};
+}
 
-const toolResults = (messages: readonly ChatMessage[]): string[] => {
+function toolResults(messages: readonly ChatMessage[]): string[] {
   const names = new Map(
     messages.flatMap(({ tool_calls }) =>
       (tool_calls ?? []).map((call) => [call.id, call.function.name] as const),
@@ -42,7 +42,8 @@ const toolResults = (messages: readonly ChatMessage[]): string[] => {
       const name = names.get(message.tool_call_id ?? '') ?? 'unknown tool';
       return `- ${name}: ${cut(textOf(message).replaceAll(/\s+/g, ' '), 200)}`;
     });
-};
+}
 
-const cut = (text: string, length: number): string =>
-  text.length > length ? `${text.slice(0, length - 1)}…` : text;
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the fixture reads of a chat completion request; everything else is let through and recorded. */
+/** Parts of a chat completion request that the fixture reads; everything else is let through and recorded. */
 export const ChatRequest = z.looseObject({
   model: z.string(),
   messages: z
@@ -39,7 +39,7 @@ export type ChatRequest = z.infer<typeof ChatRequest>;
 export type ChatMessage = ChatRequest['messages'][number];
 
 /** The text of a message, whose content is a string or a list of parts. */
-export const textOf = ({ content }: ChatMessage): string => {
+export function textOf({ content }: ChatMessage): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content
@@ -47,7 +47,9 @@ export const textOf = ({ content }: ChatMessage): string => {
       part !== null && typeof part === 'object' && 'text' in part ? String(part.text) : '',
     )
     .join('\n');
-};
+}
 
 /** Everything that the model is given to read. */
-export const promptOf = ({ messages }: ChatRequest): string => messages.map(textOf).join('\n');
+export function promptOf({ messages }: ChatRequest): string {
+  return messages.map(textOf).join('\n');
+}

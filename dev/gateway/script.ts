@@ -7,7 +7,7 @@ const Call = z.strictObject({
   id: z.string().optional(),
 });
 
-/** What a request gets instead of the fixture's own answer. */
+/** Behaviour that replaces the fixture's own response. */
 export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('normal') }),
   z.strictObject({
@@ -54,7 +54,7 @@ export const Script = z.strictObject({
   model: z.string().exactOptional(),
   /** Only requests whose messages contain this text. */
   marker: z.string().exactOptional(),
-  /** How many requests it serves; null for all that come. */
+  /** Number of requests it serves; null for all that come. */
   times: z.int().positive().nullable().default(1),
   latencyMs: z.int().min(0).default(0),
   behaviour: Behaviour.default({ kind: 'normal' }),
@@ -74,7 +74,7 @@ export interface ScriptQueue {
   clear(): void;
 }
 
-export const scriptQueue = (): ScriptQueue => {
+export function scriptQueue(): ScriptQueue {
   let queue: { script: Script; left: number }[] = [];
   return {
     add: (input) => {
@@ -98,4 +98,4 @@ export const scriptQueue = (): ScriptQueue => {
       queue = [];
     },
   };
-};
+}

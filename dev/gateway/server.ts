@@ -39,7 +39,7 @@ export interface GatewayControl {
  * A local OpenAI-compatible model gateway: no model, but deterministic answers, real usage figures,
  * and any fault that a test asks for. Listens on 127.0.0.1 only and refuses to start in production.
  */
-export const startGateway = async ({ port, log }: GatewayOptions): Promise<Gateway> => {
+export async function startGateway({ port, log }: GatewayOptions): Promise<Gateway> {
   if (process.env['NODE_ENV'] === 'production') {
     throw new Error('The fixture gateway does not run in production.');
   }
@@ -115,9 +115,9 @@ export const startGateway = async ({ port, log }: GatewayOptions): Promise<Gatew
         server.closeAllConnections();
       }),
   };
-};
+}
 
-const answerModels = async (response: ServerResponse, scripts: ScriptQueue): Promise<void> => {
+async function answerModels(response: ServerResponse, scripts: ScriptQueue): Promise<void> {
   const script = scripts.take({ target: 'models' });
   if (script && !(await waited(response, script.latencyMs))) return;
   const behaviour = script?.behaviour ?? { kind: 'normal' };
@@ -137,11 +137,11 @@ const answerModels = async (response: ServerResponse, scripts: ScriptQueue): Pro
     default:
       return sendJson(response, 200, list);
   }
-};
+}
 
 /** One script or a list of them. */
-const parseScripts = (body: unknown): Script[] => {
+function parseScripts(body: unknown): Script[] {
   const parsed = z.array(Script).safeParse(Array.isArray(body) ? body : [body]);
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
   return parsed.data;
-};
+}

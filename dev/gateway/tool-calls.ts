@@ -15,7 +15,7 @@ export interface ToolCall {
  * The calls of the first turn: every offered tool that the prompt names, else the first one.
  * Once there is a tool result the model is content. `tool_choice` is respected.
  */
-export const chooseCalls = (request: ChatRequest): ToolCall[] => {
+export function chooseCalls(request: ChatRequest): ToolCall[] {
   const { tools, tool_choice: choice, messages } = request;
   if (!tools?.length || choice === 'none') return [];
   if (messages.some(({ role }) => role === 'tool')) return [];
@@ -29,16 +29,16 @@ export const chooseCalls = (request: ChatRequest): ToolCall[] => {
     ({ function: { name, parameters } }, index) =>
       toolCall(request, index, name, JSON.stringify(exampleFor(parameters))),
   );
-};
+}
 
 /** The id is the same for the same request, and no other call of the conversation has it. */
-export const toolCall = (
+export function toolCall(
   request: ChatRequest,
   index: number,
   name: string,
   args: string,
-): ToolCall => {
+): ToolCall {
   const seed = `${request.messages.length}/${index}/${name}/${args}`;
   const digest = createHash('sha256').update(seed).digest('hex').slice(0, 16);
   return { id: `call_${digest}`, name, arguments: args };
-};
+}

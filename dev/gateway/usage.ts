@@ -14,11 +14,11 @@ export interface Usage {
 }
 
 /** Four characters are a token. What an earlier turn of the conversation has sent already is cached. */
-export const usageOf = (
+export function usageOf(
   request: ChatRequest,
   reply: Reply,
   model: FixtureModel | undefined,
-): Usage => {
+): Usage {
   const lastTurn = request.messages.findLastIndex(({ role }) => role === 'assistant');
   const cached = lastTurn === -1 ? 0 : tokensOf(request.messages.slice(0, lastTurn));
   const prompt = tokensOf(request.messages) + tokens(json(request.tools));
@@ -34,14 +34,22 @@ export const usageOf = (
     completion_tokens_details: { reasoning_tokens: reasoning },
     ...(cost === undefined ? {} : { cost }),
   };
-};
+}
 
-const tokens = (text: string): number => Math.ceil(text.length / 4);
+function tokens(text: string): number {
+  return Math.ceil(text.length / 4);
+}
 
-const json = (value: unknown): string => (value == null ? '' : JSON.stringify(value));
+function json(value: unknown): string {
+  return value == null ? '' : JSON.stringify(value);
+}
 
-const tokensOf = (messages: readonly ChatMessage[]): number =>
-  messages.reduce((sum, message) => sum + tokens(textOf(message) + json(message.tool_calls)), 0);
+function tokensOf(messages: readonly ChatMessage[]): number {
+  return messages.reduce(
+    (sum, message) => sum + tokens(textOf(message) + json(message.tool_calls)),
+    0,
+  );
+}
 
 interface Counts {
   prompt: number;
@@ -49,17 +57,17 @@ interface Counts {
   completion: number;
 }
 
-const costOf = (pricing: Pricing, { prompt, cached, completion }: Counts): number => {
+function costOf(pricing: Pricing, { prompt, cached, completion }: Counts): number {
   const rates = ratesAt(pricing, prompt);
   const dollars =
     (prompt - cached) * rates.input + cached * rates.cached + completion * rates.output;
   return Number(dollars.toFixed(12));
-};
+}
 
-const ratesAt = (
+function ratesAt(
   pricing: Pricing,
   prompt: number,
-): { input: number; cached: number; output: number } => {
+): { input: number; cached: number; output: number } {
   if ('input' in pricing) {
     const at = (tiers: typeof pricing.input_tiers): string | undefined =>
       tiers?.findLast(({ min = 0 }) => prompt >= min)?.cost;
@@ -77,4 +85,4 @@ const ratesAt = (
     cached: Number(rates.input_cache_read ?? rates.prompt),
     output: Number(rates.completion),
   };
-};
+}

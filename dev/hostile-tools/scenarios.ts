@@ -1,14 +1,15 @@
+import type { Scenario } from './control.ts';
 import { BAD_ANSWERS } from './scenarios/answers.ts';
 import { CLOSED_DOORS } from './scenarios/closed-doors.ts';
 import type { Behaviour } from './scenarios/exchange.ts';
 import { guarded, honest, modern, modernOnly, stateful, streaming } from './scenarios/honest.ts';
 import { BAD_LISTS } from './scenarios/lists.ts';
 
-export type { Exchange, ToolClaim } from './scenarios/exchange.ts';
+export type { Exchange } from './scenarios/exchange.ts';
 export { forgetSessions } from './scenarios/honest.ts';
 
-/** What a tool server can be like, by the first part of its path. */
-export const SCENARIOS = {
+/** Maps each scenario to what its server does with a request. */
+export const SCENARIOS: Readonly<Record<Scenario, Behaviour>> = {
   honest,
   guarded,
   modern,
@@ -18,6 +19,6 @@ export const SCENARIOS = {
   ...BAD_LISTS,
   ...BAD_ANSWERS,
   ...CLOSED_DOORS,
-} satisfies Record<string, Behaviour>;
+};
 
-export type Scenario = keyof typeof SCENARIOS;
+export type { Scenario, ToolClaim } from './control.ts';

@@ -1,41 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { SCENARIOS, type Exchange, type Scenario, type ToolClaim } from './scenarios.ts';
+import type { HostileControl, Scenario, ToolClaim } from './control.ts';
+import { SCENARIOS, type Exchange } from './scenarios.ts';
 
 export interface HostileTools {
   /** The MCP endpoint at which the server behaves like this. */
   url(scenario: Scenario): string;
   readonly control: HostileControl;
   stop(): Promise<void>;
-}
-
-export interface ReceivedCall {
-  readonly scenario: Scenario;
-  readonly name: string;
-  readonly arguments: unknown;
-  readonly headers: IncomingMessage['headers'];
-  /** With its query. */
-  readonly path: string;
-}
-
-/** What a test sets and sees, for all scenarios that do not say otherwise. */
-export interface HostileControl {
-  /** The tools it claims to have. */
-  tools: ToolClaim[];
-  /** What a call is answered with: text, or the whole result. */
-  answer: (call: ReceivedCall) => string | object;
-  /** What `guarded` wants. */
-  credential: string;
-  /** Before a call is answered. */
-  delayMs: number;
-  /** How it behaves from now on, whatever the path says. */
-  becomes: Scenario | undefined;
-  /** Every `tools/call` that arrived. */
-  readonly calls: ReceivedCall[];
-  /** Method of every JSON-RPC message and every plain HTTP request that arrived. */
-  readonly seen: string[];
-  reset(): void;
 }
 
 const message = z.looseObject({

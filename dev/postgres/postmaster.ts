@@ -10,7 +10,7 @@ import { commandLine, identify, stopProcess } from '../processes.ts';
  * lock file of one that is gone: Postgres itself would refuse to start when another program has
  * its old pid by now.
  */
-export const stopOldPostmaster = async (clusterDir: string, log: Log): Promise<void> => {
+export async function stopOldPostmaster(clusterDir: string, log: Log): Promise<void> {
   const pid = Number((await readLockFile(clusterDir))[0]);
   if (!Number.isInteger(pid) || pid <= 0) return;
   const identity = identify(pid);
@@ -20,25 +20,28 @@ export const stopOldPostmaster = async (clusterDir: string, log: Log): Promise<v
   }
   // Where processes cannot be told apart (Windows), the server's own check of the file has the word.
   if (process.platform !== 'win32') await rm(lockFile(clusterDir), { force: true });
-};
+}
 
 /**
- * Whether the server with this pid takes connections, as it says itself in its lock file. Knocking at
+ * Tells whether the server with this pid takes connections, as it says itself in its lock file. Knocking at
  * the port instead could reach another program's server.
  */
-export const isReady = async (clusterDir: string, pid: number): Promise<boolean> => {
+export async function isReady(clusterDir: string, pid: number): Promise<boolean> {
   const lines = await readLockFile(clusterDir);
   return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
-};
+}
 
-const lockFile = (clusterDir: string): string => join(clusterDir, 'postmaster.pid');
+function lockFile(clusterDir: string): string {
+  return join(clusterDir, 'postmaster.pid');
+}
 
 /** Its lines: pid, data folder, start time, port, socket folder, address, shared memory, status (miscadmin.h). */
-const readLockFile = async (clusterDir: string): Promise<string[]> =>
-  (await readFile(lockFile(clusterDir), 'utf8').catch(() => '')).split('\n');
+async function readLockFile(clusterDir: string): Promise<string[]> {
+  return (await readFile(lockFile(clusterDir), 'utf8').catch(() => '')).split('\n');
+}
 
 /** A server has its data folder as working directory, and in its command line. */
-const servesCluster = async (pid: number, clusterDir: string): Promise<boolean> => {
+async function servesCluster(pid: number, clusterDir: string): Promise<boolean> {
   const folder = await realpath(clusterDir);
   if (process.platform === 'linux') {
     try {
@@ -48,6 +51,8 @@ const servesCluster = async (pid: number, clusterDir: string): Promise<boolean> 
     }
   }
   return isPostgres(pid) && (commandLine(pid) ?? '').includes(`-D ${clusterDir}`);
-};
+}
 
-const isPostgres = (pid: number): boolean => /postgres(?:\.exe)?\b/.test(commandLine(pid) ?? '');
+function isPostgres(pid: number): boolean {
+  return /postgres(?:\.exe)?\b/.test(commandLine(pid) ?? '');
+}

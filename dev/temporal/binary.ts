@@ -31,7 +31,7 @@ export interface BinaryOptions {
  * The Temporal CLI, which contains the development server: from PATH, from the user's cache,
  * downloaded, or built from the pinned Go module. Throws an error that names every way to get one.
  */
-export const ensureTemporalBinary = async (options: BinaryOptions): Promise<TemporalBinary> => {
+export async function ensureTemporalBinary(options: BinaryOptions): Promise<TemporalBinary> {
   const cached = cachedPath(options.env);
   const onPath = await findOnPath(options.env);
   if (onPath.path !== undefined) return { path: onPath.path, source: 'path' };
@@ -53,17 +53,23 @@ export const ensureTemporalBinary = async (options: BinaryOptions): Promise<Temp
     },
     () => options.onProgress('Another start on this machine is fetching Temporal; waiting for it.'),
   );
-};
+}
 
-/** Where the pinned version lives in the user's cache folder. */
-export const cachedPath = (env: NodeJS.ProcessEnv): string =>
-  join(cacheDir(env), 'temporal', `${CLI_VERSION}-${process.platform}-${process.arch}`, EXECUTABLE);
+/** Returns the path of the pinned version in the user's cache folder. */
+export function cachedPath(env: NodeJS.ProcessEnv): string {
+  return join(
+    cacheDir(env),
+    'temporal',
+    `${CLI_VERSION}-${process.platform}-${process.arch}`,
+    EXECUTABLE,
+  );
+}
 
 const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 
 type Found = { path: string; reason?: never } | { path?: never; reason: string };
 
-const findOnPath = async (env: NodeJS.ProcessEnv): Promise<Found> => {
+async function findOnPath(env: NodeJS.ProcessEnv): Promise<Found> {
   for (const folder of (env['PATH'] ?? '').split(delimiter).filter(Boolean)) {
     const path = join(folder, EXECUTABLE);
     if (!(await isExecutable(path))) continue;
@@ -72,13 +78,13 @@ const findOnPath = async (env: NodeJS.ProcessEnv): Promise<Found> => {
     return { reason: `${path} says "${version}"` };
   }
   return { reason: 'not found' };
-};
+}
 
 /** Gets the file under a temporary name and moves it into place whole; returns why it failed, if it did. */
-const attempt = async (
+async function attempt(
   destination: string,
   get: (temporary: string) => Promise<void>,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const temporary = join(dirname(destination), `.${process.pid}.${EXECUTABLE}`);
   try {
     await mkdir(dirname(destination), { recursive: true });
@@ -92,41 +98,39 @@ const attempt = async (
   } finally {
     await rm(temporary, { force: true });
   }
-};
+}
 
 /** Temporary files of a start that was killed; only called under the lock. */
-const clearLeftovers = async (folder: string): Promise<void> => {
+async function clearLeftovers(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   await Promise.all(
     names
       .filter((name) => name.startsWith('.'))
       .map((name) => rm(join(folder, name), { recursive: true, force: true })),
   );
-};
+}
 
-const works = async (path: string): Promise<boolean> =>
-  (await isExecutable(path)) && isPinnedOrLater(await versionOf(path));
+async function works(path: string): Promise<boolean> {
+  return (await isExecutable(path)) && isPinnedOrLater(await versionOf(path));
+}
 
-const isExecutable = (path: string): Promise<boolean> =>
-  access(path, constants.X_OK).then(
+function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
     () => true,
     () => false,
   );
+}
 
-/** What `--version` prints, or why it could not be run. */
-const versionOf = (path: string): Promise<string> =>
-  promisify(execFile)(path, ['--version'], { timeout: 20_000 }).then(
+/** Returns what `--version` prints, or why it could not be run. */
+function versionOf(path: string): Promise<string> {
+  return promisify(execFile)(path, ['--version'], { timeout: 20_000 }).then(
     ({ stdout }) => stdout.trim(),
     (error: Error) => error.message,
   );
+}
 
-const noBinary = (why: {
-  onPath: string;
-  cached: string;
-  download: string;
-  build: string;
-}): Error =>
-  new Error(
+function noBinary(why: { onPath: string; cached: string; download: string; build: string }): Error {
+  return new Error(
     [
       'No Temporal server could be found. Any one of these gives one:',
       '  1. Set TEMPORAL_ADDRESS to a Temporal server that is already running.',
@@ -136,3 +140,4 @@ const noBinary = (why: {
       `  5. Install Go ${GO_VERSION} or later, to build it (${why.build}).`,
     ].join('\n'),
   );
+}

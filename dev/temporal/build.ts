@@ -24,10 +24,10 @@ export interface BuildOptions {
  * Builds the CLI from the Go module in this folder to the file `destination`: four to five minutes
  * on two cores, 138 MB. `go install …@version` would refuse, because the CLI's module has a `replace`.
  */
-export const buildBinary = async (
+export async function buildBinary(
   destination: string,
   { env, onProgress, guard, signal }: BuildOptions,
-): Promise<void> => {
+): Promise<void> {
   const go = spawn(
     'go',
     [
@@ -77,12 +77,10 @@ export const buildBinary = async (
     reports?.stop();
     release?.();
   }
-};
+}
 
-/** With -v, go names each package when it is compiled, and each module when it is downloaded. */
-const readOutput = (
-  stderr: NodeJS.ReadableStream,
-): { state: () => string; errors: () => string } => {
+/** Reads progress from go's output: with -v it names each package it compiles and each module it downloads. */
+function readOutput(stderr: NodeJS.ReadableStream): { state: () => string; errors: () => string } {
   let modules = 0;
   let packages = 0;
   const other: string[] = [];
@@ -98,11 +96,11 @@ const readOutput = (
     },
     errors: () => other.slice(-10).join('\n').slice(-2_000) || 'no reason given',
   };
-};
+}
 
 /** The machine stays usable meanwhile; where that is not allowed, it is no matter. */
-const lowerPriority = (pid: number): void => {
+function lowerPriority(pid: number): void {
   try {
     setPriority(pid, 10);
   } catch {}
-};
+}

@@ -14,7 +14,7 @@ import type { Log } from '../child.ts';
 import { elapsed, reportEvery } from '../progress.ts';
 import { CLI_VERSION } from './version.ts';
 
-/** Where Temporal's own SDKs ask which archive holds a release. */
+/** Address that Temporal's own SDKs ask which archive holds a release. */
 export const DOWNLOAD_URL = 'https://temporal.download';
 
 export interface DownloadOptions {
@@ -27,10 +27,10 @@ export interface DownloadOptions {
  * Downloads the official release of the pinned CLI to the file `destination`. A host that cannot
  * be reached fails within seconds; proxies are taken from HTTPS_PROXY and NO_PROXY.
  */
-export const downloadBinary = async (
+export async function downloadBinary(
   destination: string,
   { onProgress, signal, downloadUrl = DOWNLOAD_URL }: DownloadOptions,
-): Promise<void> => {
+): Promise<void> {
   const dispatcher = new EnvHttpProxyAgent({ connect: { timeout: 3_000 }, bodyTimeout: 30_000 });
   const folder = `${destination}.unpacked`;
   try {
@@ -47,7 +47,7 @@ export const downloadBinary = async (
     await rm(folder, { recursive: true, force: true });
     await dispatcher.close();
   }
-};
+}
 
 /** `fileToExtract` is a bare name: a path could point out of the folder that we unpack into. */
 const ReleaseInfo = z.object({
@@ -55,11 +55,11 @@ const ReleaseInfo = z.object({
   fileToExtract: z.string().regex(/^[\w-]+(?:\.exe)?$/),
 });
 
-const releaseInfo = async (
+async function releaseInfo(
   downloadUrl: string,
   dispatcher: Dispatcher,
   signal: AbortSignal | undefined,
-): Promise<z.infer<typeof ReleaseInfo>> => {
+): Promise<z.infer<typeof ReleaseInfo>> {
   const query = new URLSearchParams({
     arch: process.arch === 'x64' ? 'amd64' : process.arch,
     platform: process.platform === 'win32' ? 'windows' : process.platform,
@@ -75,13 +75,13 @@ const releaseInfo = async (
     throw new Error(`the archive's address is not secure: ${info.archiveUrl}`);
   }
   return info;
-};
+}
 
-const save = async (
+async function save(
   url: string,
   file: string,
   { dispatcher, onProgress, signal }: DownloadOptions & { dispatcher: Dispatcher },
-): Promise<void> => {
+): Promise<void> {
   const response = await successful(
     await fetch(url, { dispatcher, ...(signal ? { signal } : {}) }),
   );
@@ -105,24 +105,26 @@ const save = async (
   } finally {
     reports.stop();
   }
-};
+}
 
 /** Unpacks one file. Windows and macOS come with a tar that reads zip archives too. */
-const unpack = async (archive: string, folder: string, name: string): Promise<void> => {
+async function unpack(archive: string, folder: string, name: string): Promise<void> {
   await promisify(execFile)('tar', ['-xf', archive, '-C', folder, name]);
   if (!(await lstat(join(folder, name))).isFile()) throw new Error(`${name} is not a plain file`);
-};
+}
 
-const successful = async (response: Response): Promise<Response> => {
+async function successful(response: Response): Promise<Response> {
   if (response.ok) return response;
   await response.body?.cancel();
   throw new Error(`${new URL(response.url).host} answered ${response.status}`);
-};
+}
 
 /** undici says only "fetch failed"; the reason is in its cause. */
-const explained = (error: unknown): Error => {
+function explained(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   return error.cause instanceof Error ? new Error(error.cause.message, { cause: error }) : error;
-};
+}
 
-const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(0);
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(0);
+}

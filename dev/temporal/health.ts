@@ -14,12 +14,7 @@ export interface HealthOptions {
 }
 
 /** Resolves when the server's default namespace can be used and its UI, if any, answers. */
-export const whenHealthy = async ({
-  address,
-  uiUrl,
-  log,
-  signal,
-}: HealthOptions): Promise<void> => {
+export async function whenHealthy({ address, uiUrl, log, signal }: HealthOptions): Promise<void> {
   // gRPC waits a second after a first refused connection, so it is made only when somebody listens.
   await retried(signal, async () => {
     if (!(await isListening(Number(address.split(':')[1])))) throw new Error('it does not listen');
@@ -42,9 +37,9 @@ export const whenHealthy = async ({
   } finally {
     await connection.close();
   }
-};
+}
 
-const retried = async (signal: AbortSignal, check: () => Promise<void>): Promise<void> => {
+async function retried(signal: AbortSignal, check: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
       await check();
@@ -54,4 +49,4 @@ const retried = async (signal: AbortSignal, check: () => Promise<void>): Promise
       await sleep(25);
     }
   }
-};
+}

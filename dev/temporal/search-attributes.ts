@@ -4,13 +4,13 @@ import { ensureSearchAttributes as ensure } from '#lib/temporal/index.ts';
 import type { Log } from '../child.ts';
 
 /** Registers what is missing; the server's own flag acts only when its database is created. */
-export const ensureSearchAttributes = async (
+export async function ensureSearchAttributes(
   connection: Connection,
   log: Log,
   namespace = 'default',
-): Promise<void> => {
+): Promise<void> {
   const registered = await ensure(connection.operatorService, namespace);
   if (registered.length > 0) {
     log(`Registered search attributes with Temporal: ${registered.join(', ')}`);
   }
-};
+}

@@ -35,7 +35,7 @@ export interface Temporal {
  * Starts the Temporal development server on 127.0.0.1 and waits until its default namespace answers
  * with our search attributes registered.
  */
-export const startTemporal = async (options: TemporalOptions): Promise<Temporal> => {
+export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const { dataDir, port, uiPort, log, spawn = spawnChild } = options;
   for (const wanted of [port, ...(uiPort === null ? [] : [uiPort])]) {
     // Another program's answer there would be taken for our server's health.
@@ -76,41 +76,44 @@ export const startTemporal = async (options: TemporalOptions): Promise<Temporal>
     await removeTemporary();
     throw error;
   }
-};
+}
 
-const serverArgs = (
-  { port, uiPort, dynamicConfig }: TemporalOptions,
-  database: string,
-): string[] => [
-  'server',
-  'start-dev',
-  '--disable-config-file',
-  '--disable-config-env',
-  '--ip=127.0.0.1',
-  `--port=${port}`,
-  ...(uiPort === null ? ['--headless'] : [`--ui-port=${uiPort}`, '--ui-disable-news-fetch']),
-  `--db-filename=${database}`,
-  '--log-level=warn',
-  '--color=never',
-  ...repeated('--sqlite-pragma', SQLITE_PRAGMAS),
-  ...repeated('--dynamic-config-value', { ...DYNAMIC_CONFIG, ...dynamicConfig }),
-  ...SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
-];
+function serverArgs({ port, uiPort, dynamicConfig }: TemporalOptions, database: string): string[] {
+  return [
+    'server',
+    'start-dev',
+    '--disable-config-file',
+    '--disable-config-env',
+    '--ip=127.0.0.1',
+    `--port=${port}`,
+    ...(uiPort === null ? ['--headless'] : [`--ui-port=${uiPort}`, '--ui-disable-news-fetch']),
+    `--db-filename=${database}`,
+    '--log-level=warn',
+    '--color=never',
+    ...repeated('--sqlite-pragma', SQLITE_PRAGMAS),
+    ...repeated('--dynamic-config-value', { ...DYNAMIC_CONFIG, ...dynamicConfig }),
+    ...SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+  ];
+}
 
-const repeated = (flag: string, values: Readonly<Record<string, unknown>>): string[] =>
-  Object.entries(values).flatMap(([name, value]) => [flag, `${name}=${String(value)}`]);
+function repeated(flag: string, values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => [flag, `${name}=${String(value)}`]);
+}
 
 /** Settings of the user's own Temporal (TEMPORAL_…) do not concern this server. */
-const serverEnv = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
+function serverEnv(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')),
+  );
+}
 
 /** Opening a large database takes a while; a server that has ended will not come up any more. */
 const HEALTHY_TIMEOUT_MS = 60_000;
 
-const healthyOrStopped = async (
+async function healthyOrStopped(
   server: Child,
   target: { address: string; uiUrl: string | null; log: Log },
-): Promise<void> => {
+): Promise<void> {
   const giveUp = new AbortController();
   const timeout = AbortSignal.timeout(HEALTHY_TIMEOUT_MS);
   const ended = server.exited.then(() => giveUp.abort());
@@ -128,4 +131,4 @@ const healthyOrStopped = async (
   } finally {
     giveUp.abort();
   }
-};
+}

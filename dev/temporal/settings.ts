@@ -3,7 +3,7 @@ import { SEARCH_ATTRIBUTE } from '#lib/temporal/names.ts';
 /** Names of the search attributes that runs carry; all are keywords. */
 export const SEARCH_ATTRIBUTES = Object.values(SEARCH_ATTRIBUTE).map(({ name }) => name);
 
-/** How the development server's SQLite file is written; the default journal is three to four times slower. */
+/** Journal of the development server's SQLite file; the default one is three to four times slower. */
 export const SQLITE_PRAGMAS = { journal_mode: 'wal', synchronous: 'normal' } as const;
 
 /**

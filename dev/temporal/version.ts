@@ -12,32 +12,32 @@ export const SERVER_VERSION = required('go.temporal.io/server');
 export const GO_VERSION = /^go (\S+)$/m.exec(goMod)?.[1] ?? '';
 
 /**
- * Whether the output of `temporal --version` names the pinned version or a later one.
+ * Tells whether the output of `temporal --version` names the pinned version or a later one.
  * A build without a release's stamp calls itself 0.0.0-DEV: there its server's version decides.
  */
-export const isPinnedOrLater = (output: string): boolean => {
+export function isPinnedOrLater(output: string): boolean {
   const match = /(?:^|\s)(\d+\.\d+\.\d+\S*) \(Server (\d+\.\d+\.\d+[^,\s)]*)/.exec(output);
   const [, cli, server] = match ?? [];
   if (cli === undefined || server === undefined) return false;
   return cli === '0.0.0-DEV'
     ? compareVersions(server, SERVER_VERSION) >= 0
     : compareVersions(cli, CLI_VERSION) >= 0;
-};
+}
 
 /** Below, at or above zero, as in a sort; a pre-release comes before its release (semver 2.0). */
-export const compareVersions = (a: string, b: string): number => {
+export function compareVersions(a: string, b: string): number {
   const [left, right] = [parse(a), parse(b)];
   for (const index of [0, 1, 2, 3]) {
     const difference = (left[index] ?? 0) - (right[index] ?? 0);
     if (difference !== 0) return difference;
   }
   return 0;
-};
+}
 
-const parse = (version: string): number[] => {
+function parse(version: string): number[] {
   const [release = '', preRelease] = version.split('+')[0]?.split(/-(.*)/s) ?? [];
   return [...release.split('.').map(Number), preRelease === undefined ? 1 : 0];
-};
+}
 
 function required(module: string): string {
   const version = new RegExp(`^\\s*${module.replaceAll('.', '\\.')} v(\\S+)`, 'm').exec(goMod)?.[1];

@@ -23,9 +23,12 @@ function renderTable(skills: readonly CuratedSkill[]): string {
       [
         `### ${title(category)} (${members.length})`,
         '',
-        '| slug | name | what it does |',
-        '|---|---|---|',
-        ...members.map(({ slug, name, description }) => `| \`${slug}\` | ${name} | ${description} |`),
+        '| slug | name | what it does | needs | cadence | checked |',
+        '|---|---|---|---|---|---|',
+        ...members.map(
+          ({ slug, name, description, needs, cadence, checked }) =>
+            `| \`${slug}\` | ${name} | ${description} | ${needs.join(', ')} | ${cadence} | ${checked} |`,
+        ),
       ].join('\n'),
   );
   return sections.join('\n\n');

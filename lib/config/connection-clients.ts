@@ -1,4 +1,4 @@
-/** What the operator registered with a provider of connections, by the name in the variables. */
+/** Clients that the operator registered with providers of connections, by the name in their variables. */
 export type ConnectionClients = Readonly<
   Record<string, { readonly clientId: string; readonly clientSecret: string }>
 >;

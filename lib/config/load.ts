@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { readConnectionClients } from './connection-clients.ts';
-import { BILLING_VARIABLES, configSchema } from './schema.ts';
+import { modelRuntimeFaults } from './model-runtime.ts';
+import { BILLING_VARIABLES, configSchema, runtimeSchema } from './schema.ts';
 
-/** Each process is asked only for what it uses: a worker has no sessions to sign, a migration no Temporal. */
+/** Asks each process only for what it uses: a worker has no sessions to sign, a migration no Temporal. */
 const roleSchemas = {
   api: configSchema,
   worker: configSchema.omit({ BETTER_AUTH_SECRET: true, SCHEDULER_SECRET: true }),
@@ -14,6 +15,7 @@ const roleSchemas = {
     ENCRYPTION_KEY: true,
     ENCRYPTION_KEY_PREVIOUS: true,
   }),
+  runtime: runtimeSchema,
 };
 
 export type Role = keyof typeof roleSchemas;
@@ -49,15 +51,18 @@ export function loadConfig<R extends Role>(
     ? []
     : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   faults.push(...productionFaults(role, present));
+  if (role === 'api' || role === 'worker' || role === 'runtime') {
+    faults.push(...modelRuntimeFaults(role, present));
+  }
   if (role === 'api' || role === 'worker') faults.push(...clientFaults);
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema is looked up by role, which TypeScript cannot follow
   return parsed.data as ConfigOf<R>;
 }
 
-/** What the product refuses in production, judged on what is present so that it is reported beside other faults. */
+/** Lists what the product refuses in production, from the variables that are present, so that all is reported at once. */
 function productionFaults(role: Role, present: Partial<Record<string, string>>): string[] {
-  if (role === 'migrate' || role === 'keys') return [];
+  if (role !== 'api' && role !== 'worker') return [];
   const faults: string[] = [];
   const there = BILLING_VARIABLES.filter((name) => present[name] !== undefined);
   const missing = BILLING_VARIABLES.filter((name) => present[name] === undefined);

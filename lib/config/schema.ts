@@ -1,20 +1,23 @@
 import { z } from 'zod';
+import { DEFAULT_TASK_QUEUE } from '#lib/temporal/names.ts';
 import type { ConnectionClients } from './connection-clients.ts';
 
 /** `true` and `false`, nothing else: `TRUE`, `1` and `yes` are faults, so a launch switch is never half-read. */
-const flag = (fallback: boolean) =>
-  z
+function flag(fallback: boolean) {
+  return z
     .enum(['true', 'false'], { error: 'expected true or false' })
     .default(fallback ? 'true' : 'false')
     .transform((value) => value === 'true');
+}
 
-const wholeNumber = (min: number, max: number) => {
+function wholeNumber(min: number, max: number) {
   const error = `expected a whole number from ${min} to ${max}`;
   return z.coerce.number({ error }).int(error).min(min, error).max(max, error);
-};
+}
 
-const integer = (fallback: number, min: number, max: number) =>
-  wholeNumber(min, max).default(fallback);
+function integer(fallback: number, min: number, max: number) {
+  return wholeNumber(min, max).default(fallback);
+}
 
 const httpUrl = z.url({
   protocol: /^https?$/,
@@ -72,7 +75,7 @@ export const variables = {
     .string({ error: 'required: host:port of the Temporal frontend' })
     .regex(/^[^\s/]+:\d{1,5}$/, 'expected host:port'),
   TEMPORAL_NAMESPACE: nonEmpty.default('default'),
-  TEMPORAL_TASK_QUEUE: nonEmpty.default('routines'),
+  TEMPORAL_TASK_QUEUE: nonEmpty.default(DEFAULT_TASK_QUEUE),
   TEMPORAL_API_KEY: nonEmpty.optional(),
   TEMPORAL_TLS: flag(false),
   TEMPORAL_TLS_CA_FILE: nonEmpty.optional(),
@@ -93,15 +96,49 @@ export const variables = {
   MODEL_STEP_TIMEOUT_SECONDS: integer(600, 1, 3600),
   FIXTURE_MODE: flag(false),
   ALLOW_PRIVATE_NETWORK: flag(false),
+
   MODEL_PROVIDER_A_ENABLED: flag(false),
+  MODEL_PROVIDER_A_FILE: nonEmpty.optional(),
+  MODEL_PROVIDER_A_TERMS_ACCEPTED: flag(false),
+  MODEL_PROVIDER_A_CLIENT_ID: nonEmpty.optional(),
+  MODEL_PROVIDER_A_CLIENT_SECRET: nonEmpty.optional(),
   MODEL_PROVIDER_B_ENABLED: flag(false),
+  MODEL_PROVIDER_B_FILE: nonEmpty.optional(),
+  MODEL_PROVIDER_B_TERMS_ACCEPTED: flag(false),
+  MODEL_PROVIDER_B_CLIENT_ID: nonEmpty.optional(),
+  MODEL_PROVIDER_B_CLIENT_SECRET: nonEmpty.optional(),
   MODEL_PROVIDER_C_ENABLED: flag(false),
+  MODEL_PROVIDER_C_FILE: nonEmpty.optional(),
+  MODEL_PROVIDER_C_TERMS_ACCEPTED: flag(false),
+  MODEL_PROVIDER_FAKE: flag(false),
+
+  MODEL_RUNTIME_SECRET: encryptionKey.optional(),
+  MODEL_RUNTIME_URL: z
+    .url({ protocol: /^https$/, abort: true, error: 'expected an https URL' })
+    .optional(),
+  MODEL_RUNTIME_CA_FILE: nonEmpty.optional(),
+  MODEL_RUNTIME_HOST: nonEmpty.default('127.0.0.1'),
+  MODEL_RUNTIME_PORT: integer(8443, 0, 65_535),
+  MODEL_RUNTIME_CERT_FILE: nonEmpty.optional(),
+  MODEL_RUNTIME_KEY_FILE: nonEmpty.optional(),
+  MODEL_RUNTIME_STATE_DIR: nonEmpty.optional(),
+  MODEL_RUNTIME_SANDBOX: z
+    .enum(['bubblewrap', 'process'], { error: 'expected bubblewrap or process' })
+    .default('bubblewrap'),
 
   CONNECTION_PROVIDERS_DIR: nonEmpty.optional(),
 
   BILLING_DEFAULT_PLAN: z
     .enum(['free', 'starter', 'pro', 'scale'], { error: 'expected free, starter, pro or scale' })
     .default('scale'),
+  RUNS_AT_A_TIME_PER_ORGANIZATION: wholeNumber(1, 1_000_000).optional(),
+  MAX_COST_USD_PER_ORGANIZATION: z
+    .string()
+    .regex(
+      /^(?!0+(\.0+)?$)\d{1,9}(\.\d{1,10})?$/,
+      'expected a positive decimal number, like 250.00',
+    )
+    .optional(),
   COMMERCIAL_ACQUISITION_ENABLED: flag(false),
   CHECKOUT_ENABLED: flag(false),
   AUTOMATIC_TAX_ENABLED: flag(false),
@@ -116,9 +153,38 @@ export const variables = {
 
 export const configSchema = z.object({
   ...variables,
-  /** Of the variables `CONNECTION_<NAME>_CLIENT_ID` and `…_SECRET`, which are as many as there are providers. */
+  /** Collected from `CONNECTION_<NAME>_CLIENT_ID` and `…_SECRET`, a pair for each provider. */
   CONNECTION_CLIENTS: z.custom<ConnectionClients>().default({}),
 });
+
+/** The private provider runtime: no database, no Temporal, and none of the secrets but the one it shares. */
+export const runtimeSchema = configSchema
+  .pick({
+    NODE_ENV: true,
+    LOG_LEVEL: true,
+    METRICS_PORT: true,
+    METRICS_HOST: true,
+    MODEL_STEP_TIMEOUT_SECONDS: true,
+    MODEL_PROVIDER_A_ENABLED: true,
+    MODEL_PROVIDER_A_FILE: true,
+    MODEL_PROVIDER_A_TERMS_ACCEPTED: true,
+    MODEL_PROVIDER_B_ENABLED: true,
+    MODEL_PROVIDER_B_FILE: true,
+    MODEL_PROVIDER_B_TERMS_ACCEPTED: true,
+    MODEL_PROVIDER_C_ENABLED: true,
+    MODEL_PROVIDER_C_FILE: true,
+    MODEL_PROVIDER_C_TERMS_ACCEPTED: true,
+    MODEL_PROVIDER_FAKE: true,
+    MODEL_RUNTIME_HOST: true,
+    MODEL_RUNTIME_PORT: true,
+    MODEL_RUNTIME_SANDBOX: true,
+  })
+  .extend({
+    MODEL_RUNTIME_SECRET: encryptionKey,
+    MODEL_RUNTIME_CERT_FILE: file('PEM certificate'),
+    MODEL_RUNTIME_KEY_FILE: file('PEM key'),
+    MODEL_RUNTIME_STATE_DIR: file('folder that only the runtime can read'),
+  });
 
 export type Config = z.output<typeof configSchema>;
 export type Variable = keyof typeof variables;
@@ -131,6 +197,10 @@ export const BILLING_VARIABLES = [
   'STRIPE_PRICE_PRO',
   'STRIPE_PRICE_SCALE',
 ] as const satisfies readonly Variable[];
+
+function file(what: string) {
+  return z.string({ error: `required: path of a ${what}` }).min(1, 'expected a non-empty value');
+}
 
 function isBase64Of32Bytes(value: string): boolean {
   return (

@@ -19,7 +19,7 @@ export function openDatabase(options: {
   poolSize: number;
   applicationName: string;
   onError?: (error: Error) => void;
-  /** How long an answer may take. Default 35 seconds. */
+  /** Limits the time of one query, its rows included. Default 35 seconds. */
   queryTimeoutMs?: number;
 }): Database {
   const pool = new pg.Pool({
@@ -29,7 +29,7 @@ export function openDatabase(options: {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     statement_timeout: 30_000,
-    // That one is kept by the server: of one that has gone silent it tells nothing.
+    // The server enforces its own limit only while it is there: one that has gone silent needs a limit on this side.
     query_timeout: options.queryTimeoutMs ?? 35_000,
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
@@ -41,13 +41,13 @@ export function openDatabase(options: {
   return pool;
 }
 
-/** All rows. Statements are prepared once a connection under the hash of their text. */
+/** Returns all rows. Statements are prepared once a connection under the hash of their text. */
 export async function rows<Row extends pg.QueryResultRow>(db: Db, statement: Sql): Promise<Row[]> {
   const result = await db.query<Row>(prepared(statement));
   return result.rows;
 }
 
-/** The first row, or undefined. */
+/** Returns the first row, or undefined. */
 export async function row<Row extends pg.QueryResultRow>(
   db: Db,
   statement: Sql,
@@ -61,7 +61,7 @@ export async function execute(db: Db, statement: Sql): Promise<number> {
   return result.rowCount ?? 0;
 }
 
-/** The clock that all processes share; the same throughout a transaction. */
+/** Reads the clock that all processes share; it stands still throughout a transaction. */
 export async function databaseTime(db: Db): Promise<Date> {
   const time = await row<{ now: Date }>(db, sql`select now()`);
   if (time === undefined) throw new Error('no time from the database');
@@ -75,10 +75,13 @@ export async function databaseTime(db: Db): Promise<Date> {
 export async function transaction<T>(database: Database, work: (tx: Db) => Promise<T>): Promise<T> {
   const client = await database.connect();
   let broken: Error | undefined;
+  const following: (() => void)[] = [];
+  followUps.set(client, following);
   try {
     await client.query('begin');
     const result = await work(client);
     await client.query('commit');
+    for (const followUp of following) followUp();
     return result;
   } catch (error) {
     // A connection that is gone or silent needs no rollback: closing it is one.
@@ -90,11 +93,24 @@ export async function transaction<T>(database: Database, work: (tx: Db) => Promi
     }
     throw error;
   } finally {
+    followUps.delete(client);
     client.release(broken);
   }
 }
 
-/** Whether the error means that Postgres could not be reached or is going away, not that the query is wrong. */
+const followUps = new WeakMap<Db, (() => void)[]>();
+
+/**
+ * Calls `work` once the transaction has committed, and never when it rolls back; at once when `db` is no transaction.
+ * For what follows a change that its caller, in a lower subject, knows nothing of. `work` must not throw.
+ */
+export function afterCommit(db: Db, work: () => void): void {
+  const following = followUps.get(db);
+  if (following === undefined) work();
+  else following.push(work);
+}
+
+/** Tells whether the error means that Postgres could not be reached or is going away, not that the query is wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -104,13 +120,6 @@ export function isUnavailable(error: unknown): boolean {
     /timeout exceeded when trying to connect|Query read timeout|Connection terminated|is not queryable/.test(
       error.message,
     )
-  );
-}
-
-/** Whether the error is a violation of the named unique constraint or index. */
-export function isUniqueViolation(error: unknown, constraint: string): boolean {
-  return (
-    error instanceof pg.DatabaseError && error.code === '23505' && error.constraint === constraint
   );
 }
 

@@ -1,9 +1,9 @@
 export { default as sql, empty, join, raw, type Sql } from 'sql-template-tag';
 export {
+  afterCommit,
   databaseTime,
   execute,
   isUnavailable,
-  isUniqueViolation,
   openDatabase,
   row,
   rows,

@@ -5,8 +5,8 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Does `work` again and again while Postgres is away, until `signal` aborts. Only for work that leaves the same on
- * record however often it is done, since the answer to a commit may be what was lost.
+ * Repeats `work` while Postgres is away, until `signal` aborts. Only for idempotent work, since the response to a
+ * commit may be what was lost.
  * @throws what `work` throws, unless it says that Postgres cannot be reached
  */
 export async function persistently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -28,8 +28,8 @@ export function createInstruments(registry: Registry) {
     }),
     runsEnded: new Counter({
       name: 'ras_runs_ended_total',
-      help: 'Runs that this process brought to an end, by final state and reason.',
-      labelNames: ['state', 'reason'],
+      help: 'Runs that this process brought to an end, by final state, reason and class of failure.',
+      labelNames: ['state', 'reason', 'class'],
       registers,
     }),
     claimLag: new Histogram({

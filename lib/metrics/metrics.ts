@@ -2,12 +2,13 @@ import { Registry } from 'prom-client';
 import { createInstruments } from './instruments.ts';
 
 /**
- * What the product tells of itself while it works. Every label comes from a closed or bounded set: route patterns,
+ * Counts what the product does while it works. Every label comes from a closed or bounded set: route patterns,
  * states, reasons, models of the directory; never an id, a URL or a text.
  */
 export interface Metrics {
   httpRequest(request: { method: string; route: string; status: number; seconds: number }): void;
-  runEnded(run: { state: string; reason: string | null }): void;
+  /** `failureClass` says whose fault a failed run is. */
+  runEnded(run: { state: string; reason: string | null; failureClass: string | null }): void;
   /** One batch of a tick. `lagSeconds` is how late its oldest occurrence was claimed. */
   claimed(batch: {
     lagSeconds: number;
@@ -37,7 +38,8 @@ export function createMetrics(): { metrics: Metrics; registry: Registry } {
       on.httpRequests.inc({ method, route, status });
       on.httpDuration.observe({ method, route }, seconds);
     },
-    runEnded: ({ state, reason }) => on.runsEnded.inc({ state, reason: reason ?? 'none' }),
+    runEnded: ({ state, reason, failureClass }) =>
+      on.runsEnded.inc({ state, reason: reason ?? 'none', class: failureClass ?? 'none' }),
     claimed({ lagSeconds, runs, skipped }) {
       on.claimLag.observe(lagSeconds);
       on.occurrencesClaimed.inc(runs);

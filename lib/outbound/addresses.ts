@@ -4,12 +4,12 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Whether a connection to this address is allowed: public unicast only, and with
+ * Tells whether a connection to this address is allowed: public unicast only, and with
  * `allowPrivateNetwork` also loopback, private, carrier-grade NAT and unique local addresses. Cloud
  * metadata addresses are never allowed.
  *
  * Every IPv6 form that carries an IPv4 address (compatible, mapped, translated, NAT64, 6to4,
- * Teredo, ISATAP) is refused whatever it carries: who decodes it, and to what, is up to the network
+ * Teredo, ISATAP) is refused whatever it carries: what it is decoded to depends on the network
  * between.
  */
 export function isPermittedAddress(address: string, allowPrivateNetwork: boolean): boolean {

@@ -2,29 +2,29 @@ import type { Response } from 'undici';
 import { OutboundError } from './errors.ts';
 import { exchangeFault } from './faults.ts';
 
-export type BodyLimit = {
+export interface BodyLimit {
   host: string;
   signal: AbortSignal;
   /** Counted after decompression. */
   maxBytes: number;
   /**
-   * What happens at the first byte too many: fail, or end the body there and close the connection.
+   * Says what the first byte too many does: fail, or end the body there and close the connection.
    */
   onOverflow: 'error' | 'truncate';
   /** Called once, however the body ends. */
   onEnd: (end: BodyEnd) => void;
-};
+}
 
 export type BodyEnd =
   /** Read to its end, or cut off at the limit, or no longer wanted by its reader. */
   { how: 'complete' | 'truncated' | 'cancelled' } | { how: 'failed'; fault: unknown };
 
 /**
- * The response's body as a stream that ends at the limit, its faults told as `OutboundError`.
+ * Returns the response's body as a stream that ends at the limit and fails with `OutboundError`.
  *
  * undici closes the connection of a response that becomes garbage while its body is not locked. So
  * the stream keeps the response alive, else a body read late would be empty, and locks the body at
- * the first read only, else an answer that nobody ever reads would hold its connection.
+ * the first read only, else a response that nobody ever reads would hold its connection.
  */
 export function limitedBody(
   response: Response,

@@ -5,25 +5,25 @@ import { follow, type RedirectLimit } from './redirects.ts';
 import { startTimeLimit } from './time-limit.ts';
 import { checkedUrl } from './urls.ts';
 
-/** What all calls of one client share. */
-export type CallContext = {
+/** Settings that all calls of one client share. */
+export interface CallContext {
   dispatcher: Dispatcher;
   allowPrivateNetwork: boolean;
   userAgent: string;
-};
+}
 
-export type CallLimits = {
-  /** For the whole call, redirects and body included; none by default. */
+export interface CallLimits {
+  /** Limits the whole call, redirects and body included; no limit by default. */
   timeoutMs?: number | undefined;
   maxResponseBytes: number;
   onOverflow: 'error' | 'truncate';
   redirects: RedirectLimit;
   signal?: AbortSignal | undefined;
-  /** Told once how the body of the answer ended. */
+  /** Called once, when the body of the response has ended. */
   onEnd?: ((end: BodyEnd, status: number) => void) | undefined;
-};
+}
 
-export type Answer = {
+export interface Answer {
   url: URL;
   redirected: boolean;
   status: number;
@@ -33,10 +33,10 @@ export type Answer = {
   body: ReadableStream<Uint8Array> | null;
   /** Known once the body has ended. */
   isTruncated: () => boolean;
-};
+}
 
 /**
- * One call with all its limits: rejects with `OutboundError`, or with the reason of the caller's
+ * Makes one call within its limits. Rejects with `OutboundError`, or with the reason of the caller's
  * signal.
  */
 export async function call(

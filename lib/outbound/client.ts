@@ -7,7 +7,7 @@ import { refuseResetContent } from './reset-content.ts';
 import { sendRequest, type OutboundRequestOptions, type OutboundResponse } from './request.ts';
 import { checkedUrl } from './urls.ts';
 
-export type OutboundClientOptions = {
+export interface OutboundClientOptions {
   /** Opens http and private addresses, for local use. */
   allowPrivateNetwork: boolean;
   /**
@@ -22,15 +22,15 @@ export type OutboundClientOptions = {
   /** Resolution, TCP and TLS together. Default 10 seconds. */
   connectTimeoutMs?: number;
   /**
-   * From the request to the answer's headers, where no shorter limit is given. Default 5 minutes:
+   * Limits the wait for the response's headers, where no shorter limit is given. Default 5 minutes:
    * tools may work that long.
    */
   headersTimeoutMs?: number;
   /** Silence after which a body is given up. Default 5 minutes: event streams may be quiet. */
   idleTimeoutMs?: number;
-};
+}
 
-export type OutboundClient = {
+export interface OutboundClient {
   request: (options: OutboundRequestOptions) => Promise<OutboundResponse>;
   /** Guarded `fetch` with the default limits. */
   fetch: typeof globalThis.fetch;
@@ -39,10 +39,10 @@ export type OutboundClient = {
   checkUrl: (url: string | URL) => void;
   /** Ends all connections; exchanges under way fail with `aborted`. */
   close: () => Promise<void>;
-};
+}
 
 /**
- * The client for every call to an address that a user or another server has named: https to public
+ * Creates the client for every call to an address that a user or another server has named: https to public
  * addresses only, with limits on time and size. A request with a body is sent once, and again only
  * where a followed redirect within the origin asks for it.
  */

@@ -6,13 +6,13 @@ import { OutboundError } from './errors.ts';
 import { connectFault } from './faults.ts';
 import type { Lookup } from './lookup.ts';
 
-export type ConnectorOptions = {
+export interface ConnectorOptions {
   allowPrivateNetwork: boolean;
   lookup: Lookup;
   connectTimeoutMs: number;
   /** PEM certificates trusted instead of the usual authorities. */
   ca?: string;
-};
+}
 
 /**
  * Opens connections to permitted addresses only. A name is resolved once, here, and the socket is
@@ -59,7 +59,10 @@ function createCheckedLookup(options: ConnectorOptions): LookupFunction {
   };
 }
 
-type Resolved = { address: string; family: number };
+interface Resolved {
+  address: string;
+  family: number;
+}
 
 async function resolveChecked(
   hostname: string,

@@ -1,5 +1,5 @@
 /**
- * What went wrong with an outbound exchange. The message names the fault and the host and is safe
+ * Thrown when an outbound exchange fails. The message names the problem and the host and is safe
  * to show, store and log; there is no `cause`, because the errors of sockets and parsers carry
  * resolved addresses and received bytes.
  */
@@ -34,9 +34,12 @@ export type OutboundErrorCode =
   | 'aborted'
   | 'protocol_error';
 
-type OutboundErrorOptions = { host?: string; mayHaveArrived?: boolean };
+interface OutboundErrorOptions {
+  host?: string;
+  mayHaveArrived?: boolean;
+}
 
-/** Faults that end an exchange before the request is written to a connection. */
+/** Errors that end an exchange before the request is written to a connection. */
 const NEVER_SENT: ReadonlySet<OutboundErrorCode> = new Set([
   'blocked_url',
   'blocked_address',

@@ -1,15 +1,15 @@
 import { fetch, type Dispatcher, type Response } from 'undici';
 import { exchangeFault } from './faults.ts';
 
-export type OutboundRequest = {
+export interface OutboundRequest {
   url: URL;
   method: string;
   headers: Headers;
   body: Uint8Array | undefined;
-};
+}
 
 /**
- * Sends one request once and resolves when the headers are there. A redirect is an answer like any
+ * Sends one request once and resolves when the headers are there. A redirect is a response like any
  * other.
  */
 export async function exchange(
@@ -34,7 +34,7 @@ export async function exchange(
 }
 
 /**
- * The headers without those that belong to the connection: a caller's `Host` would also change the
+ * Drops the headers that belong to the connection: a caller's `Host` would also change the
  * TLS server name, and the others would break the framing.
  */
 function sendableHeaders({ headers, body }: OutboundRequest): Headers {
@@ -68,8 +68,8 @@ function sendingWhole(body: Uint8Array, dispatcher: Dispatcher): Dispatcher {
 }
 
 /**
- * A body that can be read once only: `fetch` would send a replayable one again when the answer is
- * 421.
+ * Makes a body that can be read only once: `fetch` would send a replayable one again when the
+ * response is 421.
  */
 function streamOnce(body: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({

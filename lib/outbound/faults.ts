@@ -16,7 +16,7 @@ export function connectFault(error: unknown, host: string, isTls: boolean): Outb
   return new OutboundError('connect_failed', `no connection${inBrackets(code)}`, { host });
 }
 
-/** Turns whatever an exchange over an established connection failed with into ours. */
+/** Turns any error of an exchange over an established connection into ours. */
 export function exchangeFault(error: unknown, host: string): OutboundError {
   const own = outboundErrorIn(error);
   if (own !== undefined) return own;
@@ -35,7 +35,7 @@ export function exchangeFault(error: unknown, host: string): OutboundError {
 }
 
 /**
- * The outbound fault behind another library's error: the MCP client, for one, wraps what `fetch`
+ * Finds the outbound error behind another library's: the MCP client, for one, wraps what `fetch`
  * rejects with.
  */
 export function outboundErrorIn(error: unknown): OutboundError | undefined {
@@ -52,8 +52,8 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
 const CLOSED_CODES: ReadonlySet<string> = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
 /**
- * A failed `connect` call, or several of them when a host has several addresses, as against a
- * failed handshake.
+ * Tells a failed `connect` call, or several of them when a host has several addresses, from a failed
+ * handshake.
  */
 function isSocketFault(error: unknown): boolean {
   if (error instanceof AggregateError) return true;
@@ -61,7 +61,7 @@ function isSocketFault(error: unknown): boolean {
 }
 
 /**
- * The error and what it was caused by, outermost first; `fetch` hides the reason two levels down.
+ * Lists the error and its causes, outermost first; `fetch` hides the reason two levels down.
  */
 function causes(error: unknown): unknown[] {
   const found: unknown[] = [];

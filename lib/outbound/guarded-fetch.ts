@@ -4,20 +4,20 @@ import { readOutgoing } from './outgoing.ts';
 import type { RedirectLimit } from './redirects.ts';
 import { checkedUrl } from './urls.ts';
 
-export type FetchLimits = {
+export interface FetchLimits {
   /** After decompression, and over the whole life of a stream. Default 10 MiB. */
   maxResponseBytes?: number;
-  /** From the call to the last byte of the body. Default none: pass a signal. */
+  /** Limits the time from the call to the last byte of the body. Default none: pass a signal. */
   timeoutMs?: number;
-  /** Told once how the body of the answer ended. */
+  /** Called once, when the body of the response has ended. */
   onEnd?: CallLimits['onEnd'];
-};
+}
 
 /**
- * A `fetch` for libraries that take one. As the standard one, except: faults are `OutboundError`; a
- * redirect is followed five times at most and with the checks of `follow`; `redirect: 'manual'`
- * gives the redirect itself, readable; a request body is read to memory before it is sent. An abort
- * rejects with the signal's reason.
+ * Creates a `fetch` for libraries that take one. It differs from the standard one: errors are
+ * `OutboundError`; at most five redirects are followed, with the checks of `follow`;
+ * `redirect: 'manual'` returns the redirect itself, readable; a request body is read into memory
+ * before it is sent. An abort rejects with the signal's reason.
  */
 export function createGuardedFetch(
   context: CallContext,
@@ -53,8 +53,7 @@ const REDIRECT_LIMITS: Record<Request['redirect'], RedirectLimit> = {
 };
 
 /**
- * The one place where undici's response becomes the runtime's own `Response` class, which libraries
- * test for.
+ * Turns undici's response into the runtime's own `Response` class, which libraries test for.
  */
 function toStandardResponse(answer: Answer): Response {
   const { status, statusText, headers, body, url, redirected } = answer;

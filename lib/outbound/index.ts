@@ -2,5 +2,3 @@ export { createOutboundClient, type OutboundClient, type OutboundClientOptions }
 export { OutboundError, type OutboundErrorCode } from './errors.ts';
 export { outboundErrorIn } from './faults.ts';
 export type { FetchLimits } from './guarded-fetch.ts';
-export type { Lookup } from './lookup.ts';
-export type { OutboundRequestOptions, OutboundResponse } from './request.ts';

@@ -27,10 +27,10 @@ export function createPublicLookup(servers?: readonly string[]): Lookup {
 }
 
 /**
- * The operating system's resolver, for local use: knows `localhost`, the hosts file and container
- * names.
+ * Asks the operating system's resolver, for local use: it knows `localhost`, the hosts file and
+ * container names.
  */
-export const systemLookup: Lookup = async (hostname) => {
+export async function systemLookup(hostname: string): Promise<readonly string[]> {
   const addresses = await lookup(hostname, { all: true });
   return addresses.map(({ address }) => address);
-};
+}

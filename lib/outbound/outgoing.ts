@@ -33,7 +33,7 @@ export async function readOutgoing(
   }
 }
 
-/** A text, which is what JSON-RPC sends: nothing of it has to be found out, and no stream read. */
+/** Recognizes a posted text, which is what JSON-RPC sends: it needs no stream to be read. */
 function isPlainPost(init: RequestInit | undefined): init is RequestInit & { body: string } {
   return typeof init?.body === 'string' && init.method?.toUpperCase() === 'POST';
 }

@@ -1,6 +1,6 @@
 /**
- * Ports on which other protocols listen, so that nobody makes us speak to a mail or database
- * server: the list of https://fetch.spec.whatwg.org/#port-blocking, which `fetch` applies when
+ * Tells ports on which other protocols listen, so that nobody makes us speak to a mail or database
+ * server. The list is that of https://fetch.spec.whatwg.org/#port-blocking, which `fetch` applies when
  * connecting and we apply already on saving.
  */
 export function isBlockedPort(port: string): boolean {

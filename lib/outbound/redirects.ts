@@ -2,18 +2,22 @@ import type { Response } from 'undici';
 import { OutboundError } from './errors.ts';
 import type { OutboundRequest } from './exchange.ts';
 
-export type Followed = { url: URL; response: Response; redirected: boolean };
+export interface Followed {
+  url: URL;
+  response: Response;
+  redirected: boolean;
+}
 
-export type RedirectOptions = {
+export interface RedirectOptions {
   /**
-   * How many to follow before the next one throws; `return` hands a redirect back as the answer it
-   * is.
+   * Limits how many are followed before the next one throws; `return` hands a redirect back like
+   * any other response.
    */
   redirects: RedirectLimit;
   /** Throws unless the URL is allowed. */
   check: (url: string) => URL;
   send: (request: OutboundRequest) => Promise<Response>;
-};
+}
 
 export type RedirectLimit = number | 'return';
 
@@ -28,7 +32,7 @@ export async function follow(first: OutboundRequest, options: RedirectOptions): 
   let response = await options.send(request);
   for (let followed = 0; options.redirects !== 'return' && isRedirect(response); followed++) {
     const from = request.url;
-    // Otherwise the connection of an answer that nobody reads would stay open.
+    // Otherwise the connection of a response that nobody reads would stay open.
     await response.body?.cancel();
     if (followed >= options.redirects) {
       throw new OutboundError('redirect_refused', 'too many redirects', { host: from.host });
@@ -85,8 +89,8 @@ function keepsMethod(method: string, status: number): boolean {
 const BODY_HEADERS = ['content-encoding', 'content-language', 'content-location', 'content-type'];
 
 /**
- * An allow-list, because any header a user configures may be a credential, whatever its name; so
- * may a session id.
+ * Keeps an allow-list, because any header a user configures may be a credential, whatever its name;
+ * so may a session id.
  */
 function harmlessHeaders(headers: Headers): Headers {
   return new Headers([...headers].filter(([name]) => HARMLESS_HEADERS.has(name)));
@@ -102,8 +106,8 @@ const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A fault on the way to a redirect's target: the request itself has reached the first server by
- * then.
+ * Marks an error on the way to a redirect's target: by then the request itself has reached the
+ * first server.
  */
 function afterRedirect(error: unknown, from: URL): unknown {
   if (!(error instanceof OutboundError) || error.code === 'redirect_refused') return error;

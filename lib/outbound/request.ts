@@ -3,12 +3,12 @@ import { OutboundError } from './errors.ts';
 import { readOutgoing } from './outgoing.ts';
 import { checkedUrl } from './urls.ts';
 
-export type OutboundRequestOptions = {
+export interface OutboundRequestOptions {
   url: string | URL;
   method?: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer>;
-  /** For the whole exchange, from name resolution to the last byte. Default 20 seconds. */
+  /** Limits the whole exchange, from name resolution to the last byte. Default 20 seconds. */
   timeoutMs?: number;
   /** After decompression. Default 1 MiB. */
   maxResponseBytes?: number;
@@ -18,26 +18,26 @@ export type OutboundRequestOptions = {
    */
   onOverflow?: 'error' | 'truncate';
   /**
-   * Default 0: a redirect is returned as the answer it is. Otherwise one more than this is
+   * Default 0: a redirect is returned like any other response. Otherwise one more than this is
    * `redirect_refused`.
    */
   maxRedirects?: number;
   signal?: AbortSignal;
-};
+}
 
-export type OutboundResponse = {
+export interface OutboundResponse {
   status: number;
   headers: Headers;
   body: Buffer;
   truncated: boolean;
-  /** Where the answer came from, after redirects. */
+  /** URL that the response came from, after redirects. */
   url: string;
   durationMs: number;
-};
+}
 
 /**
- * One exchange, read to its end. Any status is an answer; throws `OutboundError` when there is
- * none.
+ * Makes one exchange and reads it to its end. Any status is a response; throws `OutboundError` when
+ * there is none.
  */
 export async function sendRequest(
   options: OutboundRequestOptions,

@@ -1,11 +1,11 @@
 import { OutboundError } from './errors.ts';
 
-export type TimeLimit = {
+export interface TimeLimit {
   /** Aborts at the deadline or with the caller's signal, with that one's reason. */
   signal: AbortSignal;
   /** Frees the timer and the listener; to be called when the exchange has ended, however it did. */
   release: () => void;
-};
+}
 
 /** Joins a deadline for the whole exchange, body included, with the caller's signal. */
 export function startTimeLimit(

@@ -4,8 +4,8 @@ import { OutboundError } from './errors.ts';
 import { isBlockedPort } from './ports.ts';
 
 /**
- * The checks that need no network, for saving a URL and again before every request: parses the URL
- * and returns it, or throws `OutboundError` with `blocked_url` or `blocked_address`.
+ * Makes the checks that need no network, when a URL is saved and again before every request: parses
+ * the URL and returns it, or throws `OutboundError` with `blocked_url` or `blocked_address`.
  */
 export function checkedUrl(input: string | URL, allowPrivateNetwork: boolean): URL {
   const text = String(input);
@@ -49,7 +49,7 @@ function hostFault(url: URL, allowPrivateNetwork: boolean): string | undefined {
 }
 
 /**
- * The address in a URL's host, without brackets, when it is one. `URL` has by then turned every
+ * Returns the address in a URL's host, without brackets, when it is one. `URL` has by then turned every
  * other spelling of an IPv4 address (decimal, octal, hexadecimal, shortened, full-width digits)
  * into four decimal numbers.
  */

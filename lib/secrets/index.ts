@@ -1,3 +1,3 @@
-export { SEALED_COLUMNS, type SealedColumn } from './columns.ts';
-export { rotateSecrets, type RotatedColumn, type RotationOptions } from './rotate.ts';
+export { SEALED_COLUMNS } from './columns.ts';
+export { rotateSecrets } from './rotate.ts';
 export { createSecretBox, type SecretBox, type SecretPlace } from './secret-box.ts';

@@ -18,8 +18,8 @@ export interface RotationOptions {
 }
 
 /**
- * Seals everything that is not under the current key anew, in short transactions that hold only the rows at hand, while
- * the service goes on. What is done stays done: a rotation that was broken off is simply started again.
+ * Seals everything that is not under the current key again, in short transactions while the service runs. Finished
+ * batches stay: a rotation that was interrupted is simply started again.
  */
 export async function rotateSecrets(
   database: Database,

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** Where a ciphertext lives. It is authenticated with the text, so a value cannot be moved to another place. */
+/** Names where a ciphertext is stored. It is authenticated with the text, so a value cannot be moved elsewhere. */
 export interface SecretPlace {
   readonly table: string;
   readonly row: string;
@@ -11,9 +11,9 @@ export interface SecretBox {
   seal(plaintext: string, place: SecretPlace): string;
   /** @throws when the text was altered, moved, or sealed under a key this process does not hold */
   open(sealed: string, place: SecretPlace): string;
-  /** How every text that is sealed under the current key begins. */
+  /** Begins every text that is sealed under the current key. */
   readonly currentPrefix: string;
-  /** Whether the text is sealed under the current key, not the previous one. */
+  /** Tells whether the text is sealed under the current key, not the previous one. */
   isCurrent(sealed: string): boolean;
 }
 

@@ -1,9 +1,12 @@
 export { dropDetail, installRuntime } from './runtime.ts';
-export { connectionOptions, openTemporal, type TemporalSettings } from './connection.ts';
+export { openTemporal } from './connection.ts';
+export { connectionOptions } from './connection-options.ts';
 export { ensureSearchAttributes, SEARCH_ATTRIBUTE_NAMES } from './search-attributes.ts';
 export {
+  DEFAULT_TASK_QUEUE,
   SCHEDULER_WORKFLOW_ID,
   schedulerTaskQueue,
+  schedulerWorkflowId,
   SEARCH_ATTRIBUTE,
   webhookTaskQueue,
   TRACE_HEADER,

@@ -4,7 +4,7 @@ import {
   type ConnectionLike,
   type Metadata,
 } from '@temporalio/client';
-import type { connectionOptions } from './connection.ts';
+import type { ConnectionOptions } from './connection-options.ts';
 import { NativeConnection } from './native.ts';
 
 type Service = 'workflowService' | 'operatorService';
@@ -19,11 +19,11 @@ export class LazyConnection implements ConnectionLike {
   readonly plugins = [];
   readonly workflowService = WorkflowService.create(this.#forward('workflowService'));
   readonly operatorService = OperatorService.create(this.#forward('operatorService'));
-  readonly #options: Awaited<ReturnType<typeof connectionOptions>>;
+  readonly #options: ConnectionOptions;
   #connecting: Promise<NativeConnection> | undefined;
   #isOpen = false;
 
-  constructor(options: Awaited<ReturnType<typeof connectionOptions>>) {
+  constructor(options: ConnectionOptions) {
     this.#options = options;
   }
 

@@ -7,17 +7,31 @@ export const WORKFLOW = {
   webhookDelivery: 'webhookDelivery',
 } as const;
 
-/** The one scheduler of a namespace; every worker ensures it under this id. */
+/** The task queue of an installation that names none. */
+export const DEFAULT_TASK_QUEUE = 'routines';
+
+/** The scheduler of the default task queue; of every installation before there was one a task queue. */
 export const SCHEDULER_WORKFLOW_ID = 'scheduler';
 
-/**
- * Where attempts of webhook deliveries are served, with a concurrency of their own, so that receivers which hang cannot
- * take the slots of model steps.
- */
-export const webhookTaskQueue = (taskQueue: string): string => `${taskQueue}-webhooks`;
+/** Returns the id of a task queue's one scheduler, which every worker of the queue ensures. */
+export function schedulerWorkflowId(taskQueue: string): string {
+  return taskQueue === DEFAULT_TASK_QUEUE
+    ? SCHEDULER_WORKFLOW_ID
+    : `${SCHEDULER_WORKFLOW_ID}:${taskQueue}`;
+}
 
-/** Where ticks are served, so that the schedule is kept however many model steps are under way. */
-export const schedulerTaskQueue = (taskQueue: string): string => `${taskQueue}-scheduler`;
+/**
+ * Names the queue of webhook attempts, which has its own concurrency, so that receivers which hang cannot take the
+ * slots of model steps.
+ */
+export function webhookTaskQueue(taskQueue: string): string {
+  return `${taskQueue}-webhooks`;
+}
+
+/** Names the queue of ticks, so that the schedule is kept however many model steps are under way. */
+export function schedulerTaskQueue(taskQueue: string): string {
+  return `${taskQueue}-scheduler`;
+}
 
 /** The header that carries a W3C `traceparent` into workflows and activities. */
 export const TRACE_HEADER = 'traceparent';

@@ -1,2 +1,2 @@
-export { NO_TRACING, type Span, type SpanOptions, type Tracing } from './tracing.ts';
+export { NO_TRACING, type Tracing } from './tracing.ts';
 export { openTracing } from './open.ts';

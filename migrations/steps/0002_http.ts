@@ -9,7 +9,7 @@ export async function up(knex: Knex): Promise<void> {
       count integer not null
     ) with (fillfactor = 50);
   `);
-  // The stored answer may hold a secret that is shown once, so it is kept sealed.
+  // The stored response may hold a secret that is shown once, so it is kept sealed.
   await knex.raw(`
     create table idempotency_keys (
       scope text not null,

@@ -27,7 +27,8 @@ export async function up(knex: Knex): Promise<void> {
     create index connections_project_idx on connections (project_id, id desc);
   `);
 
-  // definition_hash is of what the server last said, confirmed_hash of what a person agreed to.
+  // definition_hash is the hash of the definition that the server sent last, confirmed_hash of the one that a person
+  // agreed to.
   await knex.raw(`
     create table tool_policies (
       id text primary key,

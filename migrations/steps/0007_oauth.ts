@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 export async function up(knex: Knex): Promise<void> {
-  // A sign-in under way. The state itself is with the browser only; sealed holds the PKCE verifier.
+  // Sign-ins under way. Only the browser has the state itself; sealed holds the PKCE verifier.
   await knex.raw(`
     create table oauth_flows (
       state_hash bytea primary key,
@@ -18,8 +18,8 @@ export async function up(knex: Knex): Promise<void> {
     create index oauth_flows_connection_idx on oauth_flows (connection_id);
   `);
 
-  // Whoever holds the lease renews the tokens; the version tells the others that it is done. Both stand in the row, so
-  // that no transaction is open while the provider is asked.
+  // The holder of the lease renews the tokens, and the version tells the others when it is done. Both are columns, so
+  // that no transaction is open during the call to the provider.
   await knex.raw(`
     alter table connections
       add column credentials_version integer not null default 1,

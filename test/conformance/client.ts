@@ -2,32 +2,30 @@
  * Our client under the client scenarios of `@modelcontextprotocol/conformance`: `node test/conformance/client.ts <url>`
  * does with a tool server what the service does, except that it plays the person at the browser too and keeps nothing.
  */
-import type { CredentialSource } from '#core/connections/index.ts';
-import { ToolServerFault } from '#core/connections/index.ts';
-import { openToolSession } from '#core/connections/mcp/session.ts';
 import { authorizationRequest } from '#core/connections/oauth/authorization-request.ts';
-import { toolServerDraft } from '#core/connections/oauth/draft.ts';
 import { grantHeaders } from '#core/connections/oauth/grant.ts';
 import { redirectUriOf } from '#core/connections/oauth/index.ts';
 import { discoveredTarget, type EarlierSignIn } from '#core/connections/oauth/target.ts';
 import { redeemCode, scopesIn } from '#core/connections/oauth/token-endpoint.ts';
 import { TOOL_SERVER } from '#core/connections/providers/catalogue.ts';
-import { findTool, listAllTools } from '#core/connections/tools/list-tools.ts';
+import {
+  findTool,
+  listAllTools,
+  openToolSession,
+  ToolServerError,
+  type RequestCredentials,
+} from '#core/mcp/index.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 
 const UI_ORIGIN = 'http://localhost:3000';
 /** The scenarios know a client by this address, and read nothing there. */
 const CLIENT_METADATA_URL = 'https://conformance-test.local/client-metadata.json';
-const limits = () => ({ signal: new AbortController().signal, timeoutMs: 20_000 });
+function limits() {
+  return { signal: new AbortController().signal, timeoutMs: 20_000 };
+}
 
 const outbound = createOutboundClient({ allowPrivateNetwork: true });
-const connection = toolServerDraft({
-  id: '',
-  projectId: '',
-  name: 'conformance',
-  url: process.argv.at(-1) ?? '',
-  createdBy: null,
-});
+const url = process.argv.at(-1) ?? '';
 
 /** Of the tools that want some; the second is to be given the schema of the first tool there is. */
 const ARGUMENTS: Readonly<Record<string, (first: unknown) => Record<string, unknown>>> = {
@@ -38,9 +36,9 @@ const ARGUMENTS: Readonly<Record<string, (first: unknown) => Record<string, unkn
 /** What the connection's row would hold. */
 let headers: Record<string, string> = {};
 let earlier: EarlierSignIn | undefined;
-const credentials: CredentialSource = {
+const credentials: RequestCredentials = {
   headers: async () => headers,
-  async refused(_connection, _used, _signal, demanded = []) {
+  async refused(_used, _signal, demanded = []) {
     if (earlier === undefined) return undefined;
     earlier = { ...earlier, demandedScopes: [...earlier.demandedScopes, ...demanded] };
     return undefined;
@@ -55,7 +53,7 @@ try {
 }
 
 async function afterSignIn(error: unknown): Promise<void> {
-  if (!(error instanceof ToolServerFault) || error.kind !== 'sign_in') throw error;
+  if (!(error instanceof ToolServerError) || error.kind !== 'sign_in') throw error;
   await signIn();
   await useTools();
 }
@@ -64,7 +62,7 @@ async function afterSignIn(error: unknown): Promise<void> {
 async function signIn(): Promise<void> {
   const target = await discoveredTarget(
     { outbound, uiOrigin: UI_ORIGIN, clientMetadataUrl: CLIENT_METADATA_URL },
-    { provider: TOOL_SERVER, draft: connection, givenClient: givenClient(), earlier },
+    { provider: TOOL_SERVER, url, givenClient: givenClient(), earlier },
   );
   const { server, client, resource, scope } = target;
   const redirectUri = redirectUriOf(UI_ORIGIN, TOOL_SERVER);
@@ -108,15 +106,15 @@ function givenClient() {
 
 /** Discovers, and calls each tool as a run does: as it is defined at that moment, and on with the next after a fault. */
 async function useTools(): Promise<void> {
-  const session = await openToolSession({ outbound, credentials }, connection, limits());
+  const session = await openToolSession({ outbound }, { url, credentials }, limits());
   try {
     const { tools } = await listAllTools(session, limits());
     const calls = context().toolCalls ?? tools.map(({ name }) => ({ name, arguments: {} }));
     for (const call of calls) {
-      const tool = await findTool(session, call.name, limits());
-      if (tool === undefined) continue;
+      const found = await findTool(session, call.name, limits());
+      if (found === undefined) continue;
       const args = { ...ARGUMENTS[call.name]?.(tools[0]?.inputSchema), ...call.arguments };
-      await session.callTool(tool, args, limits()).catch(told);
+      await session.callTool(found.tool, args, limits()).catch(told);
     }
   } finally {
     await session.close();
@@ -125,5 +123,5 @@ async function useTools(): Promise<void> {
 
 /** A model would be told; only a sign-in is a person's business. */
 function told(error: unknown): void {
-  if (!(error instanceof ToolServerFault) || error.kind === 'sign_in') throw error;
+  if (!(error instanceof ToolServerError) || error.kind === 'sign_in') throw error;
 }

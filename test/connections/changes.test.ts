@@ -4,8 +4,15 @@ import { freePort } from '#dev/ports.ts';
 import { newId } from '#lib/ids.ts';
 import { signUp } from '#test/support/people.ts';
 import { runOnce } from '#test/support/routines.ts';
-import { startHostileFixture, type HostileFixture } from './hostile-fixture.ts';
-import { connect, marker, routineWith, scriptCalls, toolSteps, type Json } from './support.ts';
+import { startHostileFixture, type HostileFixture } from '#test/tools/hostile-fixture.ts';
+import {
+  connect,
+  marker,
+  routineWith,
+  scriptCalls,
+  toolSteps,
+  type Json,
+} from '#test/tools/support.ts';
 
 let fixture: HostileFixture;
 let { service, hostile, person, key } = {} as HostileFixture;
@@ -20,9 +27,12 @@ beforeEach(() => {
 });
 afterAll(() => fixture?.close());
 
-const path = (connectionId: string) => `/v1/connections/${connectionId}`;
-const connectGuarded = () =>
-  connect(key, { url: hostile.url('guarded'), bearerToken: 'first-credential' });
+function path(connectionId: string) {
+  return `/v1/connections/${connectionId}`;
+}
+function connectGuarded() {
+  return connect(key, { url: hostile.url('guarded'), bearerToken: 'first-credential' });
+}
 
 async function shown(connectionId: string): Promise<Json> {
   const { data } = await key.get('/v1/connections');

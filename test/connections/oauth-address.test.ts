@@ -15,11 +15,11 @@ let fixture: ProtectedFixture;
 /** Paths of the requests that the tool server got, which is in this process. */
 const asked: string[] = [];
 const requests = channel('http.server.request.start');
-const note = (message: unknown) => {
+function note(message: unknown) {
   const { url = '', headers } = (message as { request: IncomingMessage }).request;
   if (url.startsWith('/mcp') && fixture.toolServer.url.includes(headers.host ?? '-'))
     asked.push(url);
-};
+}
 
 beforeAll(async () => {
   fixture = await startProtectedFixture();

@@ -32,9 +32,12 @@ async function readClientMetadata(input: string | URL | Request): Promise<Respon
   return fetch(`${fixture.service.url}${url.pathname}`);
 }
 
-const start = (body: object, { person } = fixture) =>
-  person.session.post('/v1/connections/oauth/tool-server/start', body);
-const queryOf = (url: string) => new URL(url).searchParams;
+function start(body: object, { person } = fixture) {
+  return person.session.post('/v1/connections/oauth/tool-server/start', body);
+}
+function queryOf(url: string) {
+  return new URL(url).searchParams;
+}
 
 test('the document says who we are, plainly, to anybody', async () => {
   const response = await fetch(`${fixture.service.url}/oauth/client-metadata.json`);

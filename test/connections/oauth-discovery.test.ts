@@ -115,7 +115,7 @@ function start(home: Receiver, clientMetadataUrl = CLIENT_METADATA_URL) {
 }
 
 const CLIENT_METADATA_URL = 'https://api.acme.dev/oauth/client-metadata.json';
-const BLOCKED = { code: 'invalid_request', fault: 'blocked' };
+const BLOCKED = { code: 'invalid_request', reason: 'blocked' };
 
 test('the server of these tests is one that can be signed in to', async () => {
   const started = await start(await hostileServer({}));
@@ -210,8 +210,8 @@ test.each([
     'foreign_resource',
   ],
   ['no registration', { metadata: { registration_endpoint: undefined } }, 'no_registration'],
-])('a server with %s is not signed in to', async (_, answers, fault) => {
-  await expect(start(await hostileServer(answers))).rejects.toMatchObject({ fault });
+])('a server with %s is not signed in to', async (_, answers, reason) => {
+  await expect(start(await hostileServer(answers))).rejects.toMatchObject({ reason });
 });
 
 test('nothing of what a hostile server says is in the error', async () => {

@@ -32,13 +32,25 @@ afterEach(() => {
   control().tokenFaults.length = 0;
 });
 
-const control = () => fixture.authorizationServer.control;
-const accounts = () => person.session.get(`/v1/connections/${id}/accounts`);
-const connection = () => readConnection(fixture.service.deps.database, person.projectId, id);
-const never = () => new AbortController().signal;
+function control() {
+  return fixture.authorizationServer.control;
+}
+function accounts() {
+  return person.session.get(`/v1/connections/${id}/accounts`);
+}
+function connection() {
+  return readConnection(fixture.service.deps.database, person.projectId, id);
+}
+function never() {
+  return new AbortController().signal;
+}
 
-const expireIn = (seconds: number) => expiresIn(fixture.service, id, seconds);
-const grant = () => storedGrant(fixture.service, id);
+function expireIn(seconds: number) {
+  return expiresIn(fixture.service, id, seconds);
+}
+function grant() {
+  return storedGrant(fixture.service, id);
+}
 
 test('ten callers in five instances renew a token once, and all get the new one', async () => {
   const { deps } = fixture.service;

@@ -7,7 +7,7 @@ import {
 } from '#dev/authorization-server/protected-tool-server.ts';
 import { rows, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '../support/people.ts';
-import { startEverythingServer, type EverythingServer } from './everything-server.ts';
+import { startEverythingServer, type EverythingServer } from '#test/tools/everything-server.ts';
 import {
   API_KEY,
   CLIENT_SECRET,
@@ -39,12 +39,18 @@ beforeEach(() => {
   control().revocationFaults.length = 0;
 });
 
-const control = () => fixture.authorizationServer.control;
-const isLive = async (token: string) =>
-  (await fixture.authorizationServer.accessToken(token)) !== undefined;
-const remove = (id: string) => person.session.delete(`/v1/connections/${id}`);
-const revoked = (...hints: string[]) =>
-  vi.waitFor(() => expect(control().revocationRequests).toEqual(hints));
+function control() {
+  return fixture.authorizationServer.control;
+}
+async function isLive(token: string) {
+  return (await fixture.authorizationServer.accessToken(token)) !== undefined;
+}
+function remove(id: string) {
+  return person.session.delete(`/v1/connections/${id}`);
+}
+function revoked(...hints: string[]) {
+  return vi.waitFor(() => expect(control().revocationRequests).toEqual(hints));
+}
 
 async function connected(provider = 'fixture', body: object = {}): Promise<string> {
   return (await signIn(person.session, provider, body)).data.id;
@@ -125,7 +131,7 @@ test('the log says what came of it, and no secret', async () => {
     const { accessToken, refreshToken } = await storedGrant(fixture.service, id);
     secrets.push(accessToken, refreshToken);
     lines.length = 0;
-    await deleteConnection(deps, person.projectId, id);
+    await deleteConnection(deps, person.projectId, id, person.userId);
     await vi.waitFor(() => expect(lines).toHaveLength(1));
     for (const secret of secrets) expect(lines[0]).not.toContain(secret);
     return JSON.parse(lines[0]!) as object;

@@ -6,7 +6,7 @@ import {
   startProtectedFixture,
   type ProtectedFixture,
 } from './sign-in-fixture.ts';
-import { confirm, marker, requestsWith, scriptCalls } from './support.ts';
+import { confirm, marker, requestsWith, scriptCalls } from '#test/tools/support.ts';
 
 let fixture: ProtectedFixture;
 

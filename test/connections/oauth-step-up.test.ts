@@ -1,10 +1,6 @@
-import { InsufficientScopeError } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { checkToolServer, readConnection, type CredentialSource } from '#core/connections/index.ts';
-import { toToolServerFault } from '#core/connections/mcp/fault.ts';
-import { toolServerDraft } from '#core/connections/oauth/draft.ts';
+import { readConnection } from '#core/connections/index.ts';
 import { ALL_SCOPES, TOOLS_SCOPE, WRITE_SCOPE } from '#dev/authorization-server/scope.ts';
-import { localClient, startReceiver } from '../outbound/receiver.ts';
 import { createRoutine, runOnce } from '../support/routines.ts';
 import {
   signIn,
@@ -21,7 +17,7 @@ import {
   scriptCalls,
   toolSteps,
   type Json,
-} from './support.ts';
+} from '#test/tools/support.ts';
 
 let fixture: ProtectedFixture;
 let { service, person, toolServer, authorizationServer } = {} as ProtectedFixture;
@@ -36,7 +32,9 @@ beforeEach(() => {
   authorizationServer.control.agreedTo = ALL_SCOPES;
 });
 
-const scopesOf = (url: string) => new URL(url).searchParams.get('scope')?.split(' ');
+function scopesOf(url: string) {
+  return new URL(url).searchParams.get('scope')?.split(' ');
+}
 
 async function signInAgain(connectionId: string): Promise<Json> {
   return (await signIn(person.session, 'tool-server', { connectionId })).data;
@@ -151,36 +149,4 @@ test('a typed-in token that lacks a scope takes its connection out of use as wel
   scriptCalls(service, mark, { name: 'echo', arguments: { message: 'hello' } });
   await runOnce(session, found.routineId);
   expect(await read(found.connectionId)).toMatchObject(NEEDS_SCOPES);
-});
-
-test('a token that was renewed on the spot and then lacks a scope is told of both', async () => {
-  const server = await startReceiver((request, response) => {
-    const isRenewed = request.headers.authorization === 'Bearer renewed';
-    const challenge = `Bearer error="insufficient_scope", scope="${WRITE_SCOPE}"`;
-    response
-      .writeHead(isRenewed ? 403 : 401, { 'www-authenticate': isRenewed ? challenge : 'Bearer' })
-      .end();
-  });
-  const refusals: unknown[] = [];
-  const credentials: CredentialSource = {
-    headers: async () => ({ authorization: 'Bearer old' }),
-    async refused(_connection, used, _signal, demanded) {
-      refusals.push([used['authorization'], demanded]);
-      return demanded === undefined ? { authorization: 'Bearer renewed' } : undefined;
-    },
-  };
-  const url = `${server.origin}/mcp`;
-  const draft = toolServerDraft({ id: '', projectId: '', name: '', url, createdBy: null });
-  await expect(
-    checkToolServer({ outbound: localClient(), credentials }, draft),
-  ).rejects.toMatchObject({ kind: 'sign_in' });
-  expect(refusals).toEqual([
-    ['Bearer old', undefined],
-    ['Bearer renewed', [WRITE_SCOPE]],
-  ]);
-});
-
-test('what the MCP client itself makes of a missing scope is a fault of the sign-in as well', () => {
-  const fault = toToolServerFault(new InsufficientScopeError({ requiredScope: WRITE_SCOPE }));
-  expect(fault).toMatchObject({ kind: 'sign_in', mayHaveArrived: false });
 });

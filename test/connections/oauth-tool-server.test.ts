@@ -23,9 +23,12 @@ beforeEach(() => {
   toolServer.bearers.length = 0;
 });
 
-const start = (body: object) =>
-  person.session.post('/v1/connections/oauth/tool-server/start', body);
-const signIn = (body: object) => signInTo(person.session, 'tool-server', body);
+function start(body: object) {
+  return person.session.post('/v1/connections/oauth/tool-server/start', body);
+}
+function signIn(body: object) {
+  return signInTo(person.session, 'tool-server', body);
+}
 
 test('a tool server that wants a sign-in says so, and how, when it is connected without one', async () => {
   const refused = await person.session.post('/v1/connections', {

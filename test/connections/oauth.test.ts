@@ -24,10 +24,12 @@ beforeEach(() => {
   fixture.authorizationServer.control.answer = 'approve';
 });
 
-const start = (session = person.session, provider = 'fixture', body = {}) =>
-  session.post(`/v1/connections/oauth/${provider}/start`, body);
-const comeBack = (query: string, session = person.session, provider = 'fixture') =>
-  session.get(`/oauth/callback/${provider}${query}`);
+function start(session = person.session, provider = 'fixture', body = {}) {
+  return session.post(`/v1/connections/oauth/${provider}/start`, body);
+}
+function comeBack(query: string, session = person.session, provider = 'fixture') {
+  return session.get(`/oauth/callback/${provider}${query}`);
+}
 
 test(
   'signing in makes a ready connection that is named after the account',

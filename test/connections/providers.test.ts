@@ -32,8 +32,9 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const connect = (apiKey: string, session = person.session, provider = 'fixture-key') =>
-  session.post(`/v1/connections/api-key/${provider}`, { apiKey });
+function connect(apiKey: string, session = person.session, provider = 'fixture-key') {
+  return session.post(`/v1/connections/api-key/${provider}`, { apiKey });
+}
 
 test(
   'the list names every provider and says which are configured',

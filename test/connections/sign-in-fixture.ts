@@ -15,7 +15,7 @@ import { rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '../support/client.ts';
 import { signUp, type Person } from '../support/people.ts';
 import { startService, type Service, type ServiceOptions } from '../support/service.ts';
-import { startEverythingServer, type EverythingServer } from './everything-server.ts';
+import { startEverythingServer, type EverythingServer } from '#test/tools/everything-server.ts';
 
 export const CLIENT_SECRET = 'canary-client-secret-0123456789abcdef';
 export const API_KEY = 'canary-api-key-0123456789';

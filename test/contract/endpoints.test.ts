@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { glob, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { AuthKind } from '#api/access.ts';
@@ -38,6 +39,14 @@ const beyondContract: readonly string[] = [
   'DELETE /v1/skills/{skillId}',
   'PATCH /v1/connections/{connectionId}',
   'POST /v1/routines/{routineId}/webhook-secret',
+  'GET /v1/routines/{routineId}/versions',
+  'GET /v1/routines/{routineId}/versions/{revision}',
+  'POST /v1/routines/{routineId}/versions/{revision}/restore',
+  'GET /v1/usage',
+  'GET /v1/organizations/{organizationId}',
+  'PATCH /v1/organizations/{organizationId}',
+  'GET /v1/projects/{projectId}',
+  'PATCH /v1/projects/{projectId}',
   'GET /v1/runs/{runId}/events',
   'POST /v1/runs/{runId}/cancel',
   'POST /v1/runs/{runId}/retry',
@@ -75,6 +84,20 @@ test('the OpenAPI document says the same of every operation as the routes do', (
   expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(asDocumented));
 });
 
+test('a route is named in the code as its operation is named in OpenAPI', async () => {
+  const named: string[] = [];
+  for await (const file of glob('api/{v1,outside}/**/*.ts')) {
+    const source = await readFile(file, 'utf8');
+    for (const [, name, id] of source.matchAll(DECLARATION)) {
+      named.push(String(id));
+      expect([file, name]).toEqual([file, id]);
+    }
+  }
+  expect(named.toSorted()).toEqual(routes.map(({ spec }) => spec.id).toSorted());
+});
+
+const DECLARATION = /^(?:export )?const (\w+) = (?:event)?[rR]oute\(\{\n.*\n.*\n {2}id: '(\w+)',$/gm;
+
 function readContract(): Map<string, Operation> {
   const file = new URL('./endpoints.json', import.meta.url);
   const operations = z
@@ -109,7 +132,7 @@ function contractAuth(kind: AuthKind): string {
   return kind === 'project-session' ? 'session' : kind;
 }
 
-/** What a document can say: a person's session is one scheme, whoever among the persons may call. */
+/** The scheme that a document can name: a person's session is one, whichever person may call. */
 function documentedForm({ auth, scope, success }: Operation): Operation {
   return { auth: auth.endsWith('session') && auth !== 'key-or-session' ? 'session' : auth, scope, success };
 }
@@ -129,7 +152,7 @@ function readDocument(): Map<string, Operation> {
       found.set(`${method.toUpperCase()} ${path}`, {
         auth: authOf(security),
         scope: security.find((scheme) => 'apiKey' in scheme)?.['apiKey']?.[0],
-        // A stream that has nothing to send any more also answers 204.
+        // A stream that has nothing to send any more also responds with 204.
         success: Math.min(...success.map(Number)),
       });
     }

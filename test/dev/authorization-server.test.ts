@@ -33,12 +33,15 @@ async function post(path: string, form: Record<string, string>) {
   return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
 }
 
-const startDevice = async () =>
-  (await post('/device/auth', { scope: 'openid offline_access tools' })).body;
-const poll = (deviceCode: string) =>
-  post('/token', { grant_type: DEVICE_GRANT, device_code: deviceCode });
-const refresh = (token: string) =>
-  post('/token', { grant_type: 'refresh_token', refresh_token: token });
+async function startDevice() {
+  return (await post('/device/auth', { scope: 'openid offline_access tools' })).body;
+}
+function poll(deviceCode: string) {
+  return post('/token', { grant_type: DEVICE_GRANT, device_code: deviceCode });
+}
+function refresh(token: string) {
+  return post('/token', { grant_type: 'refresh_token', refresh_token: token });
+}
 
 test('it says what it can do', async () => {
   const metadata = await fetch(`${server.issuer}/.well-known/openid-configuration`);

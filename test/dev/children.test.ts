@@ -39,11 +39,11 @@ afterEach(async () => {
 });
 
 /** Starts the fixture and resolves with the identities of its children. */
-const start = async (
+async function start(
   programs: string[],
   [command, ...before]: [string, ...string[]] = [process.execPath],
   env: NodeJS.ProcessEnv = {},
-): Promise<{ supervisor: ChildProcess; children: ProcessIdentity[] }> => {
+): Promise<{ supervisor: ChildProcess; children: ProcessIdentity[] }> {
   const supervisor = spawn(command, [...before, SCRIPT, dataDir, ...programs], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, npm_lifecycle_event: undefined, ...env },
@@ -53,14 +53,14 @@ const start = async (
   const children = pids.map((pid) => identify(pid)!);
   seen.push(...children);
   return { supervisor, children };
-};
+}
 
-const gone = async (process: ProcessIdentity): Promise<void> => {
+async function gone(process: ProcessIdentity): Promise<void> {
   await vi.waitFor(() => expect(isRunning(process)).toBe(false), { timeout: 15_000, interval: 25 });
-};
+}
 
 /** The watchdog is the supervisor's one child that runs our script of that name. */
-const watchdogOf = async (supervisor: number): Promise<ProcessIdentity> => {
+async function watchdogOf(supervisor: number): Promise<ProcessIdentity> {
   const found = await vi.waitFor(
     () => {
       const pids = readFileSync(`/proc/${supervisor}/task/${supervisor}/children`, 'utf8');
@@ -75,7 +75,7 @@ const watchdogOf = async (supervisor: number): Promise<ProcessIdentity> => {
   );
   seen.push(found);
   return found;
-};
+}
 
 const onLinux = process.platform === 'linux';
 

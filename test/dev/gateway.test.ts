@@ -23,22 +23,26 @@ beforeAll(async () => {
 beforeEach(() => gateway.control.reset());
 afterAll(() => gateway.stop());
 
-const post = (path: string, body: unknown, init: RequestInit = {}): Promise<Response> =>
-  fetch(path.startsWith('/_') ? origin + path : gateway.url + path, {
+function post(path: string, body: unknown, init: RequestInit = {}): Promise<Response> {
+  return fetch(path.startsWith('/_') ? origin + path : gateway.url + path, {
     method: 'POST',
     headers: { authorization: 'Bearer secret-key', 'content-type': 'application/json' },
     body: typeof body === 'string' ? body : JSON.stringify(body),
     ...init,
   });
+}
 
-const chatBody = (content: string, extra: object = {}): object => ({
-  model: 'fixture/writer-small',
-  messages: [{ role: 'user', content }],
-  ...extra,
-});
+function chatBody(content: string, extra: object = {}): object {
+  return {
+    model: 'fixture/writer-small',
+    messages: [{ role: 'user', content }],
+    ...extra,
+  };
+}
 
-const chat = (content: string, extra: object = {}, init: RequestInit = {}): Promise<Response> =>
-  post('/chat/completions', chatBody(content, extra), init);
+function chat(content: string, extra: object = {}, init: RequestInit = {}): Promise<Response> {
+  return post('/chat/completions', chatBody(content, extra), init);
+}
 
 const Answer = z.object({
   choices: z.array(
@@ -70,7 +74,9 @@ const Usage = z.object({
   completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
   cost: z.number().optional(),
 });
-const usageOf = ({ usage }: Answer): z.infer<typeof Usage> => Usage.parse(usage);
+function usageOf({ usage }: Answer): z.infer<typeof Usage> {
+  return Usage.parse(usage);
+}
 
 const Chunk = z.object({
   choices: z.array(
@@ -82,21 +88,25 @@ const Chunk = z.object({
   usage: z.unknown().optional(),
 });
 
-const answer = async (content: string, extra: object = {}): Promise<Answer> => {
+async function answer(content: string, extra: object = {}): Promise<Answer> {
   const response = await chat(content, extra);
   expect(response.status).toBe(200);
   return Answer.parse(await response.json());
-};
+}
 
-const textOf = ({ choices }: Answer): string => choices[0]!.message.content ?? '';
+function textOf({ choices }: Answer): string {
+  return choices[0]!.message.content ?? '';
+}
 
-const offered = (name: string, parameters: object = { type: 'object' }): object => ({
-  type: 'function',
-  function: { name, parameters },
-});
+function offered(name: string, parameters: object = { type: 'object' }): object {
+  return {
+    type: 'function',
+    function: { name, parameters },
+  };
+}
 
 /** The JSON of every event of a stream. */
-const events = async (response: Response): Promise<z.infer<typeof Chunk>[]> => {
+async function events(response: Response): Promise<z.infer<typeof Chunk>[]> {
   const text = await response.text();
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   return text
@@ -104,7 +114,7 @@ const events = async (response: Response): Promise<z.infer<typeof Chunk>[]> => {
     .map((event) => event.slice('data: '.length))
     .filter((data) => data.startsWith('{'))
     .map((data) => Chunk.parse(JSON.parse(data)));
-};
+}
 
 describe('the models list', () => {
   it('has models of every price shape, in the form of OpenAI', async () => {
@@ -422,23 +432,26 @@ describe('a script', () => {
   });
 });
 
-const conversation = (result: string): object => ({
-  messages: [
-    { role: 'user', content: 'Read the page' },
-    {
-      role: 'assistant',
-      content: null,
-      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'read', arguments: '{}' } }],
-    },
-    { role: 'tool', tool_call_id: 'c1', content: result },
-  ],
-  tools: [offered('read'), offered('send')],
-});
-const callsOf = async (extra: object): Promise<unknown[]> =>
-  ((await answer('', extra)).choices[0]!.message.tool_calls ?? []).map((call) => [
+function conversation(result: string): object {
+  return {
+    messages: [
+      { role: 'user', content: 'Read the page' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'read', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: result },
+    ],
+    tools: [offered('read'), offered('send')],
+  };
+}
+async function callsOf(extra: object): Promise<unknown[]> {
+  return ((await answer('', extra)).choices[0]!.message.tool_calls ?? []).map((call) => [
     call.function.name,
     JSON.parse(call.function.arguments),
   ]);
+}
 
 describe('a model that obeys', () => {
   beforeEach(() => gateway.control.script({ times: null, behaviour: { kind: 'obey' } }));

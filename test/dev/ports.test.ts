@@ -6,12 +6,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { assertPortFree, freePort, isListening } from '#dev/ports.ts';
 
 let server: Server | undefined;
-const listen = async (host: string): Promise<number> => {
+async function listen(host: string): Promise<number> {
   const port = await freePort();
   server = createServer();
   await new Promise<void>((resolve) => server!.listen(port, host, resolve));
   return port;
-};
+}
 
 afterEach(async () => {
   await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));

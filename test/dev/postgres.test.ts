@@ -38,12 +38,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const start = async (settings: Record<string, string> = {}): Promise<Postgres> => {
+async function start(settings: Record<string, string> = {}): Promise<Postgres> {
   running = await startPostgres({ dataDir, port, log: () => {}, settings });
   return running;
-};
+}
 
-const query = async (url: string, sql: string): Promise<Record<string, unknown>[]> => {
+async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -51,7 +51,7 @@ const query = async (url: string, sql: string): Promise<Record<string, unknown>[
   } finally {
     await client.end();
   }
-};
+}
 
 describe('the embedded Postgres', { timeout: 60_000 }, () => {
   it('starts on an empty folder, with the database, a private password and UTC', async () => {

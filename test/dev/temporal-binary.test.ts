@@ -39,35 +39,38 @@ afterEach(async () => {
 
 const RELEASE = `temporal version ${CLI_VERSION} (Server ${SERVER_VERSION}, UI 2.50.1)`;
 
-/** A program that answers every call as `temporal --version` would. */
-const temporalSaying = (output: string): string => `#!/bin/sh\necho '${output}'\n`;
+/** A program that responds to every call as `temporal --version` would. */
+function temporalSaying(output: string): string {
+  return `#!/bin/sh\necho '${output}'\n`;
+}
 
-const install = (path: string, content: string): void => {
+function install(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
   chmodSync(path, 0o755);
-};
+}
 
 /** Without a host to download from, one where nobody listens. */
-const ensure = async (downloadUrl?: string): Promise<TemporalBinary> =>
-  ensureTemporalBinary({
+async function ensure(downloadUrl?: string): Promise<TemporalBinary> {
+  return ensureTemporalBinary({
     env,
     downloadUrl: downloadUrl ?? `http://127.0.0.1:${await freePort()}`,
     onProgress: (message) => messages.push(message),
   });
+}
 
-const serve = async (listener: RequestListener): Promise<string> => {
+async function serve(listener: RequestListener): Promise<string> {
   server = createServer(listener);
   await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   return `http://127.0.0.1:${typeof address === 'object' ? address!.port : 0}`;
-};
+}
 
 /** A download host whose one release is an archive of these files. */
-const downloadHost = async (
+async function downloadHost(
   files: Record<string, string>,
   info: object = {},
-): Promise<{ url: string; requests: string[] }> => {
+): Promise<{ url: string; requests: string[] }> {
   const content = join(folder, 'content');
   for (const [name, text] of Object.entries(files)) install(join(content, name), text);
   const archive = execFileSync('tar', ['-czf', '-', '-C', content, ...Object.keys(files)]);
@@ -80,10 +83,11 @@ const downloadHost = async (
     } else response.end(archive);
   });
   return { url, requests };
-};
+}
 
 /** A Go compiler that takes a moment and "builds" a program with the given version text. */
-const fakeGo = (output: string): string => `#!/bin/sh
+function fakeGo(output: string): string {
+  return `#!/bin/sh
 echo "$@" >> ${folder}/go-calls
 while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
 echo 'go: downloading example.com/module v1.0.0' >&2
@@ -92,6 +96,7 @@ echo 'example.com/package' >&2
 printf '#!/bin/sh\\necho "${output}"\\n' > "$out"
 /bin/chmod 755 "$out"
 `;
+}
 
 describe('the pinned version', () => {
   it.each([

@@ -32,14 +32,14 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const withClient = async <T>(address: string, work: (client: Client) => Promise<T>): Promise<T> => {
+async function withClient<T>(address: string, work: (client: Client) => Promise<T>): Promise<T> {
   const connection = await Connection.connect({ address });
   try {
     return await work(new Client({ connection }));
   } finally {
     await connection.close();
   }
-};
+}
 
 /** The tests go through the life of one server, in order. */
 describe('the Temporal development server', { timeout: 60_000 }, () => {
@@ -120,4 +120,6 @@ describe('the Temporal development server', { timeout: 60_000 }, () => {
   });
 });
 
-const temporaryFolders = (): string[] => readdirSync(join(dataDir, 'tmp'));
+function temporaryFolders(): string[] {
+  return readdirSync(join(dataDir, 'tmp'));
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { execute, sql } from '#lib/database/index.ts';
-import { chaos } from './chaos.ts';
+import { chaos, SLOTS } from './chaos.ts';
 import { violations } from './invariants.ts';
 import type { Load } from './load.ts';
 
@@ -21,21 +21,27 @@ test(
     console.log(report.figures.join('\n'));
     expect(report.violations).toEqual([]);
     expect(report.kills).toBe(30);
+    // Runs also had to wait for a slot, and were there to be started when a worker had died.
+    expect(report.mostOpenRuns).toBeGreaterThan(2 * SLOTS);
   },
 );
 
-/** What is checked above has to be able to fail: each of these is a fault that the kills must not have caused. */
+/** Proves that the invariants can fail: each of these changes breaks one that the kills must not have broken. */
 async function everyFaultIsNoticed(load: Load): Promise<void> {
-  const { database, ledger } = load;
+  const { database, ledger, tools } = load;
   const [run, other] = ledger.accepted.map(({ id }) => id).slice(-2);
   const before = new Set(await violations(load));
   for (const fault of [
-    sql`insert into runs (id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
-      select 'run_twice', project_id, routine_id, 1, 'manual', 'queued', 1, 10 from runs where id = ${run}`,
+    sql`insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
+      select 'run_twice', organization_id, project_id, routine_id, 1, 'manual', 'queued', 1, 10 from runs where id = ${run}`,
     sql`update runs set scheduled_for = scheduled_for + interval '1 second' where id =
       (select id from runs where trigger = 'schedule' limit 1)`,
     sql`delete from usage_ledger where run_id = (select run_id from usage_ledger limit 1)`,
-    sql`update steps set attempt = 0 where run_id = (select run_id from steps where state = 'succeeded' limit 1)`,
+    sql`update steps set attempt = 0 where kind = 'model' and run_id =
+      (select run_id from steps where kind = 'model' and state = 'succeeded' limit 1)`,
+    sql`update steps set attempt = 0 where kind = 'tool' and tool->>'name' = 'lookup'`,
+    sql`update steps set state = 'failed' where (run_id, index) =
+      (select run_id, index from steps where tool->>'name' = 'send_message' and state = 'succeeded' limit 1)`,
     sql`delete from webhook_attempts where delivery_id =
       (select id from webhook_deliveries where run_id = ${run})`,
     sql`delete from webhook_deliveries where run_id = ${run}`,
@@ -44,6 +50,9 @@ async function everyFaultIsNoticed(load: Load): Promise<void> {
     expect(await execute(database, fault)).toBeGreaterThan(0);
   }
   ledger.accepted.push({ id: 'run_lost', key: 'lost' });
+  // A message that is sent a second time.
+  const sent = new Set(tools.calls.filter(({ name }) => name === 'send_message'));
+  tools.calls.push(...sent);
   const noticed = (await violations(load)).filter((fault) => !before.has(fault));
   for (const words of [
     'run run_lost was accepted and is not on record',
@@ -53,6 +62,9 @@ async function everyFaultIsNoticed(load: Load): Promise<void> {
     'on record that was never due',
     'the ledger disagree',
     'attempts on record',
+    'called its tool 2 times, 1 would be right',
+    'called its tool 1 times, 0 would be right',
+    'called its tool, and the call is failed',
     `run ${run} has no delivery`,
     'arrived and is not on record',
     'arrived with different bodies',

@@ -37,7 +37,7 @@ export interface Cluster {
   readonly deaths: readonly Death[];
   /** `kill -9`; resolves when the process is gone. */
   kill(role: Role): Promise<void>;
-  /** Resolves when Postgres, Temporal or an API answers; a worker is only spawned. */
+  /** Resolves when Postgres, Temporal or an API responds; a worker is only spawned. */
   start(role: Role): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface ClusterOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** How long a process that ended by itself stays down, as under any process manager. */
+/** A process that ended by itself stays down for this long, as under any process manager. */
 const RESTART_MS = 500;
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {

@@ -2,10 +2,10 @@ import { row, rows, sql } from '#lib/database/index.ts';
 import type { Cluster } from './cluster.ts';
 import type { Load } from './load.ts';
 
-/** What happened, as lines to print. */
+/** Describes the events of a test in lines to print. */
 export async function figures(
   cluster: Cluster,
-  { database, ledger, modelCalls, receiver }: Load,
+  { database, ledger, modelCalls, mostOpenRuns, receiver, tools }: Load,
 ): Promise<string[]> {
   const byState = await rows<{
     trigger: string;
@@ -34,6 +34,13 @@ export async function figures(
       from webhook_deliveries
     `,
   );
+  const toolSteps = await rows<{ name: string; state: string; repeated: number; count: number }>(
+    database,
+    sql`
+      select tool->>'name' as name, state, count(*) as count, count(*) filter (where attempt > 1) as repeated
+      from steps where kind = 'tool' group by 1, 2 order by 1, 2
+    `,
+  );
   const calls = [...modelCalls.byStep.values()].flatMap((counts) => [...counts.values()]);
   const receipts = [...receiver.receipts.values()];
   const total = (numbers: readonly number[]) => numbers.reduce((sum, value) => sum + value, 0);
@@ -49,6 +56,11 @@ export async function figures(
       ledger.planted.filter(({ certain }) => !certain).length
     }`,
     `model steps: ${steps?.steps}, begun again ${steps?.repeated}; attempts on record ${steps?.attempts}, model calls ${total(calls)}`,
+    ...toolSteps.map(
+      ({ name, state, repeated, count }) =>
+        `tool calls, ${name}, ${state}: ${count}, begun again ${repeated}`,
+    ),
+    `tool calls that arrived: ${tools.calls.length}; most runs open at a time: ${mostOpenRuns()}`,
     `deliveries: ${sent?.deliveries}, sent again ${sent?.redone}; attempts on record ${sent?.attempts}, arrivals ${total(receipts.map(({ count }) => count))}`,
     `processes that ended by themselves: ${cluster.deaths.length}`,
     ...cluster.deaths.map(

@@ -1,8 +1,9 @@
 import { rows, sql, type Database } from '#lib/database/index.ts';
-import { KINDS } from './ledger.ts';
+import { kindOf } from './ledger.ts';
 import type { Load } from './load.ts';
+import { toolCalls } from './tool-invariants.ts';
 
-/** Every sentence is one thing that must not be. */
+/** Returns a sentence for each thing that must not be. */
 export async function violations(load: Load): Promise<string[]> {
   const { database, ledger } = load;
   return [
@@ -11,11 +12,12 @@ export async function violations(load: Load): Promise<string[]> {
     ...(await occurrences(load)),
     ...(await sums(database)),
     ...(await modelSteps(load)),
+    ...(await toolCalls(load)),
     ...(await deliveries(load)),
   ];
 }
 
-/** What was accepted is there, once, and has ended well. */
+/** Every accepted run is there, once, and has ended well. */
 async function runsOnRecord({ database, ledger }: Load): Promise<string[]> {
   const found = await rows<{ id: string; state: string; reason: string | null; trigger: string }>(
     database,
@@ -39,38 +41,55 @@ async function runsOnRecord({ database, ledger }: Load): Promise<string[]> {
   ];
 }
 
-/** Every planted occurrence has exactly one row, and there are no others. */
+/**
+ * Every planted occurrence is accounted for by exactly one row, and there are no others. A row stands for one, or for a
+ * streak of skipped ones: as many as it counts, from its first to its last.
+ */
 async function occurrences({ database, ledger }: Load): Promise<string[]> {
-  const found = await rows<{
-    routineId: string;
-    at: Date;
-    skippedCount: number | null;
-    state: string;
-  }>(
+  const found = await rows<Accounted>(
     database,
     sql`
-      select routine_id as "routineId", scheduled_for as at, skipped_count as "skippedCount", state
+      select routine_id as "routineId", scheduled_for as at, coalesce(skipped_until, scheduled_for) as until,
+        coalesce(skipped_count, 1) as count
       from runs where trigger = 'schedule'
     `,
   );
-  const nameOf = ({ routineId, at }: { routineId: string; at: Date }) =>
-    `${routineId} at ${at.toISOString()}`;
-  const counts = new Map<string, number>();
-  for (const row of found) counts.set(nameOf(row), (counts.get(nameOf(row)) ?? 0) + 1);
-  const planted = new Set(ledger.planted.map(nameOf));
-  return [
-    ...ledger.planted
-      .filter(({ certain }) => certain)
-      .map(nameOf)
-      .filter((name) => counts.get(name) !== 1)
-      .map((name) => `the occurrence of ${name} has ${counts.get(name) ?? 0} rows`),
-    ...[...counts.keys()]
-      .filter((name) => !planted.has(name))
-      .map((name) => `an occurrence of ${name} is on record that was never due`),
-    ...found
-      .filter(({ state, skippedCount }) => state === 'skipped' && skippedCount !== 1)
-      .map((row) => `the skipped occurrence of ${nameOf(row)} stands for ${row.skippedCount}`),
-  ];
+  const byRoutine = Map.groupBy(found, ({ routineId }) => routineId);
+  const plantedBy = Map.groupBy(ledger.planted, ({ routineId }) => routineId);
+  const faults: string[] = [];
+  for (const planted of ledger.planted.filter(({ certain }) => certain)) {
+    const covering = (byRoutine.get(planted.routineId) ?? []).filter((row) => covers(row, planted));
+    if (covering.length !== 1) {
+      faults.push(`the occurrence of ${nameOf(planted)} has ${covering.length} rows`);
+    }
+  }
+  for (const row of found) {
+    const within = (plantedBy.get(row.routineId) ?? []).filter((planted) => covers(row, planted));
+    const due = new Set(within.map(({ at }) => at.getTime()));
+    if (!due.has(row.at.getTime()) || !due.has(row.until.getTime())) {
+      faults.push(`an occurrence of ${nameOf(row)} is on record that was never due`);
+    }
+    const certain = within.filter((planted) => planted.certain).length;
+    if (row.count < certain || row.count > within.length) {
+      faults.push(`the row of ${nameOf(row)} stands for ${row.count} of ${within.length}`);
+    }
+  }
+  return faults;
+}
+
+interface Accounted {
+  readonly routineId: string;
+  readonly at: Date;
+  readonly until: Date;
+  readonly count: number;
+}
+
+function covers(row: Accounted, { at }: { readonly at: Date }): boolean {
+  return row.at <= at && at <= row.until;
+}
+
+function nameOf({ routineId, at }: { readonly routineId: string; readonly at: Date }): string {
+  return `${routineId} at ${at.toISOString()}`;
 }
 
 /** Runs, steps and ledger tell the same usage. */
@@ -89,7 +108,7 @@ async function sums(database: Database): Promise<string[]> {
       ) l on l.run_id = runs.id
       where runs.step_count <> coalesce(s.done, 0) or runs.input_tokens <> coalesce(s.input, 0)
         or runs.output_tokens <> coalesce(s.output, 0) or runs.cost_usd is distinct from s.cost
-        or coalesce(l.entries, 0) <> coalesce(s.done, 0) or l.cost is distinct from s.cost
+        or coalesce(l.entries, 0) < coalesce(s.done, 0) or l.cost is distinct from s.cost
         or coalesce(l.total, 0) <> runs.input_tokens + runs.output_tokens or s.indexes <> s.steps
     `,
   );
@@ -116,7 +135,7 @@ async function modelSteps({ database, ledger, modelCalls }: Load): Promise<strin
   const faults: string[] = [];
   const known = new Map(found.map((run) => [run.runId, run]));
   for (const { runId, routineId, runState, attempts, states } of found) {
-    const wanted = KINDS[ledger.kinds.get(routineId)!].modelSteps;
+    const wanted = kindOf(ledger, routineId).modelSteps;
     if (runState === 'succeeded' && states.length !== wanted) {
       faults.push(`run ${runId} has ${states.length} model steps instead of ${wanted}`);
     }

@@ -1,10 +1,33 @@
-/** What a routine under load has its model do, and how many model steps a run of it therefore takes. */
+interface KindOfRoutine {
+  /** Orders to the model, in the instructions. */
+  readonly orders: string;
+  /** Model steps that a run therefore takes. */
+  readonly modelSteps: number;
+  /** The tool that each run calls once, if it may be called at all. */
+  readonly tool?: { readonly name: string; readonly repeatable: boolean };
+}
+
+/** The kinds of routines under load. */
 export const KINDS = {
   quick: { modelSteps: 1, orders: '' },
   slow: { modelSteps: 1, orders: 'Take your time.' },
-  tools: { modelSteps: 2, orders: 'CALL no_such_tool {}' },
-} as const;
+  refused: { modelSteps: 2, orders: 'CALL no_such_tool {}' },
+  reading: {
+    modelSteps: 2,
+    orders: 'CALL lookup {"query": "{{run.id}}"}',
+    tool: { name: 'lookup', repeatable: true },
+  },
+  sending: {
+    modelSteps: 2,
+    orders: 'CALL send_message {"to": "{{run.id}}"}',
+    tool: { name: 'send_message', repeatable: false },
+  },
+} as const satisfies Readonly<Record<string, KindOfRoutine>>;
 export type Kind = keyof typeof KINDS;
+
+export function kindOf({ kinds }: Ledger, routineId: string): KindOfRoutine {
+  return KINDS[kinds.get(routineId)!];
+}
 
 export interface AcceptedRun {
   readonly id: string;
@@ -14,29 +37,31 @@ export interface AcceptedRun {
 export interface PlantedOccurrence {
   readonly routineId: string;
   readonly at: Date;
-  /** False when the answer of Postgres was lost, so that it may or may not have been planted. */
+  /** False when the response of Postgres was lost, so that it may or may not have been planted. */
   readonly certain: boolean;
 }
 
-/** What was asked of the service and what it said, for the invariants to be held against. */
+/** Requests to the service and its responses, to hold the invariants against. */
 export interface Ledger {
-  /** By routine id. */
+  /** Kinds by routine id. */
   readonly kinds: Map<string, Kind>;
   readonly accepted: AcceptedRun[];
   readonly planted: PlantedOccurrence[];
-  /** Answers that no client should ever have got. */
+  /** Responses that no client should ever have got. */
   readonly wrongAnswers: string[];
-  /** How often clients had to ask again, by status and code; `no answer` when the connection broke. */
+  /** Counts of the responses after which clients had to ask again, by status and code. */
   readonly refusals: Map<string, number>;
 }
 
-export const emptyLedger = (): Ledger => ({
-  kinds: new Map(),
-  accepted: [],
-  planted: [],
-  wrongAnswers: [],
-  refusals: new Map(),
-});
+export function emptyLedger(): Ledger {
+  return {
+    kinds: new Map(),
+    accepted: [],
+    planted: [],
+    wrongAnswers: [],
+    refusals: new Map(),
+  };
+}
 
 export function anyRoutine({ kinds }: Ledger, random: () => number): string {
   const routines = [...kinds.keys()];

@@ -3,19 +3,24 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import type { Cluster } from './cluster.ts';
-import { emptyLedger, KINDS, type Kind, type Ledger } from './ledger.ts';
+import { emptyLedger, kindOf, KINDS, type Kind, type Ledger } from './ledger.ts';
+import { countOpenRuns } from './open-runs.ts';
 import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
 import { between } from './random.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 import { startRuns } from './run-client.ts';
 import { keepTicking, plantOccurrences } from './schedule.ts';
+import { startTools, type LoadTools } from './tools.ts';
 
 export interface Load {
   readonly ledger: Ledger;
   readonly database: Database;
   readonly receiver: Receiver;
   readonly modelCalls: ModelCalls;
-  /** No new work from now on; resolves when every request begun has its answer. Ticks go on until `close`. */
+  readonly tools: LoadTools;
+  /** The most runs that were found open at a time. */
+  readonly mostOpenRuns: () => number;
+  /** No new work from now on; resolves when every request has its response. Ticks go on until `close`. */
   finish(): Promise<void>;
   close(): Promise<void>;
 }
@@ -35,7 +40,7 @@ export async function startLoad(cluster: Cluster, options: LoadOptions): Promise
   const modelCalls = countModelCalls(cluster.gateway);
   cluster.gateway.control.script(
     { marker: KINDS.slow.orders, times: null, latencyMs: 1_500 },
-    { marker: KINDS.tools.orders, times: null, latencyMs: 200, behaviour: { kind: 'obey' } },
+    { marker: 'CALL ', times: null, latencyMs: 200, behaviour: { kind: 'obey' } },
     { times: null, latencyMs: 100 },
   );
   const person = await signUp({
@@ -43,7 +48,8 @@ export async function startLoad(cluster: Cluster, options: LoadOptions): Promise
     config: { UI_ORIGIN: cluster.uiOrigin },
   });
   const key = await person.key();
-  await createRoutines(key, { ...options, ledger, webhookUrl: receiver.url });
+  const tools = await startTools(key);
+  await createRoutines(key, { ...options, ledger, tools, webhookUrl: receiver.url });
 
   const database = openDatabase({
     url: cluster.databaseUrl,
@@ -57,12 +63,15 @@ export async function startLoad(cluster: Cluster, options: LoadOptions): Promise
     plantOccurrences({ database, ledger, random }, work.signal),
   ]);
   const ticking = keepTicking(cluster, ticks.signal);
+  const open = countOpenRuns(database);
 
   return {
     ledger,
     database,
     receiver,
     modelCalls,
+    tools,
+    mostOpenRuns: () => open.most,
     async finish() {
       work.abort();
       await working;
@@ -72,6 +81,8 @@ export async function startLoad(cluster: Cluster, options: LoadOptions): Promise
       ticks.abort();
       await ticking;
       modelCalls.stop();
+      open.stop();
+      await tools.close();
       await receiver.close();
       await database.end();
     },
@@ -81,9 +92,9 @@ export async function startLoad(cluster: Cluster, options: LoadOptions): Promise
 /** Routines of every kind, each with the proof run that it needs to be activated. */
 async function createRoutines(
   key: ApiClient,
-  options: LoadOptions & { ledger: Ledger; webhookUrl: string },
+  options: LoadOptions & { ledger: Ledger; tools: LoadTools; webhookUrl: string },
 ): Promise<void> {
-  const { ledger, webhookUrl } = options;
+  const { ledger, tools, webhookUrl } = options;
   for (const [kind, { orders }] of Object.entries(KINDS)) {
     for (let count = 0; count < options.routinesOfEachKind; count += 1) {
       const id = await createRoutine(key, {
@@ -96,6 +107,8 @@ async function createRoutines(
         webhookUrl,
       });
       ledger.kinds.set(id, kind as Kind);
+      const { tool } = kindOf(ledger, id);
+      if (tool !== undefined) await tools.confirm(id, tool.name);
       const { data: proof } = await key.post(`/v1/routines/${id}/run`);
       ledger.accepted.push({ id: proof.id, key: `proof of ${id}` });
       // The first of them also waits for the workers to come up.

@@ -1,7 +1,7 @@
 import type { Gateway } from '#dev/gateway/server.ts';
 
 export interface ModelCalls {
-  /** How many requests reached the gateway, by run and by the number of the model step in it, from 0. */
+  /** Counts of the requests that reached the gateway, by run and by the number of the model step in it, from 0. */
   readonly byStep: ReadonlyMap<string, ReadonlyMap<number, number>>;
   /** Counts what has arrived up to now. */
   read(): void;

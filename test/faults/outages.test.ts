@@ -9,7 +9,7 @@ import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/r
 import { startCluster, type Cluster } from './cluster.ts';
 import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
 
-/** How long each part is away; a minute is what the service promises to survive, a few seconds show how. */
+/** Each part is away for this long; the service promises to survive a minute, and a few seconds show how. */
 const OUTAGE_MS = Number(process.env['OUTAGE_SECONDS'] ?? 6) * 1_000;
 const TIMEOUT_MS = 90_000 + 3 * OUTAGE_MS;
 
@@ -46,6 +46,10 @@ test(
     });
 
     await cluster.kill('postgres');
+    // Its backends notice a moment later that they are orphans.
+    await expect
+      .poll(async () => (await key.get('/v1/models')).status, { timeout: 10_000 })
+      .toBe(503);
     const away = Date.now();
     for (const spec of routes.map((route) => route.spec)) {
       const answer = await clientFor(spec.auth).send(
@@ -72,10 +76,10 @@ test(
 
     await expect.poll(() => key.get('/v1/runs').then(({ status }) => status), POLL).toBe(200);
     expect((await person.session.get('/v1/projects')).status).toBe(200);
-    // Its answer came when nothing could be recorded: it was kept until it could, and paid for once.
+    // The model's response came when nothing could be recorded: it was kept until it could, and paid for once.
     const ended = await runEnded(key, underWay.id, TIMEOUT_MS / 2);
     expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1 });
-    // Whoever followed the run learns of its end on the same connection.
+    // A follower of the run learns of its end on the same connection.
     expect(await events.text()).toContain('"state":"succeeded"');
     calls.read();
     expect(calls.byStep.get(underWay.id)?.get(0)).toBe(1);
@@ -137,21 +141,24 @@ test(
   'while the gateway hangs, runs time out or are cancelled and the runs of other models go on',
   { timeout: TIMEOUT_MS },
   async () => {
-    const marker = 'Never answer this.';
-    cluster.gateway.control.script({ marker, times: null, behaviour: { kind: 'hang' } });
-    const hanging = await createRoutine(key, {
-      instructions: marker,
-      limits: { timeoutSeconds: 10 },
+    const [silent, other] = ['fixture/writer-large', 'fixture/free'].map((modelId) => ({
+      model: { provider: 'gateway', connectionId: null, modelId },
+    }));
+    cluster.gateway.control.script({
+      model: silent!.model.modelId,
+      times: null,
+      behaviour: { kind: 'hang' },
     });
-    const endless = await createRoutine(key, { instructions: marker });
-    const other = await createRoutine(key);
+    const hanging = await createRoutine(key, { ...silent, limits: { timeoutSeconds: 10 } });
+    const endless = await createRoutine(key, silent);
+    const answered = await createRoutine(key, other);
 
     const { data: timed } = await key.post(`/v1/routines/${hanging}/run`);
     const { data: unwanted } = await key.post(`/v1/routines/${endless}/run`);
     await expect
       .poll(() => key.get(`/v1/runs/${unwanted.id}`).then(({ data }) => data.state), POLL)
       .toBe('running');
-    expect((await runOnce(key, other)).state).toBe('succeeded');
+    expect((await runOnce(key, answered)).state).toBe('succeeded');
 
     expect((await key.post(`/v1/runs/${unwanted.id}/cancel`)).status).toBe(202);
     expect((await runEnded(key, unwanted.id)).state).toBe('cancelled');
@@ -159,14 +166,14 @@ test(
       state: 'failed',
       reason: 'timeout',
     });
-    expect((await runOnce(key, other)).state).toBe('succeeded');
+    expect((await runOnce(key, answered)).state).toBe('succeeded');
     expect(cluster.deaths).toEqual([]);
   },
 );
 
 const POLL = { timeout: 30_000, interval: 200 };
 
-/** Operations that need no database to answer: liveness, the document, and the tick, which answers before it begins. */
+/** Operations that respond without a database: liveness, the document, and the tick, which responds before it begins. */
 const WITHOUT_POSTGRES = new Set(['/health', '/v1/openapi.json', '/internal/scheduler/tick']);
 
 function clientFor(auth: (typeof routes)[number]['spec']['auth']): ApiClient {

@@ -9,8 +9,9 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-export const between = (random: () => number, from: number, to: number): number =>
-  from + random() * (to - from);
+export function between(random: () => number, from: number, to: number): number {
+  return from + random() * (to - from);
+}
 
 /** A new array in random order (Fisher and Yates). */
 export function shuffled<Item>(random: () => number, items: readonly Item[]): Item[] {

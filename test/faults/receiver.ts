@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Receipts {
   count: number;
-  /** Different bodies under one id; more than one is a fault. */
+  /** Different bodies under one id; there must be only one. */
   readonly bodies: Set<string>;
 }
 
 export interface Receiver {
   readonly url: string;
-  /** By `webhook-id`. */
+  /** Receipts by `webhook-id`. */
   readonly receipts: ReadonlyMap<string, Receipts>;
   close(): Promise<void>;
 }

@@ -12,8 +12,8 @@ export interface RunClient {
 }
 
 /**
- * A client as it should be: one run after another, a key for each, the same request again until there is an answer.
- * Some ask twice, some cancel. Begins nothing new when `signal` aborts, and ends with its last answer.
+ * Behaves as a client should: one run after another, a key for each, the same request again until there is a response.
+ * Sometimes asks twice, sometimes cancels. Starts nothing new when `signal` aborts, and returns after the last response.
  */
 export async function startRuns(client: RunClient, signal: AbortSignal): Promise<void> {
   const { ledger, random } = client;
@@ -35,7 +35,7 @@ export async function startRuns(client: RunClient, signal: AbortSignal): Promise
   }
 }
 
-/** Asks any API again and again until one has an answer for good. */
+/** Asks any API again and again until one gives a final response. */
 async function untilAnswered(
   { apiUrls, headers, ledger, random }: RunClient,
   path: string,
@@ -60,7 +60,7 @@ async function untilAnswered(
 const NO_ANSWER = 'no answer';
 const FINAL = new Set(['202', '409 run_not_cancellable']);
 
-/** What a client may be told while parts of the service are down. Anything else is a fault. */
+/** Responses that a client may get while parts of the service are down. Any other breaks the contract. */
 const MAY_COME_AGAIN = new Set([
   NO_ANSWER,
   '409 idempotency_in_progress',

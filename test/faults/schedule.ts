@@ -19,7 +19,7 @@ export async function plantOccurrences(
         where id = ${routineId} and state = 'active' and next_run_at > now() + interval '1 hour'
       `,
     );
-    // Only what was sent can have been done without an answer.
+    // Only a statement that was sent can have taken effect without a response.
     const changed = await change.catch((error: Error) =>
       error.message.includes('ECONNREFUSED') ? 0 : undefined,
     );

@@ -4,7 +4,7 @@ import { row, sql, type Database } from '#lib/database/index.ts';
 import { SCHEDULER_WORKFLOW_ID } from '#lib/temporal/index.ts';
 import type { Cluster } from './cluster.ts';
 
-/** What is still under way. */
+/** Counts of the work that is still under way. */
 interface OpenWork {
   readonly runs: number;
   readonly deliveries: number;

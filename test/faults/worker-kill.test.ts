@@ -42,3 +42,26 @@ test('a worker killed in the middle of a model call: another ends the run, once,
   );
   expect(ledger).toEqual([{ step_index: 0, total_tokens: ended.usage.totalTokens }]);
 }, 90_000);
+
+test('an attempt that died with its worker is none of the five that a provider may fail', async () => {
+  await workers.stop();
+  service.gateway.control.reset();
+  const first = await workers.start();
+  service.gateway.control.script({ latencyMs: 120_000 });
+  const routineId = await createRoutine(key);
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  const calls = () =>
+    service.gateway.control.requests().filter(({ path }) => path.includes('/chat/')).length;
+  await expect.poll(calls, { timeout: 15_000 }).toBe(1);
+  await first.end('SIGKILL');
+  service.gateway.control.script({
+    times: 5,
+    behaviour: { kind: 'error', status: 503, retryAfter: '1' },
+  });
+  await workers.start();
+
+  const ended = await runEnded(key, run.id, 60_000);
+  expect(ended).toMatchObject({ state: 'failed', reason: 'model_error' });
+  expect(ended.steps).toMatchObject([{ attempt: 6 }]);
+  expect(calls()).toBe(6);
+}, 120_000);

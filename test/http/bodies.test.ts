@@ -1,25 +1,40 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Answer, ApiClient } from '#test/support/client.ts';
+import { expect } from 'vitest';
+import type { Answer } from '#test/support/client.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { routineBody } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
 import { requestBytes, sendRaw } from './raw.ts';
 
 const MEGABYTE = 1024 * 1024;
-let service: Service;
-let key: ApiClient;
-let authorization: string;
 
-beforeAll(async () => {
-  service = await startService();
-  key = await (await signUp(service)).key();
-  authorization = `Authorization: ${key.headers['Authorization']}`;
-});
-afterAll(() => service.close());
+const test = serviceTest()
+  .extend(
+    'authorization',
+    { scope: 'file' },
+    ({ key }) => `Authorization: ${key.headers['Authorization']}`,
+  )
+  .extend(
+    'post',
+    ({ service, key }) =>
+      async (body: string | Buffer, headers: Record<string, string> = {}): Promise<Answer> => {
+        const response = await fetch(`${service.url}/v1/skills`, {
+          method: 'POST',
+          headers: { ...key.headers, 'Content-Type': 'application/json', ...headers },
+          body: typeof body === 'string' ? body : new Uint8Array(body),
+        });
+        const parsed = JSON.parse(await response.text());
+        return {
+          status: response.status,
+          headers: response.headers,
+          body: parsed,
+          data: parsed.data,
+        };
+      },
+  );
 
-test('JSON that does not parse is invalid_json, with the place', async () => {
+test('JSON that does not parse is invalid_json, with the place', async ({ post }) => {
   for (const text of [
     '{',
     '',
@@ -36,12 +51,12 @@ test('JSON that does not parse is invalid_json, with the place', async () => {
   expect(answer.body.error.message).toMatch(/at position 1/);
 });
 
-test('bytes that are not UTF-8 are invalid_json', async () => {
+test('bytes that are not UTF-8 are invalid_json', async ({ post }) => {
   const answer = await post(Buffer.from([0x22, 0xff, 0xfe, 0x22]));
   expect(codeOf(answer)).toEqual([400, 'invalid_json']);
 });
 
-test('every fault of a body is named with its path', async () => {
+test('every fault of a body is named with its path', async ({ key }) => {
   const answer = await key.post('/v1/routines', {
     name: '',
     instructions: 7,
@@ -80,7 +95,7 @@ test('every fault of a body is named with its path', async () => {
   expect(message).toContain('nonsense: unknown field');
 });
 
-test('a missing field is required, and a body that is no object says so', async () => {
+test('a missing field is required, and a body that is no object says so', async ({ key, post }) => {
   const missing = await key.post('/v1/skills', {});
   expect(missing.body.error.message).toBe('name: required; instructions: required');
   for (const body of ['[]', 'null', '"text"', '7', 'true']) {
@@ -90,7 +105,7 @@ test('a missing field is required, and a body that is no object says so', async 
   }
 });
 
-test('an operation without a body takes an empty object or nothing', async () => {
+test('an operation without a body takes an empty object or nothing', async ({ key }) => {
   const path = '/v1/routines/rtn_01kx3k9y6wfd8r0v5m2c7t4q4c/pause';
   for (const body of [undefined, '{}', ' {} ']) {
     expect(codeOf(await key.send('POST', path, body))).toEqual([404, 'routine_not_found']);
@@ -103,7 +118,7 @@ test('an operation without a body takes an empty object or nothing', async () =>
 test(
   'a body of 2 MB is refused, announced or in chunks, and one just under the limit is read',
   proves('limit.body'),
-  async () => {
+  async ({ service, authorization, post }) => {
     const big = JSON.stringify({ name: 'x'.repeat(2 * MEGABYTE) });
     const announced = await post(big);
     expect(codeOf(announced)).toEqual([413, 'body_too_large']);
@@ -124,7 +139,10 @@ test(
   },
 );
 
-test('a 2 MB body to an empty-object operation and to the sign-in is refused too', async () => {
+test('a 2 MB body to an empty-object operation and to the sign-in is refused too', async ({
+  service,
+  key,
+}) => {
   const big = JSON.stringify({ email: 'x'.repeat(2 * MEGABYTE) });
   const path = '/v1/routines/rtn_01kx3k9y6wfd8r0v5m2c7t4q4c/pause';
   expect(codeOf(await key.send('POST', path, big))).toEqual([413, 'body_too_large']);
@@ -135,7 +153,9 @@ test('a 2 MB body to an empty-object operation and to the sign-in is refused too
   ]);
 });
 
-test('an unauthenticated body is not read: the answer comes before a byte of it is sent', async () => {
+test('an unauthenticated body is not read: the answer comes before a byte of it is sent', async ({
+  service,
+}) => {
   const headers = ['Content-Type: application/json', `Content-Length: ${2 * MEGABYTE}`];
   const answer = await sendRaw(service.url, requestBytes('POST', '/v1/skills', headers));
   expect([answer.status, answer.body.error.code]).toEqual([401, 'authentication_required']);
@@ -144,7 +164,10 @@ test('an unauthenticated body is not read: the answer comes before a byte of it 
   expect([refused.status, refused.body.error.code]).toEqual([401, 'invalid_api_key']);
 });
 
-test('a caller that waits for 100 Continue is told to go on only when the body is wanted', async () => {
+test('a caller that waits for 100 Continue is told to go on only when the body is wanted', async ({
+  service,
+  authorization,
+}) => {
   const headers = ['Content-Type: application/json', 'Expect: 100-continue'];
   const unknown = requestBytes('POST', '/v1/skills', [...headers, 'Content-Length: 50']);
   const refused = await sendRaw(service.url, unknown);
@@ -162,7 +185,7 @@ test('a caller that waits for 100 Continue is told to go on only when the body i
   expect(taken.status).toBe(201);
 });
 
-test.each([
+test.for([
   ['text', 'text/plain'],
   ['a form', 'application/x-www-form-urlencoded'],
   ['a multipart form', 'multipart/form-data; boundary=x'],
@@ -170,7 +193,7 @@ test.each([
   ['a JSON sequence', 'application/json-seq'],
   ['another charset', 'application/json; charset=utf-16'],
   ['nothing', ''],
-])('%s as the content type is 415', async (_name, type) => {
+])('%s as the content type is 415', async ([_name, type], { service, authorization }) => {
   const body = JSON.stringify({ name: 'x', instructions: 'x'.repeat(20) });
   const line = type === '' ? [] : [`Content-Type: ${type}`];
   const bytes = requestBytes('POST', '/v1/skills', [authorization, ...line], body);
@@ -178,7 +201,10 @@ test.each([
   expect([answer.status, answer.body.error.code]).toEqual([415, 'unsupported_media_type']);
 });
 
-test('a compressed body is 415, and so is a form to an operation that needs no body', async () => {
+test('a compressed body is 415, and so is a form to an operation that needs no body', async ({
+  key,
+  post,
+}) => {
   const gzip = gzipSync(JSON.stringify({ name: 'x', instructions: 'x'.repeat(20) }));
   const compressed = await post(gzip, { 'Content-Encoding': 'gzip' });
   expect(codeOf(compressed)).toEqual([415, 'unsupported_media_type']);
@@ -188,7 +214,7 @@ test('a compressed body is 415, and so is a form to an operation that needs no b
   expect(codeOf(form)).toEqual([415, 'unsupported_media_type']);
 });
 
-test('JSON with a charset or a parameter is JSON', async () => {
+test('JSON with a charset or a parameter is JSON', async ({ key }) => {
   for (const type of [
     'application/json; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
@@ -201,11 +227,11 @@ test('JSON with a charset or a parameter is JSON', async () => {
   }
 });
 
-test.each([
+test.for([
   ['a NUL', '\\u0000', 'NUL'],
   ['a high surrogate alone', '\\ud800', 'surrogate'],
   ['a low surrogate alone', '\\udc00', 'surrogate'],
-])('%s is refused by its path, wherever it stands', async (_name, escape, word) => {
+])('%s is refused by its path, wherever it stands', async ([_name, escape, word], { post }) => {
   const places: [string, string][] = [
     ['name', `{"name":"a${escape}b","instructions":"${'x'.repeat(20)}"}`],
     ['instructions', `{"name":"x","instructions":"${'x'.repeat(20)}${escape}"}`],
@@ -220,7 +246,11 @@ test.each([
   }
 });
 
-test('a NUL in a query, a path, a header or a sign-up is a 4xx', async () => {
+test('a NUL in a query, a path, a header or a sign-up is a 4xx', async ({
+  service,
+  key,
+  authorization,
+}) => {
   const person = await signUp(service);
   for (const path of [
     '/v1/projects?organizationId=%00',
@@ -249,7 +279,7 @@ test('a NUL in a query, a path, a header or a sign-up is a 4xx', async () => {
   expect(signedUp.status).toBe(400);
 });
 
-test('real text of every script is kept as it was sent', async () => {
+test('real text of every script is kept as it was sent', async ({ key }) => {
   const name = 'Ünïcödé 漢字 🚀 \u202E العربية';
   const created = await key.post('/v1/skills', { name, instructions: `${'x'.repeat(20)}🧑‍🚀\r\n\t` });
   expect(created.status).toBe(201);
@@ -257,7 +287,9 @@ test('real text of every script is kept as it was sent', async () => {
   expect(read.data).toMatchObject({ name, instructions: `${'x'.repeat(20)}🧑‍🚀\r\n\t` });
 });
 
-test('prototype names are refused or are plain names, and change nothing for anyone', async () => {
+test('prototype names are refused or are plain names, and change nothing for anyone', async ({
+  key,
+}) => {
   for (const body of [
     '{"__proto__":{"polluted":1}}',
     '{"name":"x","__proto__":null}',
@@ -283,7 +315,7 @@ test('prototype names are refused or are plain names, and change nothing for any
   expect(codeOf(inherited)).toEqual([400, 'invalid_variable']);
 });
 
-test('a body nested a hundred thousand deep is refused quickly', async () => {
+test('a body nested a hundred thousand deep is refused quickly', async ({ post }) => {
   for (const text of [
     '['.repeat(100_000) + ']'.repeat(100_000),
     '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000),
@@ -294,7 +326,7 @@ test('a body nested a hundred thousand deep is refused quickly', async () => {
   }
 });
 
-test('10,000 skills are refused in one short message, and nothing is written', async () => {
+test('10,000 skills are refused in one short message, and nothing is written', async ({ key }) => {
   const skills = Array.from({ length: 10_000 }, (_, index) => `skill-${index}`);
   const answer = await key.post('/v1/routines', routineBody({ name: 'many skills', skills }));
   expect(codeOf(answer)).toEqual([400, 'invalid_request']);
@@ -306,7 +338,7 @@ test('10,000 skills are refused in one short message, and nothing is written', a
   expect(JSON.stringify(listed.data)).not.toContain('many skills');
 });
 
-test('a query parameter that is unknown, repeated or out of bounds is named', async () => {
+test('a query parameter that is unknown, repeated or out of bounds is named', async ({ key }) => {
   for (const [query, path] of [
     ['nonsense=1', 'nonsense'],
     ['limit=0', 'limit'],
@@ -325,16 +357,6 @@ test('a query parameter that is unknown, repeated or out of bounds is named', as
   const none = await key.get('/v1/models?verbose=1');
   expect(codeOf(none)).toEqual([400, 'invalid_request']);
 });
-
-async function post(body: string | Buffer, headers: Record<string, string> = {}): Promise<Answer> {
-  const response = await fetch(`${service.url}/v1/skills`, {
-    method: 'POST',
-    headers: { ...key.headers, 'Content-Type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : new Uint8Array(body),
-  });
-  const parsed = JSON.parse(await response.text());
-  return { status: response.status, headers: response.headers, body: parsed, data: parsed.data };
-}
 
 function codeOf(answer: Answer): [number, string] {
   return [answer.status, answer.body.error?.code];

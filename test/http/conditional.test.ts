@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Answer, ApiClient } from '#test/support/client.ts';
-import { signUp } from '#test/support/people.ts';
+import { expect } from 'vitest';
+import type { Answer } from '#test/support/client.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
 
-let service: Service;
-let key: ApiClient;
+const test = serviceTest();
 
-beforeAll(async () => {
-  service = await startService();
-  key = await (await signUp(service)).key();
-});
-afterAll(() => service.close());
-
-test('of two editors who saw the same version, the second is refused and overwrites nothing', async () => {
+test('of two editors who saw the same version, the second is refused and overwrites nothing', async ({
+  key,
+}) => {
   const id = await createRoutine(key);
   const seen = (await key.get(`/v1/routines/${id}`)).headers.get('etag')!;
   const edit = (name: string) =>
@@ -26,7 +20,7 @@ test('of two editors who saw the same version, the second is refused and overwri
   expect([now.data.name, now.headers.get('etag')]).toEqual(['first', first.headers.get('etag')]);
 });
 
-test('of twenty editors at the same moment exactly one is let through', async () => {
+test('of twenty editors at the same moment exactly one is let through', async ({ key }) => {
   const id = await createRoutine(key);
   const seen = (await key.get(`/v1/routines/${id}`)).headers.get('etag')!;
   const answers = await Promise.all(
@@ -38,7 +32,7 @@ test('of twenty editors at the same moment exactly one is let through', async ()
   expect(answers.filter(({ status }) => status === 412)).toHaveLength(19);
 });
 
-test('without If-Match, and with a star, the last one wins', async () => {
+test('without If-Match, and with a star, the last one wins', async ({ key }) => {
   const id = await createRoutine(key);
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, index) => key.patch(`/v1/routines/${id}`, { name: `${index}` })),
@@ -48,7 +42,7 @@ test('without If-Match, and with a star, the last one wins', async () => {
   expect(star.status).toBe(200);
 });
 
-test('any of several tags may match, and a weak or foreign one never does', async () => {
+test('any of several tags may match, and a weak or foreign one never does', async ({ key }) => {
   const id = await createRoutine(key);
   const tag = (await key.get(`/v1/routines/${id}`)).headers.get('etag')!;
   const edit = (value: string) =>
@@ -59,7 +53,7 @@ test('any of several tags may match, and a weak or foreign one never does', asyn
   expect((await edit(`"99", ${tag}`)).status).toBe(200);
 });
 
-test('every change of state gives a new tag', async () => {
+test('every change of state gives a new tag', async ({ key }) => {
   const id = await createRoutine(key);
   const tag = async () => (await key.get(`/v1/routines/${id}`)).headers.get('etag');
   const before = await tag();

@@ -9,7 +9,7 @@ export interface GeneratedRequest {
   readonly method: Method;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Which of the test's callers sends it. */
+  /** The index of the caller that sends it. */
   readonly caller: number;
   readonly body: string | undefined;
 }

@@ -101,6 +101,42 @@ test(
   },
 );
 
+test('lists carry summaries, and the detail has the whole', async () => {
+  const id = await createRoutine(key, {
+    instructions: 'On {{topic}}.',
+    variables: { topic: 'tea' },
+  });
+  const [listed] = (await key.get('/v1/routines?limit=1')).data;
+  const { data: detail } = await key.get(`/v1/routines/${id}`);
+  const { instructions, variables, nextRuns, activation: _activation, ...rest } = detail;
+  expect(listed).toEqual(rest);
+  expect([instructions, variables]).toEqual(['On {{topic}}.', { topic: 'tea' }]);
+  expect(nextRuns).toHaveLength(5);
+
+  const run = (await key.post(`/v1/routines/${id}/run`, { variables: { topic: 'ships' } })).data;
+  const result = `${'\u{1F600}'.repeat(150)}${'x'.repeat(1_000)}`;
+  await service.deps.database.query('update runs set result = $1 where id = $2', [result, run.id]);
+  for (const path of ['/v1/runs?limit=1', `/v1/routines/${id}/runs`]) {
+    const [summary] = (await key.get(path)).data;
+    expect(summary).not.toHaveProperty('result');
+    expect(summary).not.toHaveProperty('variables');
+    expect(summary).toMatchObject({
+      id: run.id,
+      resultPreview: Array.from(result).slice(0, 200).join(''),
+    });
+  }
+  expect((await key.get(`/v1/runs/${run.id}`)).data).toMatchObject({
+    result,
+    variables: { topic: 'ships' },
+  });
+
+  const skill = { name: 'Faces', instructions: `\u{1F600}\u{10FFFF}\uFFFD ${'x'.repeat(20)}` };
+  const { data: created } = await key.post('/v1/skills', skill);
+  const [face] = (await key.get('/v1/skills?limit=1')).data;
+  expect({ ...face, instructions: skill.instructions, sources: [] }).toEqual(created);
+  await key.delete(`/v1/skills/${created.id}`);
+});
+
 test('the curated skills stand behind the last page of the custom ones', async () => {
   const custom: string[] = [];
   for (const name of ['a', 'b', 'c']) {

@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { routes } from '#api/routes.ts';
-import type { ApiClient } from '#test/support/client.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { pathFor } from '#test/support/operations.ts';
-import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
-import { startService, type Service } from '#test/support/service.ts';
 import { requestBytes, sendRaw } from './raw.ts';
 
-let service: Service;
-let person: Person;
-let key: ApiClient;
-
-beforeAll(async () => {
-  service = await startService();
-  person = await signUp(service);
-  key = await person.key();
-});
-afterAll(() => service.close());
+const test = serviceTest();
 
 test(
   'a success is data and requestId, a failure is error and requestId, and nothing else',
   proves('envelope.success', 'envelope.failure'),
-  async () => {
+  async ({ service, key }) => {
     const success = await key.get('/v1/routines');
     expect(success.body).toEqual({ data: [], requestId: success.headers.get('x-request-id') });
     const failure = await service.anonymous.get('/v1/routines');
@@ -35,12 +24,16 @@ test(
   },
 );
 
-test('liveness needs no credential and says nothing else', proves('GET /health'), async () => {
-  const answer = await service.anonymous.get('/health');
-  expect([answer.status, answer.data]).toEqual([200, { status: 'ok' }]);
-});
+test(
+  'liveness needs no credential and says nothing else',
+  proves('GET /health'),
+  async ({ service }) => {
+    const answer = await service.anonymous.get('/health');
+    expect([answer.status, answer.data]).toEqual([200, { status: 'ok' }]);
+  },
+);
 
-test("a well-formed X-Request-Id is the caller's, any other is replaced", async () => {
+test("a well-formed X-Request-Id is the caller's, any other is replaced", async ({ service }) => {
   const given = await service.anonymous.with({ 'X-Request-Id': 'order-42.retry_1' }).get('/health');
   expect(given.body.requestId).toBe('order-42.retry_1');
   expect(given.headers.get('x-request-id')).toBe('order-42.retry_1');
@@ -50,7 +43,7 @@ test("a well-formed X-Request-Id is the caller's, any other is replaced", async 
   }
 });
 
-test('HEAD answers as GET does, without a body', async () => {
+test('HEAD answers as GET does, without a body', async ({ service }) => {
   for (const path of ['/health', '/v1/openapi.json', '/docs']) {
     const head = await fetch(`${service.url}${path}`, { method: 'HEAD' });
     const get = await fetch(`${service.url}${path}`);
@@ -63,7 +56,7 @@ test('HEAD answers as GET does, without a body', async () => {
   expect([missing.status, await missing.text()]).toEqual([404, '']);
 });
 
-test('a method that a path does not have is 405 with the ones it has', async () => {
+test('a method that a path does not have is 405 with the ones it has', async ({ key }) => {
   const byPath = Map.groupBy(routes, ({ spec }) => spec.path);
   for (const [path, known] of byPath) {
     const methods = new Set<string>(known.map(({ spec }) => spec.method));
@@ -71,22 +64,34 @@ test('a method that a path does not have is 405 with the ones it has', async () 
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       if (methods.has(method)) continue;
       const answer = await key.send(method, pathFor({ path }));
-      // A shorter path may be another's parameter: /v1/connections/providers is also /v1/connections/:connectionId.
-      const allow = new Set((answer.headers.get('allow') ?? '').split(', '));
-      if (answer.status !== 405) continue;
+      const allow = new Set(answer.headers.get('allow')?.split(', '));
+      expect([method, path, answer.status, allow]).toEqual([method, path, 405, methods]);
       expect(answer.body.error.code).toBe('method_not_allowed');
-      for (const allowed of methods)
-        expect([path, [...allow]]).toEqual([path, expect.arrayContaining([allowed])]);
-      expect(allow.has(method)).toBe(false);
     }
   }
   const answer = await key.send('PUT', '/v1/api-keys');
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'HEAD, GET, POST']);
 });
 
-test.each(['TRACE', 'PROPFIND', 'PURGE', 'QUERY'])(
+test('a path of its own is not taken for an id, whatever the method', async ({ key }) => {
+  for (const [method, path, allow] of [
+    ['PATCH', '/v1/connections/providers', 'HEAD, GET'],
+    ['DELETE', '/v1/connections/providers', 'HEAD, GET'],
+    ['GET', '/v1/connections/api-key/accounts', 'POST'],
+  ] as const) {
+    const answer = await key.send(method, path);
+    expect([method, path, answer.status, answer.headers.get('allow')]).toEqual([
+      method,
+      path,
+      405,
+      allow,
+    ]);
+  }
+});
+
+test.for(['TRACE', 'PROPFIND', 'PURGE', 'QUERY'])(
   '%s is no method of anything',
-  async (method) => {
+  async (method, { service }) => {
     const known = await sendRaw(service.url, requestBytes(method, '/v1/routines'));
     expect([known.status, known.body.error.code]).toEqual([405, 'method_not_allowed']);
     const auth = await sendRaw(service.url, requestBytes(method, '/auth/get-session'));
@@ -94,7 +99,7 @@ test.each(['TRACE', 'PROPFIND', 'PURGE', 'QUERY'])(
   },
 );
 
-test('an unknown path is route_not_found, in any spelling', async () => {
+test('an unknown path is route_not_found, in any spelling', async ({ service }) => {
   for (const path of [
     '/',
     '/v1',
@@ -110,7 +115,7 @@ test('an unknown path is route_not_found, in any spelling', async () => {
   }
 });
 
-test('only JSON can be had', async () => {
+test('only JSON can be had', async ({ key }) => {
   for (const accept of ['text/html', 'application/xml;q=1, text/*', 'application/json;q=0']) {
     const answer = await key.with({ Accept: accept }).get('/v1/routines');
     expect([accept, answer.status, answer.body.error.code]).toEqual([
@@ -127,26 +132,26 @@ test('only JSON can be had', async () => {
   }
 });
 
-test('two Host headers are refused', async () => {
+test('two Host headers are refused', async ({ service }) => {
   const answer = await sendRaw(service.url, requestBytes('GET', '/health', ['Host: evil.example']));
   expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
 });
 
-test('no Host header is refused', async () => {
+test('no Host header is refused', async ({ service }) => {
   const answer = await sendRaw(service.url, 'GET /health HTTP/1.1\r\n\r\n');
   expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
 });
 
-test.each(['http://evil.example/health', '*', 'localhost:80'])(
+test.for(['http://evil.example/health', '*', 'localhost:80'])(
   'the request target %s is refused',
-  async (target) => {
+  async (target, { service }) => {
     const method = target === '*' ? 'OPTIONS' : 'GET';
     const answer = await sendRaw(service.url, requestBytes(method, target));
     expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
   },
 );
 
-test('a transfer coding other than chunked is refused', async () => {
+test('a transfer coding other than chunked is refused', async ({ service }) => {
   for (const coding of ['xchunked', 'gzip, chunked', 'chunked, identity', 'identity']) {
     const bytes = requestBytes('POST', '/v1/skills', [`Transfer-Encoding: ${coding}`]);
     const answer = await sendRaw(service.url, `${bytes}0\r\n\r\n`);
@@ -158,7 +163,9 @@ test('a transfer coding other than chunked is refused', async () => {
   }
 });
 
-test('a length beside chunks, a length twice and a length that is no number are refused', async () => {
+test('a length beside chunks, a length twice and a length that is no number are refused', async ({
+  service,
+}) => {
   for (const headers of [
     ['Content-Length: 2', 'Transfer-Encoding: chunked'],
     ['Content-Length: 2', 'Content-Length: 3'],
@@ -170,7 +177,9 @@ test('a length beside chunks, a length twice and a length that is no number are 
   }
 });
 
-test('headers by the hundred are refused by their number, and by the thousand by their size', async () => {
+test('headers by the hundred are refused by their number, and by the thousand by their size', async ({
+  service,
+}) => {
   const many = Array.from({ length: 150 }, () => 'a:b');
   const short = await sendRaw(service.url, requestBytes('GET', '/health', many));
   expect([short.status, short.body.error.code]).toEqual([400, 'invalid_request']);
@@ -179,14 +188,16 @@ test('headers by the hundred are refused by their number, and by the thousand by
   expect([long.status, long.body.error.code]).toEqual([431, 'headers_too_large']);
 });
 
-test('bytes that are not HTTP get the envelope and the connection is closed', async () => {
+test('bytes that are not HTTP get the envelope and the connection is closed', async ({
+  service,
+}) => {
   const answer = await sendRaw(service.url, 'HELLO\r\n\r\n');
   expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
   expect(answer.body.requestId).toBe(answer.headers['x-request-id']);
   expect(answer.headers['connection']).toBe('close');
 });
 
-test('the Host header has no part in a link or a cookie', async () => {
+test('the Host header has no part in a link or a cookie', async ({ service, key }) => {
   for (const name of ['first', 'second'])
     await key.post('/v1/skills', { name, instructions: 'x'.repeat(20) });
   const authorization = `Authorization: ${key.headers['Authorization']}`;
@@ -196,7 +207,10 @@ test('the Host header has no part in a link or a cookie', async () => {
   expect(JSON.stringify(answer)).not.toContain('evil.example');
 });
 
-test('every answer carries the security headers, and a foreign origin is not named by CORS', async () => {
+test('every answer carries the security headers, and a foreign origin is not named by CORS', async ({
+  service,
+  key,
+}) => {
   const answer = await key.with({ Origin: 'https://evil.example' }).get('/v1/routines');
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
@@ -207,11 +221,28 @@ test('every answer carries the security headers, and a foreign origin is not nam
     'cross-origin-resource-policy': 'same-origin',
   });
   expect(answer.headers.get('access-control-allow-origin')).toBe(service.config.UI_ORIGIN);
-  expect(answer.headers.get('content-security-policy')).not.toContain('unsafe-eval');
+  expect(answer.headers.get('content-security-policy')).not.toContain('unsafe-');
   expect(answer.headers.get('cross-origin-embedder-policy')).toBeNull();
 });
 
-test('the preflight of the user interface is answered without a credential', async () => {
+test('only the documentation page may style itself inline', async ({ service }) => {
+  const policies = await Promise.all(
+    ['/docs', '/docs/start.js', '/v1/openapi.json'].map(async (path) => {
+      const { headers } = await fetch(`${service.url}${path}`);
+      return headers.get('content-security-policy') ?? '';
+    }),
+  );
+  expect(policies.map((policy) => policy.includes("style-src 'self' 'unsafe-inline';"))).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(new Set(policies.map((policy) => policy.replace(" 'unsafe-inline'", '')))).toHaveLength(1);
+});
+
+test('the preflight of the user interface is answered without a credential', async ({
+  service,
+}) => {
   const answer = await fetch(`${service.url}/v1/routines`, {
     method: 'OPTIONS',
     headers: { Origin: service.config.UI_ORIGIN, 'Access-Control-Request-Method': 'POST' },
@@ -223,7 +254,7 @@ test('the preflight of the user interface is answered without a credential', asy
 test(
   'the tick needs its secret, and a service without one says so',
   proves('POST /internal/scheduler/tick', 'auth.scheduler', '503 scheduler_unavailable'),
-  async () => {
+  async ({ service }) => {
     const secret = service.config.SCHEDULER_SECRET!;
     const tick = (value: string) =>
       service.anonymous.with({ 'X-Scheduler-Secret': value }).post('/internal/scheduler/tick');

@@ -9,8 +9,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends bytes that no HTTP client would and gives the first answer, as soon as it is complete: what was announced
- * but not sent need not come. Interim (1xx) answers are passed over.
+ * Sends bytes that no HTTP client would and returns the first response, as soon as it is complete: what was announced
+ * but not sent need not come. Interim (1xx) responses are passed over.
  */
 export async function sendRaw(
   baseUrl: string,

@@ -1,31 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { routes } from '#api/routes.ts';
-import type { ApiClient } from '#test/support/client.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { pathFor } from '#test/support/operations.ts';
-import { signUp, type Person } from '#test/support/people.ts';
+import { signUp } from '#test/support/people.ts';
 import { createRoutine, routineBody } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
 
-/** As many at once as would hold every connection of a pool of two many times over. */
+/** Enough calls at once to hold every connection of a pool of two many times over. */
 const AT_ONCE = 50;
 
-let service: Service;
-let person: Person;
-let key: ApiClient;
-
-beforeAll(async () => {
-  service = await startService({ env: { DATABASE_POOL_SIZE: '2', TRUSTED_PROXY_HOPS: '1' } });
-  person = await signUp(service);
-  key = await person.key();
-});
-afterAll(() => service.close());
+const test = serviceTest({ env: { DATABASE_POOL_SIZE: '2', TRUSTED_PROXY_HOPS: '1' } });
 
 const declared = routes.filter(({ spec }) => spec.id !== 'schedulerTick');
 
-test.each(declared.map(({ spec }) => [spec.id, spec] as const))(
+test.for(declared.map(({ spec }) => [spec.id, spec] as const))(
   'fifty calls of %s at once on two connections all get an answer',
-  async (_id, spec) => {
-    const session = person.session.with({ 'X-Project-Id': person.projectId });
+  async ([_id, spec], { ada, key }) => {
+    const session = ada.session.with({ 'X-Project-Id': ada.projectId });
     const client = spec.auth === 'key-or-session' ? key : session;
     const routineId = await createRoutine(key, { webhookUrl: 'http://127.0.0.1:4999/' });
     const path = pathFor(spec).replace(/rtn_\w+/, routineId);
@@ -44,7 +34,9 @@ test.each(declared.map(({ spec }) => [spec.id, spec] as const))(
   },
 );
 
-test('people who sign up at once on two connections get an account or are asked to come back', async () => {
+test('people who sign up at once on two connections get an account or are asked to come back', async ({
+  service,
+}) => {
   // The library hashes the password while it holds a connection, so on a busy machine not all of them get one in time.
   const signUpOnce = (index: number) =>
     service.anonymous
@@ -69,7 +61,7 @@ const BODIES: Readonly<Record<string, (index: number) => unknown>> = {
     routineBody({ name: `routine ${index}`, webhookUrl: 'http://127.0.0.1:4999/' }),
   updateRoutine: (index) => ({ name: `name ${index}`, webhookUrl: 'http://127.0.0.1:4999/' }),
   pauseRoutine: () => ({}),
-  rotateWebhookSecret: () => ({}),
+  rotateWebhookSecret: () => ({ force: true }),
   runRoutine: () => ({}),
   createApiKey: (index) => ({ name: `key ${index}` }),
   createOrganization: (index) => ({ name: `organization ${index}` }),

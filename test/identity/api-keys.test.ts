@@ -1,27 +1,20 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { routes } from '#api/routes.ts';
 import { execute, row, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { SCOPES } from '#core/identity/index.ts';
-import { signUp, type Person } from '#test/support/people.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
-import { startService, type Service } from '#test/support/service.ts';
 import { pathFor } from '#test/support/operations.ts';
 
-let service: Service;
-let ada: Person;
-
-beforeAll(async () => {
-  service = await startService({ env: { TRUSTED_PROXY_HOPS: '1' } });
-  ada = await signUp(service);
-});
-afterAll(() => service.close());
+const test = serviceTest({ env: { TRUSTED_PROXY_HOPS: '1' } });
 
 test(
   'a key is shown once, in its documented form, with the four default scopes',
   proves('POST /v1/api-keys', 'key.form', 'key.default-scopes'),
-  async () => {
+  async ({ ada }) => {
     const created = await ada.session.post('/v1/api-keys', { name: 'nightly' });
     expect(created.status).toBe(201);
     expect(created.data.key).toMatch(/^ras_[0-9A-Za-z]{8}_[0-9A-Za-z]{43}$/);
@@ -47,7 +40,7 @@ test(
 test(
   'the table holds the SHA-256 of the key and nothing of the key but its prefix, and no answer holds the hash',
   proves('key.hash', 'GET /v1/api-keys'),
-  async () => {
+  async ({ service, ada }) => {
     const { data } = await ada.session.post('/v1/api-keys', { name: 'hashed' });
     const stored = await row<Record<string, unknown>>(
       service.deps.database,
@@ -68,7 +61,7 @@ test(
 test(
   'a revoked key is refused on the next request and leaves the list',
   proves('DELETE /v1/api-keys/:apiKeyId'),
-  async () => {
+  async ({ service, ada }) => {
     const { data } = await ada.session.post('/v1/api-keys', { name: 'short-lived' });
     const key = service.anonymous.with({ Authorization: `Bearer ${data.key}` });
     expect((await key.get('/v1/runs')).status).toBe(200);
@@ -84,7 +77,7 @@ test(
   },
 );
 
-test("nobody can revoke another project's key", async () => {
+test("nobody can revoke another project's key", async ({ service, ada }) => {
   const bob = await signUp(service);
   const { data } = await ada.session.post('/v1/api-keys', { name: 'mine' });
   for (const id of [data.id, newId('apiKey'), 'nonsense']) {
@@ -95,21 +88,24 @@ test("nobody can revoke another project's key", async () => {
   expect((await key.get('/v1/runs')).status).toBe(200);
 });
 
-test.each([
+test.for<[string, () => string]>([
   ['an unknown key', () => `Bearer ras_00000000_${'0'.repeat(43)}`],
   ['another tag', () => `Bearer abc_00000000_${'0'.repeat(43)}`],
   ['no key', () => 'Bearer'],
   ['another scheme', () => 'Basic dXNlcjpwYXNz'],
   ['a very long key', () => `Bearer ${'x'.repeat(5_000)}`],
   ['bytes beyond ASCII', () => 'Bearer ras_äöü'],
-])('%s is refused', async (_name, authorization) => {
+])('%s is refused', async ([_name, authorization], { service }) => {
   const answer = await service.anonymous
     .with({ Authorization: authorization() })
     .get('/v1/routines');
   expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_api_key']);
 });
 
-test('a key whose secret is one character off is refused and does not use up the window of the real one', async () => {
+test('a key whose secret is one character off is refused and does not use up the window of the real one', async ({
+  service,
+  ada,
+}) => {
   const { data } = await ada.session.post('/v1/api-keys', { name: 'real' });
   const last = data.key.at(-1) === 'a' ? 'b' : 'a';
   const guess = service.anonymous.with({ Authorization: `Bearer ${data.key.slice(0, -1)}${last}` });
@@ -123,7 +119,7 @@ test('a key whose secret is one character off is refused and does not use up the
 test(
   'every session-only operation answers a key, good or bad, with session_required',
   proves('auth.session-only', '403 session_required'),
-  async () => {
+  async ({ service, ada }) => {
     const good = await ada.key();
     const bad = service.anonymous.with({ Authorization: 'Bearer nonsense' });
     const sessionOnly = routes.filter(({ spec }) => spec.auth.endsWith('session'));
@@ -153,7 +149,7 @@ test(
     'connections:read',
     'connections:write',
   ),
-  async () => {
+  async ({ ada }) => {
     const scoped = routes.filter(({ spec }) => spec.scope !== undefined);
     const without = new Map(
       await Promise.all(
@@ -179,7 +175,7 @@ test(
   },
 );
 
-test('every operation but the public ones needs a credential', async () => {
+test('every operation but the public ones needs a credential', async ({ service }) => {
   for (const { spec } of routes.filter(({ spec }) => spec.auth.endsWith('session'))) {
     const answer = await service.anonymous.send(spec.method, pathFor(spec));
     expect([spec.id, answer.status, answer.body.error.code]).toEqual([
@@ -190,7 +186,7 @@ test('every operation but the public ones needs a credential', async () => {
   }
 });
 
-test('the use of a key is noted, at most once a minute', async () => {
+test('the use of a key is noted, at most once a minute', async ({ service, ada }) => {
   const { data } = await ada.session.post('/v1/api-keys', { name: 'used' });
   const key = service.anonymous.with({ Authorization: `Bearer ${data.key}` });
   const usedAt = async () => {
@@ -210,7 +206,7 @@ test('the use of a key is noted, at most once a minute', async () => {
   await expect.poll(usedAt, { timeout: 15_000 }).not.toBe(first);
 });
 
-test('a key remains when the person who made it goes', async () => {
+test('a key remains when the person who made it goes', async ({ service }) => {
   const person = await signUp(service);
   const key = await person.key();
   await execute(service.deps.database, sql`delete from users where id = ${person.userId}`);

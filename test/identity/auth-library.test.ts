@@ -1,17 +1,31 @@
 import { getMigrations } from 'better-auth/db/migration';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { authOptions } from '#core/identity/index.ts';
 import { row, sql } from '#lib/database/index.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
 
-let service: Service;
+const test = serviceTest({ env: { TRUSTED_PROXY_HOPS: '1' } })
+  .extend('signIn', ({ service }) => (headers: Record<string, string>) => {
+    return service.anonymous
+      .with({ Origin: service.config.UI_ORIGIN, ...headers })
+      .post('/auth/sign-in/email', { email: 'ada@example.com', password: 'wrong-password' });
+  })
+  /** Guesses until the response is not 401, at most thirty times: three in ten seconds are allowed. */
+  .extend(
+    'guess',
+    ({ signIn }) =>
+      async (headers: (index: number) => Record<string, string>): Promise<number[]> => {
+        const statuses: number[] = [];
+        for (let index = 0; index < 30 && (statuses.at(-1) ?? 401) === 401; index++) {
+          statuses.push((await signIn(headers(index))).status);
+        }
+        return statuses;
+      },
+  );
 
-beforeAll(async () => {
-  service = await startService({ env: { TRUSTED_PROXY_HOPS: '1' } });
-});
-afterAll(() => service.close());
-
-test('our migrations give the authentication library every table and column it expects', async () => {
+test('our migrations give the authentication library every table and column it expects', async ({
+  service,
+}) => {
   const { config, deps } = service;
   const options = authOptions({
     database: deps.database,
@@ -24,7 +38,9 @@ test('our migrations give the authentication library every table and column it e
   expect({ toBeCreated, toBeAdded }).toEqual({ toBeCreated: [], toBeAdded: [] });
 });
 
-test('a drift would be found: a column that only the library knows has to be added', async () => {
+test('a drift would be found: a column that only the library knows has to be added', async ({
+  service,
+}) => {
   const { config, deps } = service;
   const options = authOptions({
     database: deps.database,
@@ -42,7 +58,10 @@ test('a drift would be found: a column that only the library knows has to be add
   ]);
 });
 
-test('guesses of one address are limited, and another address is not', async () => {
+test('guesses of one address are limited, and another address is not', async ({
+  signIn,
+  guess,
+}) => {
   // What the caller writes further left does not make it another address.
   const statuses = await guess((index) => ({
     'X-Forwarded-For': `198.51.100.${index}, 203.0.113.7`,
@@ -51,7 +70,7 @@ test('guesses of one address are limited, and another address is not', async () 
   expect((await signIn({ 'X-Forwarded-For': '203.0.113.8' })).status).toBe(401);
 });
 
-test('a header that names an address for the library is dropped', async () => {
+test('a header that names an address for the library is dropped', async ({ guess }) => {
   const statuses = await guess((index) => ({
     'X-Client-Address': `198.51.100.${index}`,
     'X-Forwarded-For': '203.0.113.20',
@@ -59,22 +78,9 @@ test('a header that names an address for the library is dropped', async () => {
   expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
 });
 
-/** Guesses until the answer is not 401, at most thirty times: three in ten seconds are allowed. */
-async function guess(headers: (index: number) => Record<string, string>): Promise<number[]> {
-  const statuses: number[] = [];
-  for (let index = 0; index < 30 && (statuses.at(-1) ?? 401) === 401; index++) {
-    statuses.push((await signIn(headers(index))).status);
-  }
-  return statuses;
-}
-
-function signIn(headers: Record<string, string>) {
-  return service.anonymous
-    .with({ Origin: service.config.UI_ORIGIN, ...headers })
-    .post('/auth/sign-in/email', { email: 'ada@example.com', password: 'wrong-password' });
-}
-
-test('the password is stored as a slow hash and the session cookie cannot be read by scripts', async () => {
+test('the password is stored as a slow hash and the session cookie cannot be read by scripts', async ({
+  service,
+}) => {
   const response = await fetch(`${service.url}/auth/sign-up/email`, {
     method: 'POST',
     headers: {

@@ -1,22 +1,28 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { execute, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
-import { startService, type Service } from '#test/support/service.ts';
 
-let service: Service;
-let ada: Person;
-let bob: Person;
+const test = serviceTest({ env: { TRUSTED_PROXY_HOPS: '1' } }).extend(
+  'join',
+  ({ service }) =>
+    async (person: Person, organizationId: string, role: string): Promise<void> => {
+      await execute(
+        service.deps.database,
+        sql`
+      insert into memberships (organization_id, user_id, role)
+      values (${organizationId}, ${person.userId}, ${role})
+      on conflict (user_id, organization_id) do update set role = excluded.role
+    `,
+      );
+    },
+);
 
-beforeAll(async () => {
-  service = await startService({ env: { TRUSTED_PROXY_HOPS: '1' } });
-  ada = await signUp(service);
-  bob = await signUp(service);
-});
-afterAll(() => service.close());
-
-test('signing up makes an organization that the person owns, and its default project', async () => {
+test('signing up makes an organization that the person owns, and its default project', async ({
+  ada,
+}) => {
   const { data: organizations } = await ada.session.get('/v1/organizations');
   expect(organizations).toEqual([
     {
@@ -39,7 +45,7 @@ test('signing up makes an organization that the person owns, and its default pro
 test(
   'a new organization comes with its default project, and nobody else sees it',
   proves('POST /v1/organizations', 'GET /v1/organizations'),
-  async () => {
+  async ({ service, ada }) => {
     const person = await signUp(service);
     const created = await person.session.post('/v1/organizations', { name: '  Acme ' });
     expect(created.status).toBe(201);
@@ -61,7 +67,7 @@ test(
 test(
   'the list of projects can be narrowed to one organization, and is empty for a foreign one',
   proves('GET /v1/projects'),
-  async () => {
+  async ({ service, ada }) => {
     const person = await signUp(service);
     const { data: second } = await person.session.post('/v1/organizations', { name: 'Second' });
     const all = await person.session.get('/v1/projects');
@@ -76,7 +82,7 @@ test(
 test(
   'owners and admins create projects, members may not, and a foreign organization does not exist',
   proves('POST /v1/projects'),
-  async () => {
+  async ({ ada, bob, join }) => {
     const create = (person: Person) =>
       person.session.post('/v1/projects', { organizationId: ada.organizationId, name: 'Site' });
     const owner = await create(ada);
@@ -95,21 +101,10 @@ test(
   },
 );
 
-test('an unknown organization answers as a foreign one does', async () => {
+test('an unknown organization answers as a foreign one does', async ({ ada }) => {
   const answer = await ada.session.post('/v1/projects', {
     organizationId: newId('organization'),
     name: 'Nowhere',
   });
   expect([answer.status, answer.body.error.code]).toEqual([404, 'organization_not_found']);
 });
-
-async function join(person: Person, organizationId: string, role: string): Promise<void> {
-  await execute(
-    service.deps.database,
-    sql`
-      insert into memberships (organization_id, user_id, role)
-      values (${organizationId}, ${person.userId}, ${role})
-      on conflict (user_id, organization_id) do update set role = excluded.role
-    `,
-  );
-}

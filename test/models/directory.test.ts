@@ -30,7 +30,9 @@ function directory(settings: { freshMs?: number; timeoutMs?: number } = {}) {
   return createModelDirectory({ baseUrl: gateway.url, apiKey: 'test', log, ...settings });
 }
 
-const requests = () => gateway.control.requests().filter(({ path }) => path === '/v1/models');
+function requests() {
+  return gateway.control.requests().filter(({ path }) => path === '/v1/models');
+}
 
 test(
   "the models are the gateway's own list, each with provider, null connectionId, modelId and prices",
@@ -91,11 +93,12 @@ test.each<[string, ScriptInput['behaviour']]>([
 ])(
   'while the gateway %s the last list serves on and says that it is stale',
   async (_name, behaviour) => {
-    const models = directory({ freshMs: 1 });
+    // Long enough that the first list is still fresh when it is read, on a machine that is busy.
+    const models = directory({ freshMs: 100 });
     const first = await models.list();
     expect(first.stale).toBe(false);
     gateway.control.script({ target: 'models', times: null, ...(behaviour && { behaviour }) });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 110));
     const during = await models.list();
     expect(during).toMatchObject({
       stale: true,
@@ -213,7 +216,13 @@ test('a routine whose model is gone can be changed only together with its model'
   const change = (patch: RoutinePatch) =>
     patchRoutine(
       { ...service.deps, models: directory() },
-      { id: data.id, projectId: person.projectId, patch, expectedVersions: undefined },
+      {
+        id: data.id,
+        projectId: person.projectId,
+        patch,
+        expectedVersions: undefined,
+        origin: { actor: null },
+      },
     );
 
   await expect(change({ name: 'Another name' })).rejects.toMatchObject({ code: 'invalid_model' });

@@ -39,7 +39,9 @@ async function families(): Promise<Map<string, { type: string; labels: string[] 
 }
 
 /** `a_bucket`, `a_sum` and `a_count` belong to the histogram `a`. */
-const familyOf = (name: string) => name.replace(/_(bucket|sum|count)$/, '');
+function familyOf(name: string) {
+  return name.replace(/_(bucket|sum|count)$/, '');
+}
 
 test('every metric that the dashboard and the alerts ask for exists, with the suffixes of its type', async () => {
   const known = await families();

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 
-/** What a process that does this has written to its standard output. */
+/** Returns the standard output of a process that does this. */
 async function linesOf(source: string): Promise<Record<string, unknown>[]> {
   const script = `
     import { createLog, withLogFields } from '#lib/log.ts';
@@ -18,7 +18,9 @@ async function linesOf(source: string): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-const messages = async (source: string) => (await linesOf(source)).map(({ msg }) => msg);
+async function messages(source: string) {
+  return (await linesOf(source)).map(({ msg }) => msg);
+}
 
 test.each([
   ['ends by itself', `log.info('one'); log.info('two');`],
@@ -52,3 +54,20 @@ test('a line carries the fields of the work it was logged in, and no credential'
     of: { secret: '[redacted]' },
   });
 });
+
+test.each(['Bearer', 'Basic', 'Token', 'ApiKey', 'Negotiate', 'DPoP'])(
+  'an error that quotes an Authorization header of the scheme %s is logged without the credential',
+  async (scheme) => {
+    const [line] = await linesOf(
+      `const cause = new Error('sent {"authorization":"${scheme} canary"}');
+       log.error({ err: new Error('Authorization: ${scheme} canary', { cause }) }, 'one');`,
+    );
+    expect(line).toMatchObject({
+      err: {
+        message: `Authorization: ${scheme} [redacted]`,
+        cause: { message: `sent {"authorization":"${scheme} [redacted]"}` },
+      },
+    });
+    expect(JSON.stringify(line)).not.toContain('canary');
+  },
+);

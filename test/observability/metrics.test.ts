@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tick } from '#core/scheduling/index.ts';
 import { serveMetrics, type MetricsServer } from '#lib/metrics/index.ts';
-import { startEverythingServer } from '#test/connections/everything-server.ts';
-import { routineWith } from '#test/connections/support.ts';
+import { startEverythingServer } from '#test/tools/everything-server.ts';
+import { routineWith } from '#test/tools/support.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
@@ -65,7 +65,9 @@ test('runs, model calls, tokens and cost are counted by how they came out', asyn
   expect(grown('ras_runs_ended_total', { state: 'succeeded', reason: 'none' })).toBe(1);
   expect(grown('ras_runs_ended_total', { state: 'failed', reason: failed.reason })).toBe(1);
   expect(grown('ras_model_call_duration_seconds_count', { model, outcome: 'ok' })).toBe(1);
-  expect(grown('ras_model_call_duration_seconds_count', { model, outcome: 'model_error' })).toBe(1);
+  expect(grown('ras_model_call_duration_seconds_count', { model, outcome: 'model_refused' })).toBe(
+    1,
+  );
   expect(grown('ras_model_tokens_total', { model, kind: 'input' })).toBe(run.usage.inputTokens);
   expect(grown('ras_model_tokens_total', { model, kind: 'output' })).toBe(run.usage.outputTokens);
   expect(grown('ras_model_cost_usd_total', { model })).toBeCloseTo(Number(run.usage.costUsd), 10);
@@ -137,7 +139,7 @@ test('while Postgres cannot be asked the figures from it are unknown and the oth
   const { watchBacklog } = await import('#core/observability/index.ts');
   const { metrics, registry } = createMetrics();
   watchBacklog(registry, { query: () => Promise.reject(new Error('away')) });
-  metrics.runEnded({ state: 'succeeded', reason: null });
+  metrics.runEnded({ state: 'succeeded', reason: null, failureClass: null });
   const samples = parseSamples(await registry.metrics());
   expect(total(samples, 'ras_queue_outbox_runs')).toBeNaN();
   expect(total(samples, 'ras_runs_ended_total')).toBe(1);

@@ -27,8 +27,9 @@ afterAll(async () => {
   await receiver.close();
 });
 
-const named = (name: string, traceId: string) =>
-  receiver.spans.find((span) => span.name === name && span.traceId === traceId);
+function named(name: string, traceId: string) {
+  return receiver.spans.find((span) => span.name === name && span.traceId === traceId);
+}
 
 test('one trace leads from the request through the workflow and its activity to the model call', async () => {
   const routineId = await createRoutine(key, {
@@ -101,7 +102,7 @@ test('a model call that fails is a failed span with the reason and without the m
   const failedCall = () =>
     receiver.spans.find(({ name, failed }) => failed && name.startsWith('chat '));
   await receiver.until(() => failedCall() !== undefined);
-  expect(failedCall()?.attributes['error.type']).toBe('model_error');
+  expect(failedCall()?.attributes['error.type']).toBe('model_refused');
   expect(receiver.bodies.join('\n')).not.toContain('secret words');
 });
 

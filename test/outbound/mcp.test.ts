@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { freePort } from '#dev/ports.ts';
 import { outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
-import { guardedClient, localClient, portOf, startReceiver } from './receiver.ts';
+import { guardedClient, localClient, startReceiver } from './receiver.ts';
 
 test('the MCP client talks to a real tool server through the guarded fetch, progress events included', async () => {
   const url = `http://127.0.0.1:${await startEverythingServer()}/mcp`;
@@ -81,13 +81,5 @@ async function startEverythingServer(): Promise<number> {
     await once(child, 'exit');
   });
   await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), { timeout: 20_000, interval: 100 });
-  return port;
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server);
-  server.close();
   return port;
 }

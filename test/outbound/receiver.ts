@@ -6,14 +6,14 @@ import { onTestFinished } from 'vitest';
 import { createOutboundClient, type OutboundClient } from '#lib/outbound/index.ts';
 import type { OutboundClientOptions } from '#lib/outbound/index.ts';
 
-export type Received = {
+export interface Received {
   method: string;
   path: string;
   headers: http.IncomingHttpHeaders;
   body: string;
-};
+}
 
-export type Receiver = {
+export interface Receiver {
   port: number;
   origin: string;
   received: Received[];
@@ -21,7 +21,7 @@ export type Receiver = {
   connections: () => number;
   /** Connections open now. */
   open: () => number;
-};
+}
 
 /** Self-signed for `localhost`, `127.0.0.1` and `tools.example.com`, valid from 2020 to 2120. */
 export const certificate = readFileSync(

@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { newId } from '#lib/ids.ts';
-import type { Answer, ApiClient } from '#test/support/client.ts';
-import { signUp } from '#test/support/people.ts';
+import type { Answer } from '#test/support/client.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine, routineBody } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
 
-let service: Service;
-let key: ApiClient;
-let other: ApiClient;
-
-beforeAll(async () => {
-  // As in production: a webhook URL must be public and https.
-  service = await startService({ env: { ALLOW_PRIVATE_NETWORK: 'false' } });
-  key = await (await signUp(service)).key();
-  other = await (await signUp(service)).key();
-});
-afterAll(() => service.close());
+// As in production: a webhook URL must be public and https.
+const test = serviceTest({ env: { ALLOW_PRIVATE_NETWORK: 'false' } });
 
 test(
   'a routine created with the least has every other field at its default',
   proves('POST /v1/routines', 'GET /v1/routines/:routineId', 'routine.id'),
-  async () => {
+  async ({ key }) => {
     const created = await key.post('/v1/routines', routineBody());
     expect(created.status).toBe(201);
     const defaults = {
@@ -35,7 +25,13 @@ test(
       skills: [],
       overlap: 'skip',
       misfire: 'run_once',
-      limits: { maxSteps: 25, timeoutSeconds: 900, maxTotalTokens: null },
+      limits: {
+        maxSteps: 25,
+        timeoutSeconds: 900,
+        maxTotalTokens: null,
+        maxOutputTokens: null,
+        maxQueueSeconds: 21_600,
+      },
       budget: { maxTokensPerDay: null, maxCostUsdPerMonth: null },
       pauseAfterFailures: 5,
       webhookUrl: null,
@@ -52,13 +48,15 @@ test(
     expect(created.data).toEqual(defaults);
     expect(created.headers.get('etag')).toBe('"1"');
     const read = await key.get(`/v1/routines/${created.data.id}`);
-    const { nextRuns, ...rest } = read.data;
+    const { nextRuns, activation, ...rest } = read.data;
     expect(rest).toEqual(defaults);
     expect(nextRuns).toHaveLength(5);
+    const reason = 'successful_run_required';
+    expect(activation).toEqual({ ready: false, proofRunId: null, reason });
   },
 );
 
-test('every field that is set is kept as it was set', async () => {
+test('every field that is set is kept as it was set', async ({ key }) => {
   const fields = {
     name: 'Weekly audit',
     instructions: 'Audit {{site}}, {{now}}, {{date}}, {{routine.name}}, {{run.id}}.',
@@ -69,7 +67,12 @@ test('every field that is set is kept as it was set', async () => {
     skills: ['core-web-vitals', 'seo-audit'],
     overlap: 'allow',
     misfire: 'skip',
-    limits: { maxSteps: 3, timeoutSeconds: 86_400, maxTotalTokens: 1_000_000 },
+    limits: {
+      maxSteps: 3,
+      timeoutSeconds: 86_400,
+      maxTotalTokens: 1_000_000,
+      maxOutputTokens: 4_096,
+    },
     budget: { maxTokensPerDay: 1_000_000_000_000, maxCostUsdPerMonth: '0.0000000001' },
     pauseAfterFailures: 1,
     webhookUrl: 'https://example.com/hooks/routine?x=1',
@@ -92,16 +95,16 @@ test('every field that is set is kept as it was set', async () => {
   });
 });
 
-test('an empty change changes nothing but the version', async () => {
+test('an empty change changes nothing but the version', async ({ key }) => {
   const id = await createRoutine(key);
   const before = (await key.get(`/v1/routines/${id}`)).data;
   const patched = await key.patch(`/v1/routines/${id}`, {});
   expect(patched.status).toBe(200);
-  const { nextRuns: _nextRuns, ...rest } = before;
+  const { nextRuns: _nextRuns, activation: _activation, ...rest } = before;
   expect(patched.data).toEqual({ ...rest, updatedAt: patched.data.updatedAt });
 });
 
-test.each([
+test.for([
   ['six fields', '0 0 7 * * *'],
   ['four fields', '7 * * *'],
   ['an impossible date', '0 0 30 2 *'],
@@ -115,7 +118,7 @@ test.each([
 ])(
   '%s is invalid_schedule, on create and on update',
   proves('routine.schedule'),
-  async (_name, schedule) => {
+  async ([_name, schedule], { key }) => {
     const created = await key.post('/v1/routines', routineBody({ schedule }));
     expect(codeOf(created)).toEqual([400, 'invalid_schedule']);
     expect(created.body.error.message).toMatch(/^schedule: /);
@@ -127,7 +130,7 @@ test.each([
   },
 );
 
-test('the next five times are those of the schedule in its zone', async () => {
+test('the next five times are those of the schedule in its zone', async ({ key }) => {
   const id = await createRoutine(key, { schedule: '30 9 29 2 *', timezone: 'Asia/Kolkata' });
   const { nextRuns } = (await key.get(`/v1/routines/${id}`)).data;
   const years = nextRuns.map((time: string) => Number(time.slice(0, 4)));
@@ -135,15 +138,17 @@ test('the next five times are those of the schedule in its zone', async () => {
   for (const time of nextRuns) expect(time).toMatch(/^\d{4}-02-29T04:00:00\.000Z$/);
 });
 
-test.each(['Mars/Olympus', 'EST5', '', 'Europe/Berlin '])(
+test.for(['Mars/Olympus', 'EST5', '', 'Europe/Berlin '])(
   '%j is no time zone',
-  async (timezone) => {
+  async (timezone, { key }) => {
     const answer = await key.post('/v1/routines', routineBody({ timezone }));
     expect(codeOf(answer)).toEqual([400, 'invalid_timezone']);
   },
 );
 
-test('a placeholder without a value is invalid_variable, on create and when an update takes the value away', async () => {
+test('a placeholder without a value is invalid_variable, on create and when an update takes the value away', async ({
+  key,
+}) => {
   const body = routineBody({
     instructions: 'Write about {{topic}} and {{ tone }}.',
     variables: { topic: 'tea' },
@@ -157,7 +162,7 @@ test('a placeholder without a value is invalid_variable, on create and when an u
   }
 });
 
-test('names of variables are checked, and the built-in ones are taken', async () => {
+test('names of variables are checked, and the built-in ones are taken', async ({ key }) => {
   for (const name of ['1st', 'a-b', 'a b', 'now', 'date', 'x'.repeat(65)]) {
     const answer = await key.post('/v1/routines', routineBody({ variables: { [name]: 'x' } }));
     expect([name, ...codeOf(answer)]).toEqual([name, 400, 'invalid_request']);
@@ -165,7 +170,38 @@ test('names of variables are checked, and the built-in ones are taken', async ()
   }
 });
 
-test.each([
+test('text that would be too large when rendered is refused without making it', async ({ key }) => {
+  const multiplied = { instructions: '{{a}}'.repeat(19_000), variables: { a: 'x'.repeat(10_000) } };
+  const refused = await key.post('/v1/routines', routineBody(multiplied));
+  expect(codeOf(refused)).toEqual([400, 'invalid_request']);
+  expect(refused.body.error.message).toMatch(/^instructions: .* 190000000 characters/);
+
+  const id = await createRoutine(key, {
+    instructions: '{{a}}'.repeat(40),
+    variables: multiplied.variables,
+  });
+  const patched = await key.patch(`/v1/routines/${id}`, { instructions: '{{ a }}'.repeat(41) });
+  expect(patched.body.error.message).toMatch(/^instructions: .* 410000 characters/);
+  const skills = await Promise.all(
+    Array.from({ length: 2 }, async (_, index) => {
+      const skill = { name: `Long ${index}`, instructions: 'x'.repeat(1_000) };
+      return (await key.post('/v1/skills', skill)).data.id as string;
+    }),
+  );
+  const withSkills = await key.patch(`/v1/routines/${id}`, { skills });
+  expect(withSkills.body.error.message).toMatch(/^skills: .* 402040 characters/);
+
+  const variables = Object.fromEntries(
+    Array.from({ length: 11 }, (_, index) => [`v${index}`, 'x'.repeat(9_999)]),
+  );
+  const many = await key.patch(`/v1/routines/${id}`, { variables: { ...variables, a: '' } });
+  expect(many.body.error.message).toBe(
+    'variables: the values are longer than 100000 characters together',
+  );
+  expect((await key.get(`/v1/routines/${id}`)).data.skills).toEqual([]);
+});
+
+test.for([
   'http://example.com/',
   'https://127.0.0.1/',
   'https://localhost/',
@@ -178,7 +214,7 @@ test.each([
   'ftp://example.com/',
   'not a url',
   '',
-])('%j is no webhook URL', async (webhookUrl) => {
+])('%j is no webhook URL', async (webhookUrl, { key }) => {
   const answer = await key.post('/v1/routines', routineBody({ webhookUrl }));
   expect(codeOf(answer)).toEqual([400, 'invalid_webhook_url']);
   expect(answer.body.error.message).toMatch(/^webhookUrl: /);
@@ -187,7 +223,7 @@ test.each([
 test(
   'the webhook secret is shown once: on creation, or when a URL is first set',
   proves('routine.webhookUrl', 'routine.webhookSecret'),
-  async () => {
+  async ({ key, service }) => {
     const url = 'https://example.com/hook';
     const created = await key.post('/v1/routines', routineBody({ webhookUrl: url }));
     expect(created.data.webhookSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -205,9 +241,23 @@ test(
     expect(bare.data).not.toHaveProperty('webhookSecret');
     const later = await key.patch(`/v1/routines/${bare.data.id}`, { webhookUrl: url });
     expect(later.data.webhookSecret).toMatch(/^whsec_/);
-    const rotated = await key.post(`/v1/routines/${bare.data.id}/webhook-secret`);
+    const rotate = (body?: unknown) =>
+      key.post(`/v1/routines/${bare.data.id}/webhook-secret`, body);
+    const rotated = await rotate();
     expect(rotated.data.webhookSecret).toMatch(/^whsec_/);
     expect(rotated.data.webhookSecret).not.toBe(later.data.webhookSecret);
+    for (const body of [undefined, {}, { force: false }]) {
+      expect(codeOf(await rotate(body))).toEqual([409, 'rotation_in_progress']);
+    }
+    expect(codeOf(await rotate({ force: 'yes' }))).toEqual([400, 'invalid_request']);
+    const forced = await rotate({ force: true });
+    expect(forced.data.webhookSecret).toMatch(/^whsec_/);
+    const { database } = service.deps;
+    await database.query(
+      `update routines set webhook_secret_previous_until = now() where id = $1`,
+      [bare.data.id],
+    );
+    expect((await rotate()).status).toBe(200);
     const none = await createRoutine(key);
     expect(codeOf(await key.post(`/v1/routines/${none}/webhook-secret`))).toEqual([
       409,
@@ -219,7 +269,7 @@ test(
 test(
   'inline tools are refused, on create and on update, and an empty list is nothing',
   proves('400 tool_policy_requires_connection', 'routine.toolPolicies'),
-  async () => {
+  async ({ key }) => {
     const id = await createRoutine(key);
     for (const name of ['tools', 'toolPolicies']) {
       const inline = { [name]: [{ type: 'function', function: { name: 'search' } }] };
@@ -238,8 +288,8 @@ test(
 test(
   'a routine of another project, an unknown one and a malformed id are the same 404 everywhere',
   proves('404 routine_not_found'),
-  async () => {
-    const foreign = await createRoutine(other);
+  async ({ key, bobsKey }) => {
+    const foreign = await createRoutine(bobsKey);
     for (const id of [foreign, newId('routine'), 'nonsense', newId('run')]) {
       const path = `/v1/routines/${id}`;
       for (const answer of [
@@ -255,7 +305,7 @@ test(
         expect([id, ...codeOf(answer)]).toEqual([id, 404, 'routine_not_found']);
       }
     }
-    expect((await other.get(`/v1/routines/${foreign}`)).data.state).toBe('draft');
+    expect((await bobsKey.get(`/v1/routines/${foreign}`)).data.state).toBe('draft');
   },
 );
 

@@ -1,18 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ApiClient } from '#test/support/client.ts';
-import { signUp } from '#test/support/people.ts';
+import { expect } from 'vitest';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { proves } from '#test/support/proves.ts';
-import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 
-let service: Service;
-let key: ApiClient;
-
-beforeAll(async () => {
-  service = await startService({ worker: true });
-  key = await (await signUp(service)).key();
-});
-afterAll(() => service.close());
+const test = serviceTest({ worker: true });
 
 const START = {
   instructions: 'Write about {{topic}}.',
@@ -20,7 +11,7 @@ const START = {
   skills: ['seo-audit', 'content-strategy'],
 };
 
-test.each<[string, Record<string, unknown>]>([
+test.for<[string, Record<string, unknown>]>([
   ['other instructions', { instructions: 'Write more about {{topic}}.' }],
   ['another value of a variable', { variables: { topic: 'coffee', spare: 'x' } }],
   ['one variable less', { variables: { topic: 'tea' } }],
@@ -35,7 +26,7 @@ test.each<[string, Record<string, unknown>]>([
 ])(
   '%s is material: the routine is a draft again and needs a fresh run',
   proves('state.material-change', 'PATCH /v1/routines/:routineId', '409 successful_run_required'),
-  async (_name, patch) => {
+  async ([_name, patch], { key }) => {
     const id = await activeRoutine(key, START);
     const patched = await key.patch(`/v1/routines/${id}`, patch);
     expect(patched.data).toMatchObject({ state: 'draft', revision: 2, nextRunAt: null });
@@ -47,7 +38,7 @@ test.each<[string, Record<string, unknown>]>([
   },
 );
 
-test('what is not material leaves an active routine active', async () => {
+test('what is not material leaves an active routine active', async ({ key }) => {
   const id = await activeRoutine(key, START);
   for (const patch of [
     { name: 'Another name' },
@@ -71,7 +62,7 @@ test('what is not material leaves an active routine active', async () => {
 test(
   'a paused routine that is changed materially is a draft too',
   proves('state.material-change'),
-  async () => {
+  async ({ key }) => {
     const id = await activeRoutine(key, START);
     await key.post(`/v1/routines/${id}/pause`);
     const patched = await key.patch(`/v1/routines/${id}`, { skills: [] });
@@ -79,26 +70,35 @@ test(
   },
 );
 
-test('a run that was under way during the change is no proof after it', async () => {
+test('a run that was under way during the change is no proof after it', async ({
+  service,
+  key,
+}) => {
+  const { gateway } = service;
   const id = await createRoutine(key, START);
-  service.gateway.control.script({ latencyMs: 1_500 });
+  gateway.control.reset();
+  gateway.control.script({ latencyMs: 3_000 });
   const started = await key.post(`/v1/routines/${id}/run`);
-  const prompt = async () => (await key.get(`/v1/runs/${started.data.id}`)).data.prompt;
-  await expect.poll(prompt, { timeout: 10_000 }).not.toBeNull();
+  const readRun = async () => (await key.get(`/v1/runs/${started.data.id}`)).data;
+  // The model has been asked, so the run is rendered from the routine as it was.
+  const asked = () => gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
+  await expect.poll(asked, { timeout: 10_000 }).toHaveLength(1);
   await key.patch(`/v1/routines/${id}`, { instructions: 'Something else.' });
-  await expect
-    .poll(async () => (await key.get(`/v1/runs/${started.data.id}`)).data.state, {
-      timeout: 20_000,
-    })
-    .toBe('succeeded');
-  expect((await key.get(`/v1/runs/${started.data.id}`)).data.routineRevision).toBe(1);
-  expect((await key.post(`/v1/routines/${id}/activate`)).status).toBe(409);
+  expect((await readRun()).state).toBe('running');
+
+  expect(await runEnded(key, started.data.id)).toMatchObject({
+    state: 'succeeded',
+    routineRevision: 1,
+    prompt: expect.stringContaining('Write about tea.'),
+  });
+  const refused = await key.post(`/v1/routines/${id}/activate`);
+  expect([refused.status, refused.body.error.code]).toEqual([409, 'successful_run_required']);
 });
 
 test(
   'a run detail has its steps, its usage and its webhook deliveries',
   proves('run.detail', 'GET /v1/runs/:runId', 'POST /v1/routines/:routineId/run'),
-  async () => {
+  async ({ key }) => {
     const id = await createRoutine(key, { webhookUrl: 'http://127.0.0.1:4999/' });
     const run = await runOnce(key, id);
     expect(run.steps).toHaveLength(1);

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readRoutine } from '#core/routines/index.ts';
 import { newId } from '#lib/ids.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
 
-let service: Service;
+const test = serviceTest();
 
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-
-test('reads that share a statement give each caller its own routine, and another tenant nothing', async () => {
+test('reads that share a statement give each caller its own routine, and another tenant nothing', async ({
+  service,
+}) => {
   const [one, other] = [await signUp(service), await signUp(service)];
   const [oneKey, otherKey] = [await one.key(), await other.key()];
   const ofOne = [await createRoutine(oneKey), await createRoutine(oneKey)];

@@ -15,11 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What the contract says of a routine, without the service. */
+/** A routine as the contract describes it, without the service. */
 interface Model {
   state: 'draft' | 'active' | 'paused' | 'archived';
   revision: number;
-  /** Whether a manual run of this revision has succeeded. */
+  /** True when a manual run of this revision has succeeded. */
   proven: boolean;
   runs: number;
 }
@@ -31,7 +31,7 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-/** One operation: what the contract answers, and what it leaves behind. */
+/** Makes one operation, and holds its response and its effect against the contract. */
 function command(
   name: string,
   act: (model: Model, real: Real) => Promise<void>,

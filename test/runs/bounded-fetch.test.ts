@@ -25,11 +25,12 @@ afterAll(async () => {
   server.close();
 });
 
-const call = (
+function call(
   signal: AbortSignal = new AbortController().signal,
   read?: (body: string) => string,
-): Promise<Response> =>
-  boundedFetch(agent, read)(url, { method: 'POST', headers: {}, body: '{}', signal });
+): Promise<Response> {
+  return boundedFetch(agent, read)(url, { method: 'POST', headers: {}, body: '{}', signal });
+}
 
 async function failureOf(calling: Promise<unknown>): Promise<unknown> {
   const [outcome] = await Promise.allSettled([calling]);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { announceSlots } from '#core/runs/index.ts';
 import { tick } from '#core/scheduling/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -24,13 +25,14 @@ afterAll(async () => {
   await temporal.close();
 });
 
-const work = async () => {
+async function work() {
   const config = { ...service.config, TEMPORAL_ADDRESS: inject('temporalAddress') };
   workers ??= await startWorkers(config, service.deps);
-};
+}
 
-const chatCalls = () =>
-  service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
+function chatCalls() {
+  return service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
+}
 
 async function hangingRun() {
   await work();
@@ -42,6 +44,9 @@ async function hangingRun() {
 }
 
 test('a queued run is cancelled at once and no model is ever asked', async () => {
+  // Room, so that it gets a workflow, and nobody who would begin it.
+  const taskQueue = service.config.TEMPORAL_TASK_QUEUE;
+  await announceSlots(service.deps.database, { workerId: 'nobody', taskQueue, slots: 5 });
   const routineId = await createRoutine(key);
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
   const cancelled = await key.post(`/v1/runs/${run.id}/cancel`);

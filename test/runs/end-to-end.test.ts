@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ApiClient } from '#test/support/client.ts';
-import { signUp, type Person } from '#test/support/people.ts';
+import { expect } from 'vitest';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
 
-let service: Service;
-let person: Person;
-let key: ApiClient;
+const test = serviceTest({ worker: true });
 
-beforeAll(async () => {
-  service = await startService({ worker: true });
-  person = await signUp(service);
-  key = await person.key();
-});
-afterAll(() => service.close());
-
-test('a manual run succeeds with one step, its text, its usage and its cost', async () => {
+test('a manual run succeeds with one step, its text, its usage and its cost', async ({ key }) => {
   const routineId = await createRoutine(key, {
     instructions: 'Report on {{topic}}.',
     variables: { topic: 'tea' },
@@ -31,7 +20,9 @@ test('a manual run succeeds with one step, its text, its usage and its cost', as
   expect(run.usage).toEqual(run.steps[0].usage);
 });
 
-test('a skill is appended verbatim, under its name, after the rendered instructions', async () => {
+test('a skill is appended verbatim, under its name, after the rendered instructions', async ({
+  key,
+}) => {
   const skill = await key.post('/v1/skills', {
     name: 'House style',
     instructions: 'Never use {{topic}} as a verb, please.',
@@ -48,7 +39,7 @@ test('a skill is appended verbatim, under its name, after the rendered instructi
   expect(second).toMatch(/^## Skill: /);
 });
 
-test('a deleted skill is skipped and the run succeeds', async () => {
+test('a deleted skill is skipped and the run succeeds', async ({ key }) => {
   const skill = await key.post('/v1/skills', { name: 'Gone', instructions: 'x'.repeat(20) });
   const routineId = await createRoutine(key, { skills: [skill.data.id] });
   await key.delete(`/v1/skills/${skill.data.id}`);
@@ -56,7 +47,9 @@ test('a deleted skill is skipped and the run succeeds', async () => {
   expect(run).toMatchObject({ state: 'succeeded', prompt: 'Write one line.' });
 });
 
-test('an activated routine has a next time, and a material change takes it back to draft', async () => {
+test('an activated routine has a next time, and a material change takes it back to draft', async ({
+  key,
+}) => {
   const id = await activeRoutine(key);
   const active = await key.get(`/v1/routines/${id}`);
   expect(active.data).toMatchObject({ state: 'active', revision: 1 });
@@ -68,14 +61,17 @@ test('an activated routine has a next time, and a material change takes it back 
   expect(again.body.error.code).toBe('successful_run_required');
 });
 
-test('a run can be started without any body', async () => {
+test('a run can be started without any body', async ({ key }) => {
   const routineId = await createRoutine(key);
   const started = await key.send('POST', `/v1/routines/${routineId}/run`);
   expect(started.status).toBe(202);
   expect(started.data).toMatchObject({ state: 'queued', variables: {} });
 });
 
-test('a model that keeps refusing fails the run with a plain reason, and its step with it', async () => {
+test('a model that keeps refusing fails the run with a plain reason, and its step with it', async ({
+  service,
+  key,
+}) => {
   service.gateway.control.script({
     marker: 'refused-for-good',
     times: null,
@@ -85,7 +81,7 @@ test('a model that keeps refusing fails the run with a plain reason, and its ste
   const run = await runOnce(key, routineId);
   expect(run).toMatchObject({
     state: 'failed',
-    reason: 'model_error',
+    reason: 'model_key_refused',
     errorMessage: 'The model provider answered 403.',
     result: null,
     stepCount: 0,

@@ -1,40 +1,40 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type pg from 'pg';
+import { expect, vi } from 'vitest';
 import { tick } from '#core/scheduling/index.ts';
-import type { ApiClient } from '#test/support/client.ts';
-import { signUp, type Person } from '#test/support/people.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
 import { openStream, type EventStream, type StreamedEvent } from './event-source.ts';
 
-let service: Service;
-let person: Person;
-let key: ApiClient;
-
-beforeAll(async () => {
-  service = await startService({ worker: true });
-  person = await signUp(service);
-  key = await person.key();
-});
-afterEach(() => service.gateway.control.reset());
-afterAll(() => service.close());
-
-const follow = (runId: string, lastEventId?: string, client = key): Promise<EventStream> =>
-  openStream(`${client.baseUrl}/v1/runs/${runId}/events`, {
-    ...client.headers,
-    ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
+const test = serviceTest({ worker: true })
+  .extend(
+    'follow',
+    ({ key }) =>
+      (runId: string, lastEventId?: string, client = key): Promise<EventStream> =>
+        openStream(`${client.baseUrl}/v1/runs/${runId}/events`, {
+          ...client.headers,
+          ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
+        }),
+  )
+  /** A run that is under way until the gateway has waited this long. */
+  .extend('startRun', ({ service, key }) => async (latencyMs: number): Promise<string> => {
+    service.gateway.control.script({ latencyMs });
+    const routineId = await createRoutine(key);
+    return (await key.post(`/v1/routines/${routineId}/run`)).data.id;
   });
 
-/** A run that is under way until the gateway has waited this long. */
-async function startRun(latencyMs: number): Promise<string> {
-  service.gateway.control.script({ latencyMs });
-  const routineId = await createRoutine(key);
-  return (await key.post(`/v1/routines/${routineId}/run`)).data.id;
+test.afterEach(({ service }) => service.gateway.control.reset());
+
+function names(events: readonly StreamedEvent[]) {
+  return events.map(({ event, data }) => (event === 'state' ? data.state : `step ${data.index}`));
 }
 
-const names = (events: readonly StreamedEvent[]) =>
-  events.map(({ event, data }) => (event === 'state' ? data.state : `step ${data.index}`));
-
-test('a run is followed from its beginning to its end, and the stream ends with it', async () => {
+test('a run is followed from its beginning to its end, and the stream ends with it', async ({
+  key,
+  follow,
+  startRun,
+}) => {
   const runId = await startRun(1_500);
   const stream = await follow(runId);
   expect(stream.headers.get('content-type')).toMatch(/^text\/event-stream(;|$)/);
@@ -47,11 +47,21 @@ test('a run is followed from its beginning to its end, and the stream ends with 
   ]);
   const detail = (await key.get(`/v1/runs/${runId}`)).data;
   expect(events.at(-2)!.data).toEqual(detail.steps[0]);
-  const { prompt: _prompt, steps: _steps, webhookDeliveries: _deliveries, ...run } = detail;
+  const {
+    prompt: _prompt,
+    steps: _steps,
+    webhookDeliveries: _deliveries,
+    queuedSeconds: _queuedSeconds,
+    waitingFor: _waitingFor,
+    ...run
+  } = detail;
   expect(events.at(-1)!.data).toEqual(run);
 });
 
-test('a run that has ended is told at once, and whoever has seen its end gets 204', async () => {
+test('a run that has ended is told at once, and whoever has seen its end gets 204', async ({
+  key,
+  follow,
+}) => {
   const run = await runOnce(key, await createRoutine(key));
   const events = await (await follow(run.id)).rest();
   expect(names(events)).toEqual(['step 0', 'succeeded']);
@@ -60,7 +70,10 @@ test('a run that has ended is told at once, and whoever has seen its end gets 20
   expect(await done.rest()).toEqual([]);
 });
 
-test('a follower who was cut off goes on where it was, with nothing told twice and nothing left out', async () => {
+test('a follower who was cut off goes on where it was, with nothing told twice and nothing left out', async ({
+  follow,
+  startRun,
+}) => {
   const runId = await startRun(2_000);
   const whole = follow(runId).then((stream) => stream.rest());
   const first = await follow(runId);
@@ -76,7 +89,12 @@ test('a follower who was cut off goes on where it was, with nothing told twice a
   expect(names(nonsense)).toEqual(['step 0', 'succeeded']);
 });
 
-test('a cancelled run, and an occurrence that was skipped, end their streams too', async () => {
+test('a cancelled run, and an occurrence that was skipped, end their streams too', async ({
+  service,
+  key,
+  follow,
+  startRun,
+}) => {
   const runId = await startRun(60_000);
   const stream = await follow(runId);
   await key.post(`/v1/runs/${runId}/cancel`);
@@ -94,30 +112,47 @@ test('a cancelled run, and an occurrence that was skipped, end their streams too
   expect(names(await (await follow(skipped.id)).rest())).toEqual(['skipped']);
 });
 
-test('fifty followers of one run are all told, with a query for all of them together', async () => {
-  const runId = await startRun(1_500);
+test('fifty followers of one run are all told, with a query for all of them together', async ({
+  service,
+  key,
+  follow,
+  startRun,
+}) => {
+  const query = vi.spyOn(service.deps.database, 'query');
+  const begun = performance.now();
+  const runId = await startRun(2_500);
   const streams = await Promise.all(Array.from({ length: 50 }, () => follow(runId)));
   const told = await Promise.all(streams.map((stream) => stream.rest()));
+  const seconds = (performance.now() - begun) / 1_000;
+  const statements = query.mock.calls.map(([config]) => config as unknown as pg.QueryConfig);
+  query.mockRestore();
   for (const events of told) expect(names(events).slice(-2)).toEqual(['step 0', 'succeeded']);
   expect((await runEnded(key, runId)).state).toBe('succeeded');
+  // Twice a second whether something has changed, however many ask; each follower reads only what has.
+  const polls = statements.filter(({ text }) => /from runs where id = any/.test(text));
+  expect(polls.length).toBeGreaterThan(2);
+  expect(polls.length).toBeLessThanOrEqual(2 * seconds + 1);
+  for (const { values } of polls) expect(values).toEqual([[runId]]);
 });
 
-test('following needs what reading the run needs', async () => {
+test('following needs what reading the run needs', async ({ service, ada, key, follow }) => {
   const run = await runOnce(key, await createRoutine(key));
   const path = `/v1/runs/${run.id}/events`;
   const accept = { Accept: 'text/event-stream' };
   expect((await service.anonymous.with(accept).get(path)).status).toBe(401);
-  const scopeless = await person.key(['routines:read']);
+  const scopeless = await ada.key(['routines:read']);
   expect((await scopeless.with(accept).get(path)).status).toBe(403);
   const stranger = await (await signUp(service)).key();
   const foreign = await stranger.with(accept).get(path);
   expect(foreign).toMatchObject({ status: 404, body: { error: { code: 'run_not_found' } } });
   expect((await key.with({ Accept: 'application/json' }).get(path)).status).toBe(406);
-  const session = await follow(run.id, undefined, person.session);
+  const session = await follow(run.id, undefined, ada.session);
   expect(names(await session.rest())).toEqual(['step 0', 'succeeded']);
 });
 
-test('a client that goes away is forgotten, and a server that stops ends its streams', async () => {
+test('a client that goes away is forgotten, and a server that stops ends its streams', async ({
+  follow,
+}) => {
   const other = await startService();
   const client = await (await signUp(other)).key();
   const routineId = await createRoutine(client);

@@ -21,8 +21,8 @@ async function plantRun(): Promise<string> {
   await execute(
     database,
     sql`
-      insert into runs (id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
-      values (${id}, ${routine.projectId}, ${routine.id}, 1, 'manual', 'queued', 1, 60)
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
+      values (${id}, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'manual', 'queued', 1, 60)
     `,
   );
   return id;

@@ -1,25 +1,21 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { dispatchQueuedRuns, tick } from '#core/scheduling/index.ts';
+import { expect } from 'vitest';
+import { tick } from '#core/scheduling/index.ts';
 import { openServices } from '#core/services.ts';
 import { execute, sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
-import type { ApiClient } from '#test/support/client.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
-import { startService, startWorkers, type Service } from '#test/support/service.ts';
+import { startService, startWorkers } from '#test/support/service.ts';
 
-let service: Service;
-let key: ApiClient;
+const test = serviceTest({ worker: true }).extend(
+  'chatCalls',
+  ({ service }) =>
+    () =>
+      service.gateway.control.requests().filter(({ path }) => path.includes('/chat/')),
+);
 
-beforeAll(async () => {
-  service = await startService({ worker: true });
-  key = await (await signUp(service)).key();
-});
-afterEach(() => service.gateway.control.reset());
-afterAll(() => service.close());
-
-const chatCalls = () =>
-  service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
+test.afterEach(({ service }) => service.gateway.control.reset());
 
 /** Asks for one more tool call each time: a model that never comes to an end. */
 const RESTLESS = {
@@ -27,7 +23,9 @@ const RESTLESS = {
   behaviour: { kind: 'tool-calls' as const, calls: [{ name: 'no_such_tool' }], text: 'One more.' },
 };
 
-test('a variable that the routine does not have is 400 invalid_variable, and no run is made', async () => {
+test('a variable that the routine does not have is 400 invalid_variable, and no run is made', async ({
+  key,
+}) => {
   const routineId = await createRoutine(key, { variables: { topic: 'tea' } });
   const refused = await key.post(`/v1/routines/${routineId}/run`, { variables: { tpoic: 'x' } });
   expect(refused.status).toBe(400);
@@ -38,7 +36,20 @@ test('a variable that the routine does not have is 400 invalid_variable, and no 
   expect((await key.get(`/v1/routines/${routineId}/runs`)).data).toEqual([]);
 });
 
-test('a run ends at its timeout and says so', async () => {
+test('a run whose values make its text too large fails before any model call', async ({
+  key,
+  chatCalls,
+}) => {
+  const routineId = await createRoutine(key, {
+    instructions: '{{topic}}'.repeat(41),
+    variables: { topic: 'tea' },
+  });
+  const run = await runOnce(key, routineId, { variables: { topic: 'x'.repeat(10_000) } });
+  expect(run).toMatchObject({ state: 'failed', reason: 'blocked_prompt_too_large', prompt: null });
+  expect(chatCalls()).toEqual([]);
+});
+
+test('a run ends at its timeout and says so', async ({ service, key, chatCalls }) => {
   service.gateway.control.script({ behaviour: { kind: 'hang' } });
   const routineId = await createRoutine(key, { limits: { timeoutSeconds: 10 } });
   const started = Date.now();
@@ -49,7 +60,7 @@ test('a run ends at its timeout and says so', async () => {
   await expect.poll(() => chatCalls()[0]?.aborted, { timeout: 15_000 }).toBe(true);
 });
 
-test('a run ends at maxSteps', async () => {
+test('a run ends at maxSteps', async ({ service, key, chatCalls }) => {
   service.gateway.control.script(RESTLESS);
   const routineId = await createRoutine(key, { limits: { maxSteps: 3 } });
   const run = await runOnce(key, routineId);
@@ -57,18 +68,30 @@ test('a run ends at maxSteps', async () => {
   expect(chatCalls()).toHaveLength(3);
 });
 
-test('a run ends between steps once it has used maxTotalTokens', async () => {
+test('a run ends before the step for which maxTotalTokens leaves too little', async ({
+  service,
+  key,
+  chatCalls,
+}) => {
   service.gateway.control.script(RESTLESS);
-  const routineId = await createRoutine(key, { limits: { maxTotalTokens: 1 } });
+  const routineId = await createRoutine(key, { limits: { maxTotalTokens: 600 } });
   const run = await runOnce(key, routineId);
-  expect(run).toMatchObject({ state: 'failed', reason: 'max_total_tokens', stepCount: 1 });
+  expect(run).toMatchObject({ state: 'failed', reason: 'max_total_tokens' });
+  expect(run.usage.totalTokens).toBeLessThanOrEqual(600);
+  expect(chatCalls()).toHaveLength(run.stepCount);
 });
 
-test('a preflight that fails ends the run as blocked, with no model call', async () => {
+test('a preflight that fails ends the run as blocked, with no model call', async ({
+  service,
+  key,
+  chatCalls,
+}) => {
   const { database } = service.deps;
   const blocked = async (change: string, fields: Record<string, unknown> = {}) => {
     const routineId = await createRoutine(key, fields);
-    await database.query(`update routines set ${change} where id = $1`, [routineId]);
+    await database.query(`update routine_versions set ${change} where routine_id = $1`, [
+      routineId,
+    ]);
     return runOnce(key, routineId);
   };
   expect(await blocked(`model_id = 'gone/model'`)).toMatchObject({
@@ -86,13 +109,12 @@ test('a preflight that fails ends the run as blocked, with no model call', async
   });
 
   const spent = await createRoutine(key, { budget: { maxTokensPerDay: 1 } });
-  expect(await runOnce(key, spent)).toMatchObject({ state: 'succeeded' });
   const calls = chatCalls().length;
   expect(await runOnce(key, spent)).toMatchObject({ state: 'failed', reason: 'blocked_budget' });
   expect(chatCalls()).toHaveLength(calls);
 });
 
-test('a run whose routine is archived before it begins ends as blocked_routine', async () => {
+test('a run whose routine is archived before it begins is skipped and says so', async () => {
   const other = await startService();
   try {
     const client = await (await signUp(other)).key();
@@ -102,8 +124,9 @@ test('a run whose routine is archived before it begins ends as blocked_routine',
     const workers = await startWorkers(other.config, other.deps);
     try {
       expect(await runEnded(client, run.id)).toMatchObject({
-        state: 'failed',
-        reason: 'blocked_routine',
+        state: 'skipped',
+        reason: 'archived',
+        errorMessage: 'The routine was archived before the run began.',
       });
     } finally {
       await workers.stop();
@@ -139,14 +162,17 @@ test('a worker that has never seen a model list, and cannot get one, blocks the 
   }
 });
 
-test('after pauseAfterFailures failed scheduled runs in a row the routine is paused and says why', async () => {
+test('after pauseAfterFailures failed scheduled runs in a row the routine is paused and says why', async ({
+  service,
+  key,
+}) => {
   const { database } = service.deps;
   const id = await activeRoutine(key, { schedule: '@yearly', pauseAfterFailures: 2 });
   service.gateway.control.script({ times: null, behaviour: { kind: 'text', text: '' } });
   const scheduledRun = async () => {
     await execute(database, sql`update routines set next_run_at = now() where id = ${id}`);
     await tick(service.deps);
-    await dispatchQueuedRuns(service.deps, AbortSignal.timeout(10_000));
+    await service.deps.admission.admit();
     const [latest] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
     return runEnded(key, latest.id);
   };

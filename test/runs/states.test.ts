@@ -4,23 +4,24 @@ import {
   activateRoutine,
   archiveRoutine,
   pauseRoutine,
+  pauseUnreadable,
   patchRoutine,
   ROUTINE_STATES,
   ROUTINE_TRANSITIONS,
-  type Routine,
   type RoutineState,
 } from '#core/routines/index.ts';
 import {
   cancellation,
-  endRun,
+  cancelRun,
   failure,
-  requestCancellation,
   RUN_STATES,
   RUN_TRANSITIONS,
   type RunEnding,
   type RunState,
 } from '#core/runs/index.ts';
 import { beginStep } from '#core/runs/begin-step.ts';
+import { recordEnd } from '#core/runs/end-run.ts';
+import { success } from '#core/runs/ending.ts';
 import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
@@ -49,23 +50,22 @@ async function plantRun(state: RunState): Promise<string> {
   await execute(
     database,
     sql`
-      insert into runs (id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
-      values (${id}, ${routine.projectId}, ${routine.id}, 1, 'manual', ${state}, 5, 60)
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
+      values (${id}, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'manual', ${state}, 5, 60)
     `,
   );
   return id;
 }
 
-const ends =
-  (ending: RunEnding) =>
-  (id: string): Promise<unknown> =>
-    transaction(database, (tx) => endRun(tx, id, ending));
+function ends(ending: RunEnding) {
+  return (id: string): Promise<unknown> => transaction(database, (tx) => recordEnd(tx, id, ending));
+}
 
 const RUN_OPERATIONS: Record<string, { to: RunState; act: (id: string) => Promise<unknown> }> = {
   'a step begins': { to: 'running', act: (id) => beginStep(database, id, 0) },
   'it succeeds': {
     to: 'succeeded',
-    act: ends({ state: 'succeeded', reason: null, errorMessage: null, result: 'done' }),
+    act: ends(success('done')),
   },
   'it fails': { to: 'failed', act: ends(failure('timeout')) },
   'its cancellation is carried out': { to: 'cancelled', act: ends(cancellation) },
@@ -91,8 +91,8 @@ test.each(Object.entries(RUN_OPERATIONS))(
 test('a cancellation that is asked for ends a queued run and leaves one under way to its step', async () => {
   const ask = async (from: RunState) => {
     const id = await plantRun(from);
-    return requestCancellation(database, routine.projectId, id).then(
-      ({ run }) => run.state,
+    return cancelRun(service.deps, routine.projectId, id).then(
+      (run) => run.state,
       ({ code }: { code: string }) => code,
     );
   };
@@ -109,23 +109,27 @@ test('a cancellation that is asked for ends a queued run and leaves one under wa
 
 const ROUTINE_OPERATIONS: Record<
   string,
-  { to: RoutineState; act: (planted: Planted) => Promise<Routine> }
+  { to: RoutineState; by: 'person' | 'service'; act: (planted: Planted) => Promise<unknown> }
 > = {
   'it is activated': {
     to: 'active',
+    by: 'person',
     act: ({ id, projectId, organizationId }) =>
       activateRoutine(database, { id, projectId, organizationId, plan: 'scale' }),
   },
   'it is paused': {
     to: 'paused',
-    act: ({ id, projectId }) => pauseRoutine(database, projectId, id),
+    by: 'person',
+    act: ({ id, projectId }) => pauseRoutine(service.deps, projectId, id),
   },
   'it is archived': {
     to: 'archived',
-    act: ({ id, projectId }) => archiveRoutine(database, projectId, id),
+    by: 'person',
+    act: ({ id, projectId }) => archiveRoutine(service.deps, projectId, id),
   },
   'its instructions are changed': {
     to: 'draft',
+    by: 'person',
     act: async ({ id, projectId }) => {
       const patch = { instructions: 'Write something else.' };
       const saved = await patchRoutine(service.deps, {
@@ -133,24 +137,59 @@ const ROUTINE_OPERATIONS: Record<
         projectId,
         patch,
         expectedVersions: undefined,
+        origin: { actor: null },
       });
       return saved.routine;
+    },
+  },
+  'its tools are changed': {
+    to: 'draft',
+    by: 'service',
+    act: ({ id, projectId }) =>
+      service.deps.routineEditor.returnToDraft(database, {
+        projectId,
+        routineIds: [id],
+        reason: 'a change',
+        actor: null,
+      }),
+  },
+  'its schedule can no longer be computed': {
+    to: 'paused',
+    by: 'service',
+    act: ({ id }) => pauseUnreadable(database, [id]),
+  },
+  'too many of its scheduled runs fail in a row': {
+    to: 'paused',
+    by: 'service',
+    act: async ({ id, projectId, organizationId }) => {
+      const runId = newId('run');
+      await execute(database, sql`update routines set pause_after_failures = 1 where id = ${id}`);
+      await execute(
+        database,
+        sql`
+          insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
+          values (${runId}, ${organizationId}, ${projectId}, ${id}, 1, 'schedule', 'running', 5, 60)
+        `,
+      );
+      await ends(failure('timeout'))(runId);
     },
   },
 };
 
 test.each(Object.entries(ROUTINE_OPERATIONS))(
   'a routine changes its state as the table says, and otherwise not at all: %s',
-  async (_name, { to, act }) => {
-    const entries = ROUTINE_TRANSITIONS.filter((transition) => transition.to === to);
+  async (_name, { to, by, act }) => {
+    const entries = ROUTINE_TRANSITIONS.filter(
+      (transition) => transition.to === to && transition.by.some((mover) => mover === by),
+    );
     const allowed = new Set<RoutineState>(entries.flatMap(({ from }) => [...from]));
     for (const from of ROUTINE_STATES) {
       const planted = await plantRoutine(database, { nextRunAt: new Date() });
       await execute(
         database,
         sql`
-          insert into runs (id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
-          values (${newId('run')}, ${planted.projectId}, ${planted.id}, 1, 'manual', 'succeeded', 5, 60)
+          insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
+          values (${newId('run')}, ${planted.organizationId}, ${planted.projectId}, ${planted.id}, 1, 'manual', 'succeeded', 5, 60)
         `,
       );
       await execute(database, sql`update routines set state = ${from} where id = ${planted.id}`);

@@ -1,12 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  claimDueRoutines,
-  nextOccurrence,
-  parseStoredSchedule,
-  type ClaimDeps,
-} from '#core/scheduling/index.ts';
+import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
+import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { installClock, type DatabaseClock } from './clock.ts';
 import { accountingFaults, occurrencesOf, plantRoutine, selfHosted } from './planted.ts';
@@ -35,7 +31,7 @@ const tickAfter = fc.record({
   ),
   /** Ticks at the same time. */
   claimers: fc.integer({ min: 1, max: 3 }),
-  /** Whether the runs under way end before it. */
+  /** True when the runs under way end before it. */
   runsEnd: fc.boolean(),
 });
 

@@ -29,14 +29,15 @@ test.each(['2019-05-01T09:30:00Z', '2041-05-01T09:30:00Z'])(
 );
 
 /** A draft whose manual run has succeeded. */
-async function provenDraft({ id, projectId }: Planted): Promise<void> {
+async function provenDraft({ id, organizationId, projectId }: Planted): Promise<void> {
   await execute(database, sql`update routines set state = 'draft' where id = ${id}`);
   await execute(
     database,
     sql`
-      insert into runs (id, project_id, routine_id, routine_revision, trigger, state, model_provider, model_id,
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, model_provider, model_id,
         max_steps, timeout_seconds)
-      values (${newId('run')}, ${projectId}, ${id}, 1, 'manual', 'succeeded', 'gateway', 'fixture/writer-small', 5, 60)
+      values (${newId('run')}, ${organizationId}, ${projectId}, ${id}, 1, 'manual', 'succeeded', 'gateway',
+        'fixture/writer-small', 5, 60)
     `,
   );
 }

@@ -23,7 +23,7 @@ const NOTABLE: readonly (readonly [timeZone: string, since: string, until: strin
   ['Africa/Freetown', '1939-01-01', '1940-12-31'], // four days of summer
 ];
 
-/** Of every zone: the changes of 2027 and any two since 1880; where the clock never changed, any time at all. */
+/** Chooses for every zone the changes of 2027 and any two since 1880; where the clock never changed, any time. */
 export function changesOfAllZones(seed: number): ClockChange[] {
   return Intl.supportedValuesOf('timeZone').flatMap((zone, index) => {
     const all = clockChanges(zone, january(1880), january(2038));

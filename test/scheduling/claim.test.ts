@@ -1,9 +1,10 @@
+import { newId } from '#lib/ids.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
 import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { proves } from '#test/support/proves.ts';
+import { explained } from '../../bench/harness/explain.ts';
 import { installClock, type DatabaseClock } from './clock.ts';
 import {
   accountingFaults,
@@ -21,7 +22,9 @@ let deps: ClaimDeps;
 
 const NOON = new Date('2026-03-10T12:00:00Z');
 const HOUR = 3_600_000;
-const before = (ms: number) => new Date(NOON.getTime() - ms);
+function before(ms: number) {
+  return new Date(NOON.getTime() - ms);
+}
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase(24);
@@ -35,7 +38,9 @@ beforeEach(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-const claim = (over: Partial<ClaimDeps> = {}) => claimDueRoutines({ ...deps, ...over }, 500);
+function claim(over: Partial<ClaimDeps> = {}) {
+  return claimDueRoutines({ ...deps, ...over }, 500);
+}
 
 test(
   'twenty claimers at once over 1,500 due routines claim each exactly once',
@@ -136,6 +141,47 @@ test('while a run is open the next occurrence is skipped for overlap, unless ove
   expect(await states(bold.id)).toEqual(['queued', 'queued']);
 });
 
+test('occurrences skipped one after the other for overlap are one row, until something else happens', async () => {
+  const schedule = { schedule: '* * * * *', timezone: 'UTC' };
+  const { id, projectId } = await plantRoutine(database, { ...schedule, nextRunAt: NOON });
+  const pass = async (minutes: number) => {
+    for (let minute = 0; minute < minutes; minute++) {
+      await Promise.all([claim(), claim(), claim()]);
+      await clock.shift(60_000);
+    }
+  };
+  await pass(4);
+  const streak = { state: 'skipped', reason: 'overlap' };
+  const begun = [
+    { state: 'queued', from: NOON },
+    { ...streak, count: 3, from: before(-60_000), until: before(-180_000) },
+  ];
+  expect(await occurrencesOf(database, id)).toMatchObject(begun);
+  // A person's run is beside the schedule, and ends the streak all the same.
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds)
+      select ${newId('run')}, organization_id, project_id, routine_id, 1, 'manual', 'succeeded', 1, 60 from runs
+      where routine_id = ${id} and project_id = ${projectId} limit 1
+    `,
+  );
+  await pass(2);
+  expect(await occurrencesOf(database, id)).toMatchObject([...begun, { ...streak, count: 2 }]);
+  // So does another reason.
+  await execute(database, sql`update routines set model_provider = 'provider-b' where id = ${id}`);
+  await pass(2);
+  const record = await occurrencesOf(database, id);
+  expect(record).toMatchObject([
+    ...begun,
+    { ...streak, count: 2 },
+    { state: 'skipped', reason: 'provider_disabled', count: 2 },
+  ]);
+  const until = before(-7 * 60_000);
+  expect(accountingFaults(record, { ...schedule, after: before(1), until })).toEqual([]);
+});
+
 test('when the allowance of the month is used up the rest is skipped, and nothing is counted for it', async () => {
   const [first] = await plantRoutines(database, 103, { nextRunAt: NOON });
   const free = { planRule: { billingConfigured: true, defaultPlan: 'scale' as const } };
@@ -176,23 +222,26 @@ async function spend(
   routineId: string,
   use: { tokens: number; costUsd: string | null; at: Date },
 ): Promise<void> {
-  const runId = newId('run');
   await execute(
     database,
     sql`
-      insert into runs (id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
-      select ${runId}, project_id, id, 1, 'manual', 'succeeded', 1, 60 from routines where id = ${routineId}
-    `,
-  );
-  await execute(
-    database,
-    sql`
-      insert into usage_ledger (run_id, step_index, project_id, routine_id, model_id, total_tokens, cost_usd, occurred_at)
-      select ${runId}, 0, project_id, id, 'm', ${use.tokens}, ${use.costUsd}, ${use.at} from routines
-      where id = ${routineId}
+      insert into usage_totals (scope_id, day, day_tokens, month, month_tokens, month_cost_usd)
+      select ${routineId}, day, ${use.tokens}, date_trunc('month', day)::date, ${use.tokens},
+        coalesce(${use.costUsd}::numeric, 0)
+      from (select (${use.at}::timestamptz at time zone 'utc')::date as day) as clock
     `,
   );
 }
+
+test('a claim reads the totals of budgeted routines and never the ledger', async () => {
+  const routine = await plantRoutine(database, { nextRunAt: NOON, maxTokensPerDay: 1_000 });
+  await spend(routine.id, { tokens: 1_000, costUsd: null, at: before(HOUR) });
+  const plans = await explained(testDatabase.url, (explaining) =>
+    claimDueRoutines({ ...deps, database: explaining }, 500),
+  );
+  expect(plans.filter((plan) => plan.includes('usage_totals'))).toHaveLength(1);
+  expect(plans.filter((plan) => plan.includes('usage_ledger'))).toEqual([]);
+});
 
 test('a routine of a provider that is disabled is skipped and runs nowhere else', async () => {
   const { id } = await plantRoutine(database, { nextRunAt: NOON, provider: 'provider-b' });

@@ -4,7 +4,7 @@ import { MINUTE, wallClockReader } from './minute-oracle.ts';
 export interface ClockChange {
   readonly timeZone: string;
   readonly minute: number;
-  /** What the clock would have shown, as though it were UTC. */
+  /** The time that the clock would have shown, read as though it were UTC. */
   readonly expected: Date;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tickSettled } from '#api/outside/scheduler-tick.ts';
+import { tickSettled } from '#core/scheduling/index.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { occurrencesOf, plantRoutine, plantRoutines } from './planted.ts';

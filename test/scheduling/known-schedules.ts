@@ -123,7 +123,7 @@ function nthOfMonth(date: Date): number {
   return Math.floor((date.getUTCDate() - 1) / 7) + 1;
 }
 
-/** Whether going on by `days` leaves the month. */
+/** Tells whether going on by `days` leaves the month. */
 function isLast(date: Date, days: number): boolean {
   return new Date(date.getTime() + days * 86_400_000).getUTCMonth() !== date.getUTCMonth();
 }

@@ -13,7 +13,7 @@ export interface KnownSchedule {
   readonly bothPasses: boolean;
 }
 
-/** What a zone's wall clock shows at each UTC minute from `start` on. */
+/** Returns the wall clock of a zone at each UTC minute from `start` on. */
 export interface WallClock {
   readonly start: number;
   /** Minutes since 1970-01-01T00:00 on that clock. */

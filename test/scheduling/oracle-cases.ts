@@ -1,9 +1,5 @@
 import * as fc from 'fast-check';
-import {
-  nextOccurrence,
-  occurrencesBetween,
-  parseStoredSchedule,
-} from '#core/scheduling/schedule/index.ts';
+import { nextOccurrence, occurrencesBetween, parseStoredSchedule } from '#lib/schedule/index.ts';
 import type { ClockChange } from './clock-changes.ts';
 import { knownSchedules } from './known-schedules.ts';
 import { type KnownSchedule, MINUTE, occurringMinutes, readWallClock } from './minute-oracle.ts';
@@ -54,7 +50,7 @@ export function casesAt(
 
 export type Next = (expression: string, timeZone: string, after: Date) => Date;
 
-/** The seeds for which `next` answers differently from the oracle, one line each. */
+/** Returns the seeds for which `next` and the oracle disagree, one line each. */
 export function wrongAnswers(
   next: Next,
   { schedule, timeZone, expected, until, seeds }: Case,

@@ -1,11 +1,9 @@
-import {
-  nextOccurrence,
-  occurrencesBetween,
-  parseStoredSchedule,
-  type ClaimDeps,
-} from '#core/scheduling/index.ts';
+import type { OverlapPolicy } from '#core/routines/index.ts';
+import type { ClaimDeps } from '#core/scheduling/index.ts';
+import { insertVersions } from '#core/routines/versions.ts';
 import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
+import { nextOccurrence, occurrencesBetween, parseStoredSchedule } from '#lib/schedule/index.ts';
 
 export interface Planted {
   readonly id: string;
@@ -17,7 +15,7 @@ export interface PlantedFields {
   readonly schedule?: string;
   readonly timezone?: string;
   readonly nextRunAt?: Date | null;
-  readonly overlap?: 'skip' | 'allow';
+  readonly overlap?: OverlapPolicy;
   readonly misfire?: 'run_once' | 'skip';
   readonly provider?: string;
   readonly maxTokensPerDay?: number;
@@ -53,13 +51,17 @@ export async function plantRoutines(
   await execute(
     database,
     sql`
-      insert into routines (id, project_id, name, instructions, schedule, timezone, model_provider, model_id, state,
-        overlap, misfire, max_steps, timeout_seconds, max_tokens_per_day, max_cost_usd_per_month, next_run_at)
-      select id, ${projectId}, 'Planted', 'Write.', ${fields.schedule ?? '* * * * *'}, ${fields.timezone ?? 'UTC'},
-        ${fields.provider ?? 'gateway'}, 'fixture/writer-small', 'active', ${fields.overlap ?? 'skip'},
-        ${fields.misfire ?? 'run_once'}, 5, 60, ${fields.maxTokensPerDay ?? null}::bigint,
-        ${fields.maxCostUsdPerMonth ?? null}::numeric, ${fields.nextRunAt ?? null}::timestamptz
-      from unnest(${ids}::text[]) as id
+      with written as (
+        insert into routines (id, project_id, name, instructions, schedule, timezone, model_provider, model_id, state,
+          overlap, misfire, max_steps, timeout_seconds, max_tokens_per_day, max_cost_usd_per_month, next_run_at)
+        select id, ${projectId}, 'Planted', 'Write.', ${fields.schedule ?? '* * * * *'}, ${fields.timezone ?? 'UTC'},
+          ${fields.provider ?? 'gateway'}, 'fixture/writer-small', 'active', ${fields.overlap ?? 'skip'},
+          ${fields.misfire ?? 'run_once'}, 5, 60, ${fields.maxTokensPerDay ?? null}::bigint,
+          ${fields.maxCostUsdPerMonth ?? null}::numeric, ${fields.nextRunAt ?? null}::timestamptz
+        from unnest(${ids}::text[]) as id
+        returning *
+      )
+      ${insertVersions({ actor: null })}
     `,
   );
   return ids.map((id) => ({ id, organizationId, projectId }));
@@ -78,7 +80,7 @@ export interface Occurrence {
   readonly count: number;
 }
 
-/** What is on record of a routine's schedule, in order. */
+/** Returns the occurrences on record of a routine, in order. */
 export function occurrencesOf(database: Database, routineId: string): Promise<Occurrence[]> {
   return rows<Occurrence>(
     database,

@@ -7,7 +7,7 @@ import {
   occurrencesBetween,
   parseSchedule,
   parseStoredSchedule,
-} from '#core/scheduling/schedule/index.ts';
+} from '#lib/schedule/index.ts';
 
 /** The next `count` occurrences as the zone's wall clock shows them, with the offset. */
 function next(expression: string, timeZone: string, after: string, count = 1): string[] {

@@ -9,10 +9,7 @@ import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { freePort } from '#dev/ports.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
-import {
-  startEverythingServer,
-  type EverythingServer,
-} from '#test/connections/everything-server.ts';
+import { startEverythingServer, type EverythingServer } from '#test/tools/everything-server.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '#test/observability/otlp-receiver.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { endScheduler, startNode, type NodeProcess } from '#test/support/node-process.ts';
@@ -52,7 +49,7 @@ const WRITTEN = [
   'invented tool name',
   'webhook receiver answer',
 ];
-/** Kept by the API only for whoever is shown them once. */
+/** Kept by the API only to be shown once. */
 const REVEALED = ['API key', 'webhook secret', 'second webhook secret', 'session cookie'];
 
 let database: TestDatabase;
@@ -67,7 +64,7 @@ let worker: NodeProcess;
 let url: string;
 let taskQueue: string;
 
-/** Every answer of the API: status line, headers and body. */
+/** Every response of the API: status line, headers and body. */
 const answers: { path: string; text: string }[] = [];
 const webhookBodies: string[] = [];
 
@@ -369,7 +366,7 @@ async function provokeErrors(key: Record<string, string>, session: Record<string
   ].map(({ status }) => status);
   expect(statuses).toEqual([401, 401, 404, 400, 400, expect.any(Number), 200, 401, 202]);
 
-  // A fault of our own: the database's error carries the whole row in its detail.
+  // An error of our own: the database's error carries the whole row in its detail.
   await database.database.query('alter table skills add constraint fault check (false) not valid');
   const fault = await call('/v1/skills', {
     headers: key,

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertFlow, takeFlow } from '#core/connections/oauth/flows.ts';
 import { insertConnection, readSealedCredentials } from '#core/connections/index.ts';
-import { createConnectionSecrets } from '#core/connections/secrets.ts';
-import { createSealedWebhookSecrets } from '#core/webhooks/index.ts';
+import { createConnectionSecrets } from '#core/connections/store/secrets.ts';
+import { createSealedWebhookSecrets } from '#core/routines/index.ts';
 import { newId } from '#lib/ids.ts';
 import {
   createSecretBox,
@@ -197,8 +197,9 @@ function rotate(environment: Record<string, string>) {
   });
 }
 
-const keyId = (base64: string) =>
-  createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex').slice(0, 8);
+function keyId(base64: string) {
+  return createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex').slice(0, 8);
+}
 
 async function countUnder(encryptionKey: string): Promise<number> {
   const { 'routines.webhook_secret': texts } = await sealedTexts();
@@ -241,10 +242,11 @@ const FLOW_SECRETS = {
   scope: null,
 };
 
-const takeFlowWith = (box: SecretBox) =>
-  takeFlow(service.deps.database, box, {
+function takeFlowWith(box: SecretBox) {
+  return takeFlow(service.deps.database, box, {
     state: 'a-state',
     userId: person.userId,
     sessionId: 'a-session',
     provider: 'example',
   });
+}

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { SCHEDULER_WORKFLOW_ID } from '#lib/temporal/index.ts';
+import { schedulerWorkflowId } from '#lib/temporal/index.ts';
 
 export interface NodeProcess {
   readonly pid: number;
@@ -46,9 +46,9 @@ export function startNode(entry: string, env: Record<string, string>): NodeProce
 
 /** Ends the scheduler that a worker process of this test started, so that the next test's can start its own. */
 export async function endScheduler(client: Client, taskQueue: string): Promise<void> {
-  const scheduler = client.workflow.getHandle(SCHEDULER_WORKFLOW_ID);
+  const scheduler = client.workflow.getHandle(schedulerWorkflowId(taskQueue));
   const found = await scheduler.describe().catch(() => undefined);
-  if (found?.status.name === 'RUNNING' && found.taskQueue === taskQueue) {
+  if (found?.status.name === 'RUNNING') {
     await scheduler.terminate('the test is over');
   }
 }

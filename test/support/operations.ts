@@ -12,9 +12,10 @@ const RESOURCE_OF: Readonly<Record<string, Resource>> = {
   attemptId: 'attempt',
 };
 
-/** A path of the operation whose ids are well-formed and belong to nothing. */
+/** A path of the operation whose ids are well-formed and belong to nothing; a revision is the first. */
 export function pathFor(spec: Pick<RouteSpec, 'path'>): string {
   return spec.path.replaceAll(/:(\w+)/g, (_whole, name: string) => {
+    if (name === 'revision') return '1';
     const resource = RESOURCE_OF[name];
     return resource === undefined ? 'unknown' : newId(resource);
   });

@@ -20,7 +20,7 @@ export interface Service {
   readonly config: Config;
   readonly deps: Deps & Awaited<ReturnType<typeof openServices>>['deps'];
   readonly temporal: Awaited<ReturnType<typeof openServices>>['temporal'];
-  /** Of the metrics. */
+  /** The registry of the metrics. */
   readonly registry: Awaited<ReturnType<typeof openServices>>['registry'];
   readonly databaseUrl: string;
   readonly gateway: Gateway;
@@ -126,17 +126,21 @@ function installRuntimeOnce(): void {
   runtimeInstalled = true;
 }
 
+/** Steps of runs that the workers of a service in a test make at a time. */
+const WORKER_SLOTS = 20;
+
 /** Workers on the task queue of the configuration; tests of several workers start more. */
 export async function startWorkers(
   config: Config,
   deps: Awaited<ReturnType<typeof openServices>>['deps'],
+  { concurrency = WORKER_SLOTS } = {},
 ): Promise<{ stop(): Promise<void> }> {
   const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
   const workers = await createWorkers({
     connection,
     namespace: config.TEMPORAL_NAMESPACE,
     taskQueue: config.TEMPORAL_TASK_QUEUE,
-    concurrency: 20,
+    concurrency,
     shutdownGraceSeconds: 1,
     deps,
   });

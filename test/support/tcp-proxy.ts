@@ -6,6 +6,8 @@ export interface TcpProxy {
   readonly address: string;
   /** Cuts every connection and refuses new ones. */
   cut(): Promise<void>;
+  /** Cuts when this many more connections have been opened, and resolves when it has. */
+  cutAtConnection(count: number): Promise<void>;
   /** Lets connections through again. */
   mend(): Promise<void>;
   close(): Promise<void>;
@@ -18,6 +20,8 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let server: Server | undefined;
 
+  let onConnection: () => void = () => undefined;
+
   const open = (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
@@ -29,6 +33,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       server = createServer((client) => {
         const upstream = open(connect(Number(targetPort), hostname));
         open(client).pipe(upstream).pipe(client);
+        onConnection();
         client.once('close', () => upstream.destroy());
         upstream.once('close', () => client.destroy());
       });
@@ -42,6 +47,14 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       server = undefined;
       for (const socket of sockets) socket.destroy();
     });
+  const cutAtConnection = (count: number) =>
+    new Promise<void>((resolve) => {
+      let left = count;
+      onConnection = () => {
+        left -= 1;
+        if (left === 0) resolve(cut());
+      };
+    });
   await mend();
-  return { address: `127.0.0.1:${port}`, cut, mend, close: cut };
+  return { address: `127.0.0.1:${port}`, cut, cutAtConnection, mend, close: cut };
 }

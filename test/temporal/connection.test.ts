@@ -17,7 +17,9 @@ const plain = {
 };
 
 let folder: string;
-const file = (name: string) => path.join(folder, name);
+function file(name: string) {
+  return path.join(folder, name);
+}
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'ras-tls-'));

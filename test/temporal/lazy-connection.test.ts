@@ -4,12 +4,13 @@ import { expect, inject, test } from 'vitest';
 import { freePort } from '#dev/ports.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
 
-const clientOf = (port: number) =>
-  openTemporal({
+function clientOf(port: number) {
+  return openTemporal({
     TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
     TEMPORAL_NAMESPACE: 'default',
     TEMPORAL_TLS: false,
   });
+}
 
 test('a client finds a server that comes up after it did, and finds it again when it was away', async () => {
   const port = await freePort();

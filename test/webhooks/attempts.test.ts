@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { rotateWebhookSecret } from '#core/routines/save.ts';
+import { createSealedWebhookSecrets, rotateWebhookSecret } from '#core/routines/index.ts';
 import { claimAttempt } from '#core/webhooks/claim.ts';
 import {
   attemptDelivery,
   claimDueDeliveries,
-  createSealedWebhookSecrets,
   enqueueDelivery,
   listDeliveries,
 } from '#core/webhooks/index.ts';
@@ -23,40 +22,46 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-const answering = (status: number, headers: Record<string, string> = {}, body = '') =>
-  startReceiver((_, response) => {
+function answering(status: number, headers: Record<string, string> = {}, body = '') {
+  return startReceiver((_, response) => {
     response.writeHead(status, headers);
     response.end(body);
   });
+}
 
-/** Accepts requests and never answers. */
-const hanging = () => startReceiver(() => undefined);
+/** Accepts requests and never responds. */
+function hanging() {
+  return startReceiver(() => undefined);
+}
 
-const verify = (secret: string, { body, headers }: Received) =>
-  new Webhook(secret).verify(body, signatureOf(headers));
+function verify(secret: string, { body, headers }: Received) {
+  return new Webhook(secret).verify(body, signatureOf(headers));
+}
 
-const signatureOf = (headers: IncomingHttpHeaders) =>
-  Object.fromEntries(
+function signatureOf(headers: IncomingHttpHeaders) {
+  return Object.fromEntries(
     ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [
       name,
       String(headers[name]),
     ]),
   );
+}
 
-const attemptsOf = async (deliveryId: string) => {
+async function attemptsOf(deliveryId: string) {
   const [found] = await rows<{ runId: string }>(
     world.deps.database,
     sql`select run_id as "runId" from webhook_deliveries where id = ${deliveryId}`,
   );
   const [delivery] = await listDeliveries(world.deps.database, found!.runId);
   return delivery!.attempts;
-};
+}
 
-const setUrl = (routineId: string, url: string | null) =>
-  execute(
+function setUrl(routineId: string, url: string | null) {
+  return execute(
     world.deps.database,
     sql`update routines set webhook_url = ${url} where id = ${routineId}`,
   );
+}
 
 describe('what is sent', () => {
   test('is the event, signed so that the reference library accepts it', async () => {
@@ -116,7 +121,7 @@ describe('what is sent', () => {
       await world.queue(routine, receiver.origin),
       await world.queue(routine, receiver.origin),
     ];
-    const rotated = await rotateWebhookSecret(world.deps, routine.projectId, routine.id);
+    const rotated = await rotateWebhookSecret(world.deps, { ...routine, force: false });
     await world.attempt(deliveries[0]!);
     const [during] = receiver.received;
     verify(routine.webhookSecret, during!);
@@ -465,7 +470,7 @@ test('secrets and results stand in no log line and in no row of deliveries but t
   });
   const routine = await world.createRoutine(`${receiver.origin}/hook?token=canary-url`);
   const delivery = await world.queue(routine, receiver.origin, { result: 'canary-result' });
-  const { webhookSecret } = await rotateWebhookSecret(world.deps, routine.projectId, routine.id);
+  const { webhookSecret } = await rotateWebhookSecret(world.deps, { ...routine, force: false });
   await world.attempt(delivery);
   const dump = JSON.stringify([
     await rows(world.deps.database, sql`select * from webhook_attempts`),

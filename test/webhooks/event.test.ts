@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { eventBody, MAX_RESULT_BYTES, type EndedRun } from '#core/webhooks/event.ts';
+import { pausedEvent, runEvent } from '#api/docs/webhooks.ts';
+import { eventBody, MAX_RESULT_BYTES, pausedBody, type EndedRun } from '#core/webhooks/event.ts';
+import { newId } from '#lib/ids.ts';
 
 const run: EndedRun = {
   id: 'run_1',
@@ -19,9 +21,12 @@ const run: EndedRun = {
   outputTokens: 300,
   reasoningTokens: 120,
   costUsd: '0.00123',
+  estimatedUsage: false,
 };
 
-const bodyWith = (result: string): unknown => JSON.parse(eventBody({ ...run, result }));
+function bodyWith(result: string): unknown {
+  return JSON.parse(eventBody({ ...run, result }));
+}
 
 test('an event tells the run as it ended', () => {
   expect(JSON.parse(eventBody(run))).toEqual({
@@ -48,9 +53,33 @@ test('an event tells the run as it ended', () => {
         reasoningTokens: 120,
         totalTokens: 1_500,
         costUsd: '0.00123',
+        estimated: false,
       },
     },
   });
+});
+
+test('every event is as the document describes it', () => {
+  const ids = { routineId: newId('routine'), projectId: newId('project') };
+  const ended = { ...run, ...ids, id: newId('run') };
+  for (const state of ['succeeded', 'failed', 'cancelled'] as const) {
+    expect(runEvent.parse(JSON.parse(eventBody({ ...ended, state })))).toMatchObject({
+      type: `run.${state}`,
+      data: { state },
+    });
+  }
+  const { routineId: id, projectId } = ids;
+  const stateReason = 'paused after 5 failed runs in a row';
+  const pausedAt = run.finishedAt;
+  const body = pausedBody({
+    id,
+    projectId,
+    name: 'Mine',
+    stateReason,
+    pausedAt,
+    runId: ended.id,
+  });
+  expect(pausedEvent.parse(JSON.parse(body)).data).toMatchObject({ reason: stateReason });
 });
 
 test('nothing but the listed fields leaves, whatever else the row has', () => {

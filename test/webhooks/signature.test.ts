@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { createSealedWebhookSecrets, generateWebhookSecret } from '#core/webhooks/index.ts';
+import { createSealedWebhookSecrets, generateWebhookSecret } from '#core/routines/index.ts';
 import { signedHeaders } from '#core/webhooks/signature.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 

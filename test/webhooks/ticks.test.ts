@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { endRun } from '#core/runs/index.ts';
+import type { StartableDelivery } from '#core/engine/index.ts';
+import { recordEnd } from '#core/runs/end-run.ts';
+import { success } from '#core/runs/ending.ts';
 import {
   claimDueDeliveries,
   enqueueDelivery,
   kickDelivery,
   listDeliveries,
   redeliver,
-  type PendingDelivery,
 } from '#core/webhooks/index.ts';
 import { execute, rows, sql, transaction } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
@@ -22,22 +23,25 @@ beforeEach(async () => {
   await execute(world.deps.database, sql`delete from webhook_deliveries`);
 });
 
-const answering = (status: number) =>
-  startReceiver((_, response) => {
+function answering(status: number) {
+  return startReceiver((_, response) => {
     response.writeHead(status).end();
   });
+}
 
-const claim = (limit = 1_000) => claimDueDeliveries(world.deps.database, limit);
+function claim(limit = 1_000) {
+  return claimDueDeliveries(world.deps.database, limit);
+}
 
-const queueMany = async (routine: Routine, count: number): Promise<PendingDelivery[]> => {
-  const queued: PendingDelivery[] = [];
+async function queueMany(routine: Routine, count: number): Promise<StartableDelivery[]> {
+  const queued: StartableDelivery[] = [];
   for (let index = 0; index < count; index++) {
     queued.push(await world.queue(routine, 'http://unused/'));
   }
   return queued;
-};
+}
 
-const endedRun = async (webhookUrl: string | null) => {
+async function endedRun(webhookUrl: string | null) {
   const routine = await world.createRoutine(webhookUrl);
   const run = await world.createRun(routine);
   await execute(
@@ -45,43 +49,41 @@ const endedRun = async (webhookUrl: string | null) => {
     sql`update runs set state = 'running', finished_at = null where id = ${run.id}`,
   );
   return { routine, run };
-};
+}
 
-const allQueued = () =>
-  rows(
+function allQueued() {
+  return rows(
     world.deps.database,
     sql`select run_id as "runId", event_type as "eventType", state from webhook_deliveries`,
   );
+}
 
-const redeliverIn = async (routine: Routine, deliveryId: string) => {
+async function redeliverIn(routine: Routine, deliveryId: string) {
   const [found] = await rows<{ runId: string }>(
     world.deps.database,
     sql`select run_id as "runId" from webhook_deliveries where id = ${deliveryId}`,
   );
   const { projectId } = routine;
   return redeliver(world.deps.database, { projectId, runId: found!.runId, deliveryId });
-};
+}
 
 describe('the end of a run', () => {
-  const ending = { state: 'succeeded', reason: null, errorMessage: null, result: 'ok' } as const;
+  const ending = success('ok');
 
   test('queues its event in the same transaction, once', async () => {
     const { routine, run } = await endedRun('https://example.com/hook');
     const undone = transaction(world.deps.database, async (tx) => {
-      await endRun(tx, run.id, ending);
+      await recordEnd(tx, run.id, ending);
       throw new Error('the step could not be recorded');
     });
     await expect(undone).rejects.toThrow('could not be recorded');
     expect(await allQueued()).toEqual([]);
 
-    const end = () => transaction(world.deps.database, (tx) => endRun(tx, run.id, ending));
-    const { delivery } = await end();
-    expect(delivery).toEqual({
-      id: expect.stringMatching(/^whd_/),
-      attempt: 1,
-      projectId: routine.projectId,
-    });
-    expect((await end()).delivery).toBeUndefined();
+    const end = () => transaction(world.deps.database, (tx) => recordEnd(tx, run.id, ending));
+    expect((await end())?.deliveries).toEqual([
+      { id: expect.stringMatching(/^whd_/), attempt: 1, projectId: routine.projectId },
+    ]);
+    expect(await end()).toBeUndefined();
     expect(await allQueued()).toEqual([
       { runId: run.id, eventType: 'run.succeeded', state: 'pending' },
     ]);
@@ -89,8 +91,8 @@ describe('the end of a run', () => {
 
   test('queues nothing without a webhook, and asks the database nothing for it', async () => {
     const { run } = await endedRun(null);
-    const { delivery } = await transaction(world.deps.database, (tx) => endRun(tx, run.id, ending));
-    expect(delivery).toBeUndefined();
+    const end = await transaction(world.deps.database, (tx) => recordEnd(tx, run.id, ending));
+    expect(end).toMatchObject({ ending, deliveries: [] });
     const query = vi.fn<() => never>();
     for (const webhook of [
       { webhookUrl: null, webhookFailedAt: null },

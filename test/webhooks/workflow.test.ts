@@ -2,8 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createWebhookActivities } from '#activities/webhooks.ts';
-import { createRunEngine, type RunEngine } from '#core/runs/index.ts';
-import type { PendingDelivery } from '#core/webhooks/index.ts';
+import { createEngine, type Engine, type StartableDelivery } from '#core/engine/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { webhookTaskQueue } from '#lib/temporal/index.ts';
 import { workflowBundle } from '#workers/workflow-bundle.ts';
@@ -12,18 +11,19 @@ import { startWorld, type World } from './world.ts';
 
 const TASK_QUEUE = 'webhook-workflow-test';
 const SLOTS = 3;
+const TIMEOUT_MS = 3_000;
 
 const address = inject('temporalAddress');
 
 let world: World;
 let client: Client;
-let engine: RunEngine;
+let engine: Engine;
 const cleanUp: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   world = await startWorld();
   client = new Client({ connection: await Connection.connect({ address }) });
-  engine = createRunEngine(client, TASK_QUEUE);
+  engine = createEngine(client, TASK_QUEUE);
   await startWorkers();
 });
 
@@ -49,7 +49,7 @@ async function startWorkers(): Promise<void> {
       taskQueue: webhookTaskQueue(TASK_QUEUE),
       activities: createWebhookActivities({
         ...world.deps,
-        webhookTimeoutMs: 2_000,
+        webhookTimeoutMs: TIMEOUT_MS,
         metrics: createMetrics().metrics,
       }),
       maxConcurrentActivityTaskExecutions: SLOTS,
@@ -64,10 +64,10 @@ async function startWorkers(): Promise<void> {
   }
 }
 
-const deliver = async (delivery: PendingDelivery): Promise<unknown> => {
+async function deliver(delivery: StartableDelivery): Promise<unknown> {
   await engine.startDelivery(delivery);
   return client.workflow.getHandle(`${delivery.id}-${delivery.attempt}`).result();
-};
+}
 
 test('a delivery is one workflow with one activity, and only its id crosses Temporal', async () => {
   const receiver = await startReceiver((_, response) => response.end('canary-answer'));
@@ -101,15 +101,25 @@ test('a workflow never fails for a fault of the receiver', async () => {
 }, 60_000);
 
 test('receivers that hang fill the slots of deliveries only for their own time', async () => {
-  const hanging = await startReceiver(() => undefined);
+  let [open, mostOpen] = [0, 0];
+  const hanging = await startReceiver((_, response) => {
+    open += 1;
+    mostOpen = Math.max(mostOpen, open);
+    response.once('close', () => (open -= 1));
+  });
   const quick = await startReceiver((_, response) => response.end());
   const stuck = await world.createRoutine(hanging.origin);
+  const begun = performance.now();
   const held: Promise<unknown>[] = [];
   for (let index = 0; index < 2 * SLOTS; index++) {
     held.push(deliver(await world.queue(stuck, 'http://unused/')));
   }
+  await expect.poll(() => open).toBe(SLOTS);
   const delivery = await world.queue(await world.createRoutine(quick.origin), 'http://unused/');
   expect(await deliver(delivery)).toBe('delivered');
+  // It waited behind two rounds of those that hang, and for nothing else.
+  expect(performance.now() - begun).toBeLessThan(4 * TIMEOUT_MS);
   expect(new Set(await Promise.all(held))).toEqual(new Set(['pending']));
-  expect(hanging.received.length).toBeLessThanOrEqual(2 * SLOTS);
+  expect(hanging.received).toHaveLength(2 * SLOTS);
+  expect(mostOpen).toBe(SLOTS);
 }, 60_000);

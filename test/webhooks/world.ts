@@ -1,14 +1,13 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
+import type { StartableDelivery } from '#core/engine/index.ts';
+import { createSealedWebhookSecrets, generateWebhookSecret } from '#core/routines/index.ts';
 import {
   attemptDelivery,
-  createSealedWebhookSecrets,
   enqueueDelivery,
-  generateWebhookSecret,
   type AttemptDeps,
   type AttemptOutcome,
   type EndedRun,
-  type PendingDelivery,
 } from '#core/webhooks/index.ts';
 import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
@@ -17,9 +16,13 @@ import { createOutboundClient } from '#lib/outbound/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 
-export type Routine = { id: string; projectId: string; webhookSecret: string };
+export interface Routine {
+  id: string;
+  projectId: string;
+  webhookSecret: string;
+}
 
-export type DeliveryRow = {
+export interface DeliveryRow {
   state: string;
   reason: string | null;
   attempts: number;
@@ -27,9 +30,9 @@ export type DeliveryRow = {
   /** Until the next attempt, as the database sees it. */
   waitMs: number | null;
   finished: boolean;
-};
+}
 
-export type World = {
+export interface World {
   deps: AttemptDeps & { database: Database };
   /** Everything logged so far. */
   logged: () => string;
@@ -40,13 +43,13 @@ export type World = {
     routine: Routine,
     webhookUrl: string,
     ending?: Partial<EndedRun>,
-  ) => Promise<PendingDelivery>;
+  ) => Promise<StartableDelivery>;
   /** Lets all waiting and all leases of the delivery be over. */
   passTime: (deliveryId: string) => Promise<void>;
   attempt: (delivery: { id: string }, over?: Partial<AttemptDeps>) => Promise<AttemptOutcome>;
   read: (delivery: { id: string }) => Promise<DeliveryRow>;
   stop: () => Promise<void>;
-};
+}
 
 /** A database with everything that deliveries need. */
 export async function startWorld(options: { poolSize?: number } = {}): Promise<World> {
@@ -164,15 +167,17 @@ async function insertRun(
     outputTokens: 300,
     reasoningTokens: 120,
     costUsd: '0.00123',
+    estimatedUsage: false,
     ...ending,
   };
   await execute(
     database,
     sql`
       insert into runs (
-        id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds, finished_at
+        id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds,
+        finished_at
       ) values (
-        ${run.id}, ${run.projectId}, ${run.routineId}, 1, ${run.trigger}, ${run.state}, 25, 900, ${run.finishedAt}
+        ${run.id}, (select organization_id from projects where id = ${run.projectId}), ${run.projectId}, ${run.routineId}, 1, ${run.trigger}, ${run.state}, 25, 900, ${run.finishedAt}
       )
     `,
   );

@@ -28,8 +28,11 @@ afterAll(async () => {
   await service.close();
 });
 
-const chats = () =>
-  service.gateway.control.requests().filter(({ path }) => path.endsWith('/chat/completions'));
+function chats() {
+  return service.gateway.control
+    .requests()
+    .filter(({ path }) => path.endsWith('/chat/completions'));
+}
 
 test('a worker that is told to stop lets the model call under way finish, takes nothing new, and ends well', async () => {
   const worker = await workers.start();
@@ -120,9 +123,42 @@ test('a worker that finds no Temporal waits for it, says so, and starts when it 
   }
 }, 90_000);
 
+test('a worker whose start breaks off because Temporal goes away waits for it and starts when it is back', async () => {
+  await workers.stop();
+  const proxy = await startTcpProxy(service.config.TEMPORAL_ADDRESS);
+  const slots = await freePort();
+  try {
+    // The Temporal workers use the first connection; when they exist, the second is opened to start the scheduler.
+    const cut = proxy.cutAtConnection(2);
+    const worker = workers.launch({
+      TEMPORAL_ADDRESS: proxy.address,
+      TEMPORAL_METRICS_PORT: String(slots),
+    });
+    await cut;
+    await worker.until('Temporal cannot be reached');
+    await proxy.mend();
+    await worker.until('worker started');
+    const run = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
+    expect(await runEnded(key, run.data.id)).toMatchObject({ state: 'succeeded' });
+    // Its native half has been made anew, with its metrics.
+    expect((await fetch(`http://127.0.0.1:${slots}/metrics`)).status).toBe(200);
+    expect(await worker.end('SIGTERM')).toBe(0);
+    expect(worker.output()).toContain('worker stopped');
+  } finally {
+    await proxy.close();
+  }
+}, 90_000);
+
 test('a worker that waits for Temporal ends at once when it is told to', async () => {
   const worker = workers.launch({ TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
   await worker.until('Temporal cannot be reached');
   expect(await worker.end('SIGTERM')).toBe(0);
   expect(worker.output()).toContain('worker stopped');
+}, 60_000);
+
+test('a namespace that does not exist ends the worker, which says so', async () => {
+  const worker = workers.launch({ TEMPORAL_NAMESPACE: 'no-such-namespace' });
+  await worker.until('worker failed');
+  expect(await worker.end('SIGTERM')).toBe(1);
+  expect(worker.output()).toContain('Namespace no-such-namespace is not found');
 }, 60_000);

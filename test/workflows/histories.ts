@@ -4,7 +4,7 @@ import { historyToJSON, type History } from '@temporalio/common/lib/proto-utils.
 import { Worker } from '@temporalio/worker';
 import { workflowBundle } from '#workers/workflow-bundle.ts';
 
-export const HISTORIES = path.resolve(import.meta.dirname, '..', 'histories');
+const HISTORIES = path.resolve(import.meta.dirname, '..', 'histories');
 
 export interface Recorded {
   readonly name: string;
@@ -22,7 +22,7 @@ export async function readCorpus(): Promise<Recorded[]> {
   );
 }
 
-/** A history as it is kept: without the names of the machine and the stack traces of whoever recorded it. */
+/** Returns a history as it is kept: without names of the machine and stack traces of the checkout. */
 export function keepable(history: History): Recorded['history'] {
   return JSON.parse(historyToJSON(history), (key, value) => {
     if (key === 'identity') return 'worker';
@@ -36,6 +36,29 @@ export function keepable(history: History): Recorded['history'] {
 export async function record(name: string, history: Recorded['history']): Promise<void> {
   await writeFile(path.join(HISTORIES, `${name}.json`), `${JSON.stringify(history, null, 1)}\n`);
 }
+
+/** Returns the way that a workflow went: the activities that it scheduled, and between them whatever was remarkable. */
+export function wayOf({ events }: Recorded['history']): string[] {
+  return events.flatMap((event: Recorded['history']) => {
+    const type = event.eventType.replace('EVENT_TYPE_', '');
+    if (type === 'ACTIVITY_TASK_SCHEDULED') {
+      return [event.activityTaskScheduledEventAttributes.activityType.name];
+    }
+    if (type === 'ACTIVITY_TASK_TIMED_OUT') {
+      return [event.activityTaskTimedOutEventAttributes.failure.timeoutFailureInfo.timeoutType];
+    }
+    return UNREMARKABLE.has(type) ? [] : [type];
+  });
+}
+
+const UNREMARKABLE = new Set([
+  'WORKFLOW_EXECUTION_STARTED',
+  'WORKFLOW_TASK_SCHEDULED',
+  'WORKFLOW_TASK_STARTED',
+  'WORKFLOW_TASK_COMPLETED',
+  'ACTIVITY_TASK_STARTED',
+  'ACTIVITY_TASK_COMPLETED',
+]);
 
 /** Replays against the workflow code as it is now: the name of each, with what went wrong. */
 export async function replay(

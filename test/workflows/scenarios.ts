@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { startHostileTools } from '#dev/hostile-tools/server.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { WORKFLOW } from '#lib/temporal/index.ts';
-import { marker, routineWith, scriptCalls } from '#test/connections/support.ts';
+import { marker, routineWith, scriptCalls } from '#test/tools/support.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
@@ -41,13 +41,13 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
   async 'run-failed'(service, key) {
     service.gateway.control.script({ behaviour: { kind: 'error', status: 400 } });
     const run = await runOnce(key, await createRoutine(key));
-    expect(run).toMatchObject({ state: 'failed', reason: 'model_error' });
+    expect(run).toMatchObject({ state: 'failed', reason: 'model_refused' });
     return run.id;
   },
 
   async 'run-blocked'(service, key) {
     const routineId = await createRoutine(key);
-    const change = 'update routines set model_id = $2 where id = $1';
+    const change = 'update routine_versions set model_id = $2 where routine_id = $1';
     await service.deps.database.query(change, [routineId, 'gone/model']);
     const run = await runOnce(key, routineId);
     expect(run).toMatchObject({ state: 'failed', reason: 'blocked_model' });
@@ -76,7 +76,27 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
     return run.id;
   },
 
-  async 'scheduler-continued'(service) {
+  async 'run-cancelled-in-tool-call'(service, key) {
+    const tools = await startHostileTools();
+    try {
+      tools.control.delayMs = 60_000;
+      const mark = marker();
+      const { routineId } = await routineWith(key, ['lookup'], {
+        connection: { url: tools.url('honest') },
+        routine: { instructions: mark },
+      });
+      scriptCalls(service, mark, { name: 'lookup', arguments: { query: 'x' } });
+      const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+      await expect.poll(() => tools.control.calls, { timeout: 10_000 }).toHaveLength(1);
+      await key.post(`/v1/runs/${run.id}/cancel`);
+      expect((await runEnded(key, run.id)).state).toBe('cancelled');
+      return run.id;
+    } finally {
+      await tools.stop();
+    }
+  },
+
+  async 'scheduler-with-parts'(service) {
     const workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
     const { temporal, config } = service;
     const first = await temporal.workflow.start(WORKFLOW.scheduler, {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { execute, sql } from '#lib/database/index.ts';
-import { WORKFLOW } from '#lib/temporal/index.ts';
+import { DEFAULT_TASK_QUEUE, SCHEDULER_WORKFLOW_ID, WORKFLOW } from '#lib/temporal/index.ts';
 import { occurrencesOf, plantRoutine } from '#test/scheduling/planted.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { keepScheduler } from '#workers/scheduler.ts';
@@ -27,10 +27,11 @@ async function startScheduler(input: { intervalMs: number; ticksPerRun: number }
   });
 }
 
-const claimedWithin = (routineId: string, timeout: number) =>
-  expect
+function claimedWithin(routineId: string, timeout: number) {
+  return expect
     .poll(() => occurrencesOf(service.deps.database, routineId), { timeout, interval: 100 })
     .toMatchObject([{ reason: null }]);
+}
 
 test('it ticks at each interval, claims what is due and starts its run', async () => {
   const { database } = service.deps;
@@ -69,12 +70,47 @@ test('it continues as new after its share of ticks and goes on ticking', async (
   const before = service.temporal.workflow.getHandle(workflowId, first.firstExecutionRunId);
   expect((await before.describe()).status.name).toBe('CONTINUED_AS_NEW');
   const { events } = await before.fetchHistory();
-  expect(events!.length).toBeLessThan(60);
+  expect(events!.length).toBeLessThan(110);
   const { id } = await plantRoutine(service.deps.database, {
     schedule: '@yearly',
     nextRunAt: new Date(),
   });
   await claimedWithin(id, 10_000);
+});
+
+test('each task queue has a scheduler of its own, and the shared one of earlier versions is ended', async () => {
+  const { temporal, deps } = service;
+  const start = (id: string, taskQueue: string) =>
+    temporal.workflow.start(WORKFLOW.scheduler, { workflowId: id, taskQueue, args: [] });
+  const queues = ['first', 'second'].map((name) => `${name}-${randomBytes(6).toString('hex')}`);
+  const [first = '', second = ''] = queues;
+  workflowId = SCHEDULER_WORKFLOW_ID;
+  await start(workflowId, second);
+  const shared = temporal.workflow.getHandle(workflowId);
+  const statusOf = async (id: string) => {
+    const { status, taskQueue } = await temporal.workflow.getHandle(id).describe();
+    return [status.name, taskQueue];
+  };
+  const kept = [await keepScheduler({ client: temporal, taskQueue: first, log: deps.log })];
+  try {
+    expect(await statusOf(SCHEDULER_WORKFLOW_ID)).toEqual(['RUNNING', second]);
+    kept.push(await keepScheduler({ client: temporal, taskQueue: second, log: deps.log }));
+    for (const queue of queues) {
+      expect(await statusOf(`scheduler:${queue}`)).toEqual(['RUNNING', queue]);
+    }
+    expect((await shared.describe()).status.name).toBe('TERMINATED');
+    await start(SCHEDULER_WORKFLOW_ID, DEFAULT_TASK_QUEUE);
+    kept.push(
+      await keepScheduler({ client: temporal, taskQueue: DEFAULT_TASK_QUEUE, log: deps.log }),
+    );
+    kept.push(await keepScheduler({ client: temporal, taskQueue: first, log: deps.log }));
+    expect(await statusOf(SCHEDULER_WORKFLOW_ID)).toEqual(['RUNNING', DEFAULT_TASK_QUEUE]);
+  } finally {
+    for (const each of kept) each.stop();
+    for (const queue of queues) {
+      await temporal.workflow.getHandle(`scheduler:${queue}`).terminate('the test is over');
+    }
+  }
 });
 
 test('a scheduler that somebody terminates is started again', async () => {

@@ -1,13 +1,9 @@
 import { z } from 'zod';
-import {
-  changeConnection,
-  createToolServer,
-  deleteConnection,
-  listConnections,
-} from '#core/connections/index.ts';
+import * as connections from '#core/connections/index.ts';
+import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
-import { route } from '../../route.ts';
+import { route, type Route } from '../../route.ts';
 import {
   connection,
   connectionBody,
@@ -20,25 +16,24 @@ import {
 
 const tag = 'Connections';
 
-export const getConnections = route({
+const listConnections = route({
   method: 'GET',
   path: '/v1/connections',
   id: 'listConnections',
   tag,
   summary: 'List the connections of the project',
-  description: 'Credentials are never part of the answer.',
+  description: 'Credentials are never part of a response.',
   auth: 'key-or-session',
   scope: 'connections:read',
   query: pageQuery({}),
   success: { status: 200, data: z.array(connection), description: 'Newest first.' },
-  errors: [],
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'connection');
-  const found = await listConnections(deps.database, access.projectId, page);
+  const found = await connections.listConnections(deps.database, access.projectId, page);
   return listReply(found, page, presentConnection);
 });
 
-export const postConnection = route({
+const createConnection = route({
   method: 'POST',
   path: '/v1/connections',
   id: 'createConnection',
@@ -54,7 +49,7 @@ export const postConnection = route({
   errors: ['provider_error'],
 }).to(async ({ access, body, deps, newId }) => ({
   data: presentConnection(
-    await createToolServer(deps, {
+    await connections.createToolServer(deps, {
       id: newId('connection'),
       projectId: access.projectId,
       name: body.name,
@@ -65,7 +60,7 @@ export const postConnection = route({
   ),
 }));
 
-export const patchConnection = route({
+const updateConnection = route({
   method: 'PATCH',
   path: '/v1/connections/:connectionId',
   id: 'updateConnection',
@@ -76,13 +71,12 @@ export const patchConnection = route({
   auth: 'key-or-session',
   scope: 'connections:write',
   params: connectionParams,
-  notFound: 'connection_not_found',
   body: connectionPatch,
   success: { status: 200, data: connection, description: 'The connection.' },
-  errors: ['connection_not_found', 'connection_not_ready', 'provider_error'],
+  errors: ['connection_not_ready', 'provider_error'],
 }).to(async ({ access, params: { connectionId }, body, deps }) => ({
   data: presentConnection(
-    await changeConnection(
+    await connections.changeConnection(
       deps,
       { projectId: access.projectId, connectionId },
       { name: body.name, url: body.url, credentials: credentialsOf(body) ?? undefined },
@@ -90,24 +84,30 @@ export const patchConnection = route({
   ),
 }));
 
-export const removeConnection = route({
+const deleteConnection = route({
   method: 'DELETE',
   path: '/v1/connections/:connectionId',
   id: 'deleteConnection',
   tag,
   summary: 'Delete a connection with its credentials',
   description:
-    'Its tool policies go with it. Routines with an automatic tool of it go back to draft; `stateReason` says why. A sign-in is revoked at its provider too, where that takes tokens back (RFC 7009); the answer does not wait for it.',
+    'Its tool policies go with it. Routines with an automatic tool of it go back to draft; `stateReason` says why. A sign-in is revoked at its provider too, where that takes tokens back (RFC 7009); the response does not wait for it.',
   auth: 'key-or-session',
   scope: 'connections:write',
   params: connectionParams,
-  notFound: 'connection_not_found',
   success: { status: 200, data: deletedConnection, description: 'The deleted connection.' },
-  errors: ['connection_not_found'],
 }).to(async ({ access, params: { connectionId }, deps }) => {
   const { projectId } = access;
-  const removed = await deleteConnection(deps, projectId, connectionId);
+  const actor = actorId(access);
+  const removed = await connections.deleteConnection(deps, projectId, connectionId, actor);
   return {
     data: { ...presentConnection(removed.connection), draftedRoutineIds: [...removed.routineIds] },
   };
 });
+
+export const connectionRoutes: readonly Route[] = [
+  listConnections,
+  createConnection,
+  updateConnection,
+  deleteConnection,
+];

@@ -15,7 +15,7 @@ import { AppError } from '#lib/errors.ts';
 import type { ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { EXAMPLE, idOf, iso, nameOf, timestamp } from '../../http/schemas.ts';
-import { route } from '../../route.ts';
+import { route, type Route } from '../../route.ts';
 import { connection, connectionParams, presentConnection } from './schemas.ts';
 
 const tag = 'Connections';
@@ -52,7 +52,7 @@ const providerParams = z.strictObject({
     .meta({ description: 'Id of a managed provider.', example: 'github' }),
 });
 
-export const getProviders = route({
+const listConnectionProviders = route({
   method: 'GET',
   path: '/v1/connections/providers',
   id: 'listConnectionProviders',
@@ -60,24 +60,22 @@ export const getProviders = route({
   summary: 'List the managed providers',
   auth: 'key-or-session',
   success: { status: 200, data: z.array(provider), description: 'By category and name.' },
-  errors: [],
 }).to(async ({ deps }) => ({
   data: deps.providers.providers.map((each) =>
     presentProvider(each, deps.providers, deps.config.UI_ORIGIN),
   ),
 }));
 
-export const startOAuth = route({
+const startConnectionSignIn = route({
   method: 'POST',
   path: '/v1/connections/oauth/:provider/start',
   id: 'startConnectionSignIn',
   tag,
   summary: 'Begin to sign in to a provider or tool server',
   description:
-    'Answers with the address that the browser of this person goes to next. The provider sends it back to `redirectUri`, which hands on to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for a tool server of your own that wants a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again, and asked for what its server has found missing as well. Only the session that begins a sign-in can end it.',
+    'Returns the address that the browser of this person goes to next. The provider sends it back to `redirectUri`, which hands on to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for a tool server of your own that wants a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again, and asked for what its server has found missing as well. Only the session that begins a sign-in can end it.',
   auth: 'project-session',
   params: providerParams,
-  notFound: 'provider_not_found',
   bodyOptional: true,
   body: z.strictObject({
     connectionId: idOf('connection', EXAMPLE.connection).optional(),
@@ -103,7 +101,7 @@ export const startOAuth = route({
       .meta({ id: 'StartedSignIn' }),
     description: 'Where to send the browser.',
   },
-  errors: ['provider_not_found', 'provider_disabled', 'connection_not_found', 'provider_error'],
+  errors: ['provider_disabled', 'connection_not_found', 'provider_error'],
 }).to(async ({ access, params, body, deps }) => {
   const started = await startSignIn(signInDepsOf(deps), {
     projectId: access.projectId,
@@ -119,7 +117,7 @@ export const startOAuth = route({
   return { data: { ...started, expiresAt: iso(started.expiresAt) } };
 });
 
-export const postApiKeyConnection = route({
+const connectWithApiKey = route({
   method: 'POST',
   path: '/v1/connections/api-key/:provider',
   id: 'connectWithApiKey',
@@ -129,7 +127,6 @@ export const postApiKeyConnection = route({
     'The key is tried at the provider first. It is stored encrypted and never returned. An API key of ours needs the scope `connections:write` for this.',
   auth: 'key-or-session',
   params: providerParams,
-  notFound: 'provider_not_found',
   body: z.strictObject({
     name: nameOf(100).optional().meta({ description: 'Of a new connection.' }),
     connectionId: idOf('connection', EXAMPLE.connection)
@@ -143,7 +140,7 @@ export const postApiKeyConnection = route({
   }),
   idempotent: true,
   success: { status: 201, data: connection, description: 'The connection, ready.' },
-  errors: ['insufficient_scope', 'provider_not_found', 'connection_not_found', 'provider_error'],
+  errors: ['insufficient_scope', 'connection_not_found', 'provider_error'],
 }).to(async ({ access, params, body, deps, newId }) => {
   assertMayConnect(access);
   const created = await connectWithKey(deps, {
@@ -158,7 +155,7 @@ export const postApiKeyConnection = route({
   return { data: presentConnection(created) };
 });
 
-export const getAccounts = route({
+const listConnectionAccounts = route({
   method: 'GET',
   path: '/v1/connections/:connectionId/accounts',
   id: 'listConnectionAccounts',
@@ -169,18 +166,24 @@ export const getAccounts = route({
   auth: 'key-or-session',
   scope: 'connections:read',
   params: connectionParams,
-  notFound: 'connection_not_found',
   success: {
     status: 200,
     data: z.array(z.strictObject({ id: z.string(), name: z.string() }).meta({ id: 'Account' })),
     description: "In the provider's order, at most 1,000.",
   },
-  errors: ['connection_not_found', 'connection_not_ready', 'provider_error'],
+  errors: ['connection_not_ready', 'provider_error'],
 }).to(async ({ access, params: { connectionId }, deps }) => {
   const found = await readConnection(deps.database, access.projectId, connectionId);
   const accounts = await listAccounts(deps, found, AbortSignal.timeout(ACCOUNTS_TIMEOUT_MS));
   return { data: accounts.map(({ id, name }) => ({ id, name })) };
 });
+
+export const providerRoutes: readonly Route[] = [
+  listConnectionProviders,
+  startConnectionSignIn,
+  connectWithApiKey,
+  listConnectionAccounts,
+];
 
 export function signInDepsOf(deps: Deps): SignInDeps {
   const { UI_ORIGIN: uiOrigin, PUBLIC_URL: publicUrl } = deps.config;

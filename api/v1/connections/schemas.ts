@@ -46,8 +46,12 @@ interface CredentialFields {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-const authenticatesOnce = ({ bearerToken, headers: given = {} }: CredentialFields) =>
-  bearerToken === undefined || !Object.keys(given).some((each) => /^authorization$/i.test(each));
+function authenticatesOnce({ bearerToken, headers: given = {} }: CredentialFields): boolean {
+  return (
+    bearerToken === undefined || !Object.keys(given).some((each) => /^authorization$/i.test(each))
+  );
+}
+
 const TWICE = { path: ['headers'], message: 'an Authorization header beside bearerToken' };
 
 export const connectionBody = z

@@ -1,48 +1,31 @@
 import { z } from 'zod';
-import {
-  activateRoutine,
-  archiveRoutine,
-  createRoutine,
-  listRoutines,
-  patchRoutine,
-  pauseRoutine,
-  readRoutine,
-  rotateWebhookSecret,
-  ROUTINE_STATES,
-  type RoutineFields,
-  type RoutinePatch,
-} from '#core/routines/index.ts';
+import * as routines from '#core/routines/index.ts';
+import { pauseWithRuns } from '#core/runs/index.ts';
+import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
-import { route } from '../../route.ts';
+import { route, type Route } from '../../route.ts';
+import { etag, saveErrors } from './declared.ts';
 import {
   etagOf,
+  pauseBody,
   presentDetail,
   presentRoutine,
+  presentRoutineSummary,
   routine,
   routineBody,
   routineDetail,
   routineParams,
   routinePatch,
+  routineSummary,
   savedRoutine,
 } from './schemas.ts';
+import { versionRoutes } from './versions.ts';
 
 const tag = 'Routines';
 const params = routineParams;
-const notFound = 'routine_not_found';
-const etag = { ETag: 'The version, for `If-Match` on PATCH.' };
-const saveErrors = [
-  'invalid_schedule',
-  'invalid_timezone',
-  'invalid_model',
-  'invalid_skill',
-  'invalid_variable',
-  'invalid_webhook_url',
-  'tool_policy_requires_connection',
-  'models_unavailable',
-] as const;
 
-export const getRoutines = route({
+const listRoutines = route({
   method: 'GET',
   path: '/v1/routines',
   id: 'listRoutines',
@@ -51,24 +34,33 @@ export const getRoutines = route({
   auth: 'key-or-session',
   scope: 'routines:read',
   query: pageQuery({
-    state: z.enum(ROUTINE_STATES).optional().meta({ description: 'Only those in this state.' }),
+    state: z
+      .enum(routines.ROUTINE_STATES)
+      .optional()
+      .meta({ description: 'Only those in this state.' }),
   }),
-  success: { status: 200, data: z.array(routine), description: 'Newest first.' },
-  errors: [],
+  success: {
+    status: 200,
+    data: z.array(routineSummary),
+    description: 'Newest first, without instructions and variables.',
+  },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'routine');
-  const found = await listRoutines(deps.database, access.projectId, { state: query.state, page });
-  return listReply(found, page, presentRoutine);
+  const found = await routines.listRoutines(deps.database, access.projectId, {
+    state: query.state,
+    page,
+  });
+  return listReply(found, page, presentRoutineSummary);
 });
 
-export const postRoutine = route({
+const createRoutine = route({
   method: 'POST',
   path: '/v1/routines',
   id: 'createRoutine',
   tag,
   summary: 'Create a routine',
   description:
-    'The routine is a draft until a manual run has succeeded and it is activated. With a webhook URL, the answer holds `webhookSecret`, once.',
+    'The routine is a draft until a manual run has succeeded and it is activated. With a webhook URL, the response holds `webhookSecret`, once.',
   auth: 'key-or-session',
   scope: 'routines:write',
   body: routineBody,
@@ -77,12 +69,17 @@ export const postRoutine = route({
   errors: saveErrors,
 }).to(async ({ access, body, deps, newId }) => {
   const id = newId('routine');
-  const fields: RoutineFields = body;
-  const saved = await createRoutine(deps, { id, projectId: access.projectId, fields });
+  const fields: routines.RoutineFields = body;
+  const saved = await routines.createRoutine(deps, {
+    id,
+    projectId: access.projectId,
+    fields,
+    actor: actorId(access),
+  });
   return { data: presentSaved(saved), headers: etagOf(saved.routine) };
 });
 
-export const getRoutine = route({
+const readRoutine = route({
   method: 'GET',
   path: '/v1/routines/:routineId',
   id: 'readRoutine',
@@ -91,63 +88,65 @@ export const getRoutine = route({
   auth: 'key-or-session',
   scope: 'routines:read',
   params,
-  notFound,
   success: {
     status: 200,
     data: routineDetail,
-    description: 'The routine with its next five times.',
+    description: 'The routine with its next five times, and whether it can be activated.',
     headers: etag,
   },
-  errors: [notFound],
 }).to(async ({ access, params: { routineId }, deps }) => {
-  const found = await readRoutine(deps.database, access.projectId, routineId);
+  const { projectId, organizationId, plan } = access;
+  const found = await routines.readRoutineDetail(deps.database, {
+    id: routineId,
+    projectId,
+    organizationId,
+    plan,
+  });
   return { data: presentDetail(found), headers: etagOf(found) };
 });
 
-export const patchRoutineById = route({
+const updateRoutine = route({
   method: 'PATCH',
   path: '/v1/routines/:routineId',
   id: 'updateRoutine',
   tag,
   summary: 'Change a routine',
   description:
-    'A change of instructions, variables, model, skills (or their order) or limits is material: the routine goes back to draft and needs a fresh successful manual run. `limits` and `budget` are changed field by field. With `If-Match` the change is refused when someone else was faster.',
+    'A change of instructions, variables, model, skills (or their order) or limits is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits` and `budget` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
-  notFound,
   body: routinePatch,
   conditional: true,
   success: { status: 200, data: savedRoutine, description: 'The routine.', headers: etag },
-  errors: [notFound, 'routine_archived', 'precondition_failed', ...saveErrors],
+  errors: ['routine_archived', 'precondition_failed', ...saveErrors],
 }).to(async ({ access, params: { routineId }, body, deps, ifMatch }) => {
-  const saved = await patchRoutine(deps, {
+  const saved = await routines.patchRoutine(deps, {
     id: routineId,
     projectId: access.projectId,
     patch: withoutUndefined(body),
     expectedVersions: versionsOf(ifMatch),
+    origin: { actor: actorId(access) },
   });
   return { data: presentSaved(saved), headers: etagOf(saved.routine) };
 });
 
-export const deleteRoutine = route({
+const archiveRoutine = route({
   method: 'DELETE',
   path: '/v1/routines/:routineId',
   id: 'archiveRoutine',
   tag,
   summary: 'Archive a routine',
-  description: 'It never runs again; its runs stay.',
+  description: 'It never runs again; its runs stay, those that have not begun as `skipped`.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
-  notFound,
   success: { status: 200, data: routine, description: 'The archived routine.' },
-  errors: [notFound],
 }).to(async ({ access, params: { routineId }, deps }) => ({
-  data: presentRoutine(await archiveRoutine(deps.database, access.projectId, routineId)),
+  data: presentRoutine(await routines.archiveRoutine(deps, access.projectId, routineId)),
 }));
 
-export const activate = route({
+const activateRoutine = route({
   method: 'POST',
   path: '/v1/routines/:routineId/activate',
   id: 'activateRoutine',
@@ -157,12 +156,11 @@ export const activate = route({
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
-  notFound,
   success: { status: 200, data: routine, description: 'The active routine.' },
-  errors: [notFound, 'successful_run_required', 'routine_archived', 'allowance_exceeded'],
+  errors: ['successful_run_required', 'routine_archived', 'allowance_exceeded'],
 }).to(async ({ access, params: { routineId }, deps }) => {
   const { projectId, organizationId, plan } = access;
-  const active = await activateRoutine(deps.database, {
+  const active = await routines.activateRoutine(deps.database, {
     id: routineId,
     projectId,
     organizationId,
@@ -171,40 +169,63 @@ export const activate = route({
   return { data: presentRoutine(active) };
 });
 
-export const pause = route({
+const pauseRoutine = route({
   method: 'POST',
   path: '/v1/routines/:routineId/pause',
   id: 'pauseRoutine',
   tag,
   summary: 'Take a routine off its schedule',
+  description:
+    'Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, manual ones included, also when the routine was paused before.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
-  notFound,
+  body: pauseBody,
+  bodyOptional: true,
   success: { status: 200, data: routine, description: 'The paused routine.' },
-  errors: [notFound, 'routine_archived'],
-}).to(async ({ access, params: { routineId }, deps }) => ({
-  data: presentRoutine(await pauseRoutine(deps.database, access.projectId, routineId)),
+  errors: ['routine_archived'],
+}).to(async ({ access, params: { routineId }, body: { cancelRuns }, deps }) => ({
+  data: presentRoutine(
+    await pauseWithRuns(deps, { projectId: access.projectId, id: routineId, cancelRuns }),
+  ),
 }));
 
-export const postWebhookSecret = route({
+const rotateWebhookSecret = route({
   method: 'POST',
   path: '/v1/routines/:routineId/webhook-secret',
   id: 'rotateWebhookSecret',
   tag,
   summary: 'Replace the webhook secret',
-  description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
+  description:
+    'For 24 hours deliveries are signed with the new secret and with the one before. A second rotation inside that time needs `force`.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
-  notFound,
+  body: z.strictObject({
+    force: z.boolean().default(false).meta({
+      description: 'Also drops a previous secret that still signs.',
+    }),
+  }),
+  bodyOptional: true,
   success: { status: 200, data: savedRoutine, description: 'The routine with its new secret.' },
-  errors: [notFound, 'routine_archived', 'webhook_not_configured'],
-}).to(async ({ access, params: { routineId }, deps }) => ({
-  data: presentSaved(await rotateWebhookSecret(deps, access.projectId, routineId)),
+  errors: ['routine_archived', 'webhook_not_configured', 'rotation_in_progress'],
+}).to(async ({ access: { projectId }, params: { routineId }, body: { force }, deps }) => ({
+  data: presentSaved(await routines.rotateWebhookSecret(deps, { projectId, id: routineId, force })),
 }));
 
-function presentSaved(saved: Awaited<ReturnType<typeof createRoutine>>) {
+export const routineRoutes: readonly Route[] = [
+  listRoutines,
+  createRoutine,
+  readRoutine,
+  updateRoutine,
+  archiveRoutine,
+  activateRoutine,
+  pauseRoutine,
+  rotateWebhookSecret,
+  ...versionRoutes,
+];
+
+function presentSaved(saved: Awaited<ReturnType<typeof routines.createRoutine>>) {
   const { webhookSecret } = saved;
   return {
     ...presentRoutine(saved.routine),
@@ -212,7 +233,7 @@ function presentSaved(saved: Awaited<ReturnType<typeof createRoutine>>) {
   };
 }
 
-/** The versions that any of the listed tags names; a weak tag, or one we never gave out, matches nothing. */
+/** Returns the versions that the listed tags name. A weak tag, or one we never gave out, names none. */
 function versionsOf(ifMatch: string | undefined): number[] | undefined {
   return ifMatch?.split(',').flatMap((tag) => {
     const version = /^"(\d{1,9})"$/.exec(tag.trim())?.[1];
@@ -220,8 +241,8 @@ function versionsOf(ifMatch: string | undefined): number[] | undefined {
   });
 }
 
-/** Zod leaves `undefined` where a field was absent; a patch says nothing about absent fields. */
-function withoutUndefined(body: z.output<typeof routinePatch>): RoutinePatch {
+/** Drops the fields that Zod leaves `undefined`: a patch says nothing about an absent field. */
+function withoutUndefined(body: z.output<typeof routinePatch>): routines.RoutinePatch {
   const entries = Object.entries(body).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries);
 }

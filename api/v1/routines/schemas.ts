@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import {
+  ACTIVATION_REASONS,
+  BUILT_IN_VARIABLES,
   MISFIRE_POLICIES,
   OVERLAP_POLICIES,
   ROUTINE_STATES,
+  type Limits,
   type Routine,
+  type RoutineDetail,
+  type RoutineSummary,
 } from '#core/routines/index.ts';
-import { BUILT_IN_VARIABLES } from '#core/runs/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, nameOf, timestamp } from '../../http/schemas.ts';
+import { budgetFields } from '../budget-schema.ts';
 import { modelReference } from '../models.ts';
 import { nextRunsOf } from './next-runs.ts';
 
@@ -42,16 +47,22 @@ const limits = z.strictObject({
     .max(1_000_000_000)
     .nullable()
     .default(null)
-    .meta({ description: 'Ends a run between two steps.' }),
+    .meta({ description: 'Input and output tokens of one run. A step gets at most what is left.' }),
+  maxOutputTokens: z.number().int().min(1).max(1_000_000_000).nullable().default(null).meta({
+    description: 'Output tokens of one model step; null leaves them to the provider.',
+  }),
+  maxQueueSeconds: z
+    .number()
+    .int()
+    .min(60)
+    .max(604_800)
+    .default(21_600)
+    .meta({ description: 'How long a run may wait for its first step before it is skipped.' }),
 });
 
 const budget = z.strictObject({
-  maxTokensPerDay: z.number().int().min(1).max(1_000_000_000_000).nullable().default(null),
-  maxCostUsdPerMonth: z
-    .string()
-    .regex(/^(?!0+(\.0+)?$)\d{1,9}(\.\d{1,10})?$/, 'a positive decimal string, like "25.00"')
-    .nullable()
-    .default(null),
+  maxTokensPerDay: budgetFields.maxTokensPerDay.default(null),
+  maxCostUsdPerMonth: budgetFields.maxCostUsdPerMonth.default(null),
 });
 
 /** Tools are given to a routine by discovery and confirmation only, so a list of them in its body is refused. */
@@ -127,14 +138,27 @@ export const routinePatch = z
   .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...patch }) => patch)
   .meta({ id: 'UpdateRoutine' });
 
-const shape = {
+export const pauseBody = z
+  .strictObject({
+    cancelRuns: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Also cancels the runs of the routine that are open.' }),
+  })
+  .meta({ id: 'PauseRoutine' });
+
+const { instructions: _instructions, variables: _variables, ...shortFields } = fields;
+
+const summaryShape = {
   id: idOf('routine', EXAMPLE.routine),
-  ...fields,
+  ...shortFields,
   model: modelReference,
   limits: z.strictObject({
     maxSteps: z.number().int(),
     timeoutSeconds: z.number().int(),
     maxTotalTokens: z.number().int().nullable(),
+    maxOutputTokens: z.number().int().nullable(),
+    maxQueueSeconds: z.number().int(),
   }),
   budget: z.strictObject({
     maxTokensPerDay: z.number().int().nullable(),
@@ -147,13 +171,17 @@ const shape = {
   revision: z.number().int().meta({ description: 'Counts material changes.' }),
   webhookFailedAt: timestamp
     .nullable()
-    .meta({ description: 'When the receiver answered 410; deliveries stopped then.' }),
+    .meta({ description: 'When the receiver responded with 410, which stopped deliveries.' }),
   nextRunAt: timestamp.nullable(),
   lastRunAt: timestamp.nullable(),
   createdAt: timestamp,
   updatedAt: timestamp,
   archivedAt: timestamp.nullable(),
 };
+
+export const shape = { ...summaryShape, instructions: fields.instructions, variables };
+
+export const routineSummary = z.strictObject(summaryShape).meta({ id: 'RoutineSummary' });
 
 export const routine = z.strictObject(shape).meta({ id: 'Routine' });
 
@@ -166,12 +194,26 @@ export const savedRoutine = z
   .strictObject({ ...shape, webhookSecret })
   .meta({ id: 'SavedRoutine' });
 
+const activation = z
+  .strictObject({
+    ready: z.boolean().meta({ description: 'Whether activating it would be accepted now.' }),
+    proofRunId: idOf('run', EXAMPLE.run).nullable().meta({
+      description: 'The latest manual run that has succeeded with the present revision.',
+    }),
+    reason: z
+      .enum(ACTIVATION_REASONS)
+      .nullable()
+      .meta({ description: 'The code of the error that activating would get; null when ready.' }),
+  })
+  .meta({ id: 'Activation' });
+
 export const routineDetail = z
   .strictObject({
     ...shape,
     nextRuns: z
       .array(timestamp)
       .meta({ description: 'The next five times of the schedule, were it active now.' }),
+    activation,
   })
   .meta({ id: 'RoutineDetail' });
 
@@ -179,25 +221,23 @@ export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE
 
 export function presentRoutine(row: Routine) {
   return {
-    id: row.id,
-    name: row.name,
+    ...presentRoutineSummary(row),
     instructions: row.instructions,
     variables: { ...row.variables },
+  };
+}
+
+export function presentRoutineSummary(row: RoutineSummary) {
+  return {
+    id: row.id,
+    name: row.name,
     schedule: row.schedule,
     timezone: row.timezone,
-    model: {
-      provider: row.model.provider,
-      connectionId: row.model.connectionId,
-      modelId: row.model.modelId,
-    },
+    model: presentModel(row.model),
     skills: [...row.skills],
     overlap: row.overlap,
     misfire: row.misfire,
-    limits: {
-      maxSteps: row.limits.maxSteps,
-      timeoutSeconds: row.limits.timeoutSeconds,
-      maxTotalTokens: row.limits.maxTotalTokens,
-    },
+    limits: presentLimits(row.limits),
     budget: {
       maxTokensPerDay: row.budget.maxTokensPerDay,
       maxCostUsdPerMonth: row.budget.maxCostUsdPerMonth,
@@ -216,11 +256,34 @@ export function presentRoutine(row: Routine) {
   };
 }
 
-export function presentDetail(row: Routine) {
-  return { ...presentRoutine(row), nextRuns: [...nextRunsOf(row)] };
+export function presentModel(model: Routine['model']) {
+  return {
+    provider: model.provider,
+    connectionId: model.connectionId,
+    modelId: model.modelId,
+  };
 }
 
-/** The entity tag of a version (RFC 9110, section 8.8.3). */
+export function presentLimits(limits: Limits) {
+  return {
+    maxSteps: limits.maxSteps,
+    timeoutSeconds: limits.timeoutSeconds,
+    maxTotalTokens: limits.maxTotalTokens,
+    maxOutputTokens: limits.maxOutputTokens,
+    maxQueueSeconds: limits.maxQueueSeconds,
+  };
+}
+
+export function presentDetail(row: RoutineDetail) {
+  const { ready, proofRunId, reason } = row.activation;
+  return {
+    ...presentRoutine(row),
+    nextRuns: [...nextRunsOf(row)],
+    activation: { ready, proofRunId, reason },
+  };
+}
+
+/** Returns the entity tag of a routine's version (RFC 9110, section 8.8.3). */
 export function etagOf(row: Routine): { ETag: string } {
   return { ETag: `"${row.version}"` };
 }

@@ -1,11 +1,15 @@
 import { z } from 'zod';
-import { FAILURE_REASONS, type Delivery } from '#core/webhooks/index.ts';
+import { EVENT_TYPES, FAILURE_REASONS, type Delivery } from '#core/webhooks/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
 
 export const delivery = z
   .strictObject({
     id: idOf('delivery', EXAMPLE.delivery),
-    eventType: z.string(),
+    eventType: z.enum(EVENT_TYPES).meta({
+      description:
+        'The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the ' +
+        'routine because of this run, and why.',
+    }),
     state: z.enum(['pending', 'sending', 'delivered', 'failed']),
     reason: z
       .string()
@@ -28,7 +32,7 @@ export const delivery = z
         responseExcerpt: z
           .string()
           .nullable()
-          .meta({ description: 'The first 1 kB of the answer.' }),
+          .meta({ description: 'The first 1 kB of the response.' }),
       }),
     ),
   })

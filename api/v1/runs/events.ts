@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { followRun, isEndState, readEventId, readRun, type RunEvent } from '#core/runs/index.ts';
+import { openRunEvents, type RunEvent } from '#core/runs/index.ts';
 import { eventRoute } from '../../route.ts';
 import { presentRun, run, runParams } from './schemas.ts';
 import { presentStep, step } from './step-schema.ts';
@@ -16,7 +16,7 @@ const runEvent = z
   ])
   .meta({ id: 'RunEvent' });
 
-export const getRunEvents = eventRoute({
+export const followRun = eventRoute({
   method: 'GET',
   path: '/v1/runs/:runId/events',
   id: 'followRun',
@@ -27,20 +27,16 @@ export const getRunEvents = eventRoute({
   auth: 'key-or-session',
   scope: 'runs:read',
   params: runParams,
-  notFound: 'run_not_found',
   success: {
     status: 200,
     stream: true,
     data: runEvent,
     description: 'Each event: its `event` and `id` fields, and its `data` as JSON.',
   },
-  errors: ['run_not_found'],
 }).to(async ({ access: { projectId }, params: { runId }, deps, lastEventId, signal }) => {
-  const after = readEventId(lastEventId);
-  const { state } = await readRun(deps.database, projectId, runId);
-  if (after.state === state && isEndState(state)) return undefined;
-  const watch = deps.runFeed.watch(runId, signal);
-  return presented(followRun(deps.database, { projectId, id: runId }, watch, after, signal));
+  const run = { projectId, id: runId };
+  const events = await openRunEvents(deps, run, { lastEventId, signal });
+  return events && presented(events);
 });
 
 async function* presented(events: AsyncIterable<RunEvent>) {

@@ -1,53 +1,50 @@
 import { z } from 'zod';
 import { readRoutine } from '#core/routines/index.ts';
-import {
-  enqueueManualRun,
-  listRuns,
-  readRunDetail,
-  requestCancellation,
-  retryRun,
-  type EnqueuedRun,
-} from '#core/runs/index.ts';
-import { kickDelivery, redeliver } from '#core/webhooks/index.ts';
+import * as runs from '#core/runs/index.ts';
 import type { ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { EXAMPLE, idOf, pageOf } from '../../http/schemas.ts';
-import { route } from '../../route.ts';
+import { route, type Route } from '../../route.ts';
 import { routineParams, variables } from '../routines/schemas.ts';
-import { presentRun, presentRunDetail, run, runDetail, runParams, runQuery } from './schemas.ts';
+import { followRun } from './events.ts';
+import {
+  presentRun,
+  presentRunDetail,
+  presentRunSummary,
+  run,
+  runDetail,
+  runParams,
+  runQuery,
+  runSummary,
+} from './schemas.ts';
 
 const tag = 'Runs';
 const params = runParams;
-const notFound = 'run_not_found';
+const SUMMARIES = 'Newest first, without variables and with the beginning of each result.';
 
-export const runRoutine = route({
+const runRoutine = route({
   method: 'POST',
   path: '/v1/routines/:routineId/run',
   id: 'runRoutine',
   tag,
   summary: 'Start a manual run',
-  description: 'The run is on record when this answers; it executes asynchronously.',
+  description:
+    'The response comes once the run is on record; the run itself goes on asynchronously.',
   auth: 'key-or-session',
   scope: 'runs:write',
   params: routineParams,
-  notFound: 'routine_not_found',
   body: z.strictObject({ variables: variables.default({}) }),
   bodyOptional: true,
   idempotent: true,
   success: { status: 202, data: run, description: 'The queued run.' },
-  errors: ['routine_not_found', 'routine_archived', 'invalid_variable', 'allowance_exceeded'],
+  errors: ['routine_archived', 'invalid_variable', 'allowance_exceeded'],
 }).to(async ({ access, params: { routineId }, body, deps, newId }) => {
-  const queued = await enqueueManualRun(deps.database, {
-    ...enqueueFor(access, newId('run')),
-    routineId,
-    variables: body.variables,
-    retryOf: null,
-  });
-  return startAndPresent(deps, queued);
+  const input = { ...tenantOf(access), id: newId('run'), routineId, variables: body.variables };
+  return { data: presentRun(await runs.startManualRun(deps, input)) };
 });
 
-export const getRoutineRuns = route({
+const listRoutineRuns = route({
   method: 'GET',
   path: '/v1/routines/:routineId/runs',
   id: 'listRoutineRuns',
@@ -56,16 +53,14 @@ export const getRoutineRuns = route({
   auth: 'key-or-session',
   scope: 'runs:read',
   params: routineParams,
-  notFound: 'routine_not_found',
   query: runQuery,
-  success: { status: 200, data: z.array(run), description: 'Newest first.' },
-  errors: ['routine_not_found'],
+  success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
 }).to(async ({ access, params: { routineId }, query, deps }) => {
   await readRoutine(deps.database, access.projectId, routineId);
   return listPage(deps, access, { query, routineId });
 });
 
-export const getRuns = route({
+const listRuns = route({
   method: 'GET',
   path: '/v1/runs',
   id: 'listRuns',
@@ -74,11 +69,10 @@ export const getRuns = route({
   auth: 'key-or-session',
   scope: 'runs:read',
   query: runQuery,
-  success: { status: 200, data: z.array(run), description: 'Newest first.' },
-  errors: [],
+  success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
 }).to(({ access, query, deps }) => listPage(deps, access, { query, routineId: undefined }));
 
-export const getRun = route({
+const readRun = route({
   method: 'GET',
   path: '/v1/runs/:runId',
   id: 'readRun',
@@ -87,14 +81,12 @@ export const getRun = route({
   auth: 'key-or-session',
   scope: 'runs:read',
   params,
-  notFound,
   success: { status: 200, data: runDetail, description: 'The run.' },
-  errors: [notFound],
 }).to(async ({ access, params: { runId }, deps }) => ({
-  data: presentRunDetail(await readRunDetail(deps.database, access.projectId, runId)),
+  data: presentRunDetail(await runs.readRunDetail(deps, access.projectId, runId)),
 }));
 
-export const cancelRun = route({
+const cancelRun = route({
   method: 'POST',
   path: '/v1/runs/:runId/cancel',
   id: 'cancelRun',
@@ -105,21 +97,13 @@ export const cancelRun = route({
   auth: 'key-or-session',
   scope: 'runs:write',
   params,
-  notFound,
   success: { status: 202, data: run, description: 'The run, cancelled or about to be.' },
-  errors: [notFound, 'run_not_cancellable'],
-}).to(async ({ access, params: { runId }, deps }) => {
-  const asked = await requestCancellation(deps.database, access.projectId, runId);
-  // One that was still queued is over at once; one that is running ends where it runs.
-  if (asked.run.state === 'cancelled') deps.metrics.runEnded(asked.run);
-  if (asked.delivery !== undefined) await kickDelivery(deps.engine, asked.delivery, deps.log);
-  await deps.engine
-    .cancelRun(runId)
-    .catch((err: unknown) => deps.log.warn({ err, runId }, 'a tick will repeat the cancellation'));
-  return { data: presentRun(asked.run) };
-});
+  errors: ['run_not_cancellable'],
+}).to(async ({ access, params: { runId }, deps }) => ({
+  data: presentRun(await runs.cancelRun(deps, access.projectId, runId)),
+}));
 
-export const postRetry = route({
+const retryRun = route({
   method: 'POST',
   path: '/v1/runs/:runId/retry',
   id: 'retryRun',
@@ -129,11 +113,9 @@ export const postRetry = route({
   auth: 'key-or-session',
   scope: 'runs:write',
   params,
-  notFound,
   idempotent: true,
   success: { status: 202, data: run, description: 'The queued run.' },
   errors: [
-    notFound,
     'routine_not_found',
     'run_not_finished',
     'routine_archived',
@@ -141,11 +123,11 @@ export const postRetry = route({
     'allowance_exceeded',
   ],
 }).to(async ({ access, params: { runId }, deps, newId }) => {
-  const queued = await retryRun(deps.database, { ...enqueueFor(access, newId('run')), runId });
-  return startAndPresent(deps, queued);
+  const input = { ...tenantOf(access), id: newId('run'), runId };
+  return { data: presentRun(await runs.retryRun(deps, input)) };
 });
 
-export const postRedeliver = route({
+const redeliverWebhook = route({
   method: 'POST',
   path: '/v1/runs/:runId/webhook-deliveries/:deliveryId/redeliver',
   id: 'redeliverWebhook',
@@ -158,29 +140,25 @@ export const postRedeliver = route({
     runId: idOf('run', EXAMPLE.run),
     deliveryId: idOf('delivery', EXAMPLE.delivery),
   }),
-  notFound: 'delivery_not_found',
   success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
-  errors: [notFound, 'delivery_not_found'],
-}).to(async ({ access, params: { runId, deliveryId }, deps }) => {
-  const { projectId } = access;
-  const delivery = await redeliver(deps.database, { projectId, runId, deliveryId });
-  await kickDelivery(deps.engine, delivery, deps.log);
-  return { data: presentRunDetail(await readRunDetail(deps.database, projectId, runId)) };
-});
+}).to(async ({ access: { projectId }, params, deps }) => ({
+  data: presentRunDetail(await runs.redeliverWebhook(deps, { projectId, ...params })),
+}));
 
-function enqueueFor(access: ProjectAccess, id: string) {
-  const { projectId, organizationId, plan } = access;
-  return { id, projectId, organizationId, plan };
-}
+export const runRoutes: readonly Route[] = [
+  runRoutine,
+  listRoutineRuns,
+  listRuns,
+  readRun,
+  followRun,
+  cancelRun,
+  retryRun,
+  redeliverWebhook,
+];
 
-/** Starts the workflow; when Temporal cannot be reached the row stays queued and a tick starts it. */
-async function startAndPresent(deps: Deps, { run, startable }: EnqueuedRun) {
-  await deps.engine
-    .startRun(startable)
-    .catch((err: unknown) =>
-      deps.log.warn({ err, runId: run.id }, 'a run stays queued until a tick can start it'),
-    );
-  return { data: presentRun(run) };
+/** Returns the tenant that a run is counted for. */
+function tenantOf({ projectId, organizationId, plan }: ProjectAccess) {
+  return { projectId, organizationId, plan };
 }
 
 async function listPage(
@@ -191,6 +169,6 @@ async function listPage(
   const page = pageOf(query, 'run');
   const { state, trigger, since, until } = query;
   const filter = { routineId, state, trigger, since, until, page };
-  const found = await listRuns(deps.database, access.projectId, filter);
-  return listReply(found, page, presentRun);
+  const found = await runs.listRuns(deps.database, access.projectId, filter);
+  return listReply(found, page, presentRunSummary);
 }

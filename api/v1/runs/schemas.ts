@@ -1,18 +1,30 @@
 import { z } from 'zod';
 import {
+  failureClassOf,
+  FAILURE_CLASSES,
   RUN_REASONS,
   RUN_STATES,
   TRIGGERS,
+  WAITS,
+  type FailureClass,
   type Run,
   type RunDetail,
   type RunReason,
+  type RunSummary,
+  type Wait,
 } from '#core/runs/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, pageQuery, timestamp } from '../../http/schemas.ts';
 import { delivery, presentDelivery } from './delivery-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 import { presentUsage, usage } from './usage-schema.ts';
 
-const shape = {
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+const waits = Object.keys(WAITS) as [Wait, ...Wait[]];
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
+const failureClasses = Object.keys(FAILURE_CLASSES) as [FailureClass, ...FailureClass[]];
+
+const shortShape = {
   id: idOf('run', EXAMPLE.run),
   routineId: idOf('routine', EXAMPLE.routine),
   routineRevision: z.number().int(),
@@ -27,6 +39,14 @@ const shape = {
         .join(', ')}.`,
       example: 'overlap' satisfies RunReason,
     }),
+  failureClass: z
+    .enum(failureClasses)
+    .nullable()
+    .meta({
+      description: `Whose fault a failed run is, by its reason: ${Object.entries(FAILURE_CLASSES)
+        .map(([name, consequence]) => `\`${name}\` (${consequence})`)
+        .join(', ')}.`,
+    }),
   errorMessage: z.string().nullable(),
   scheduledFor: timestamp
     .nullable()
@@ -35,7 +55,6 @@ const shape = {
     .strictObject({ count: z.number().int(), from: timestamp, until: timestamp })
     .nullable()
     .meta({ description: 'Of a `skipped` run: the occurrences it accounts for.' }),
-  variables: z.record(z.string(), z.string()).meta({ description: "This run's own values." }),
   retryOf: z.string().nullable(),
   model: z
     .strictObject({
@@ -44,7 +63,6 @@ const shape = {
       modelId: z.string(),
     })
     .nullable(),
-  result: z.string().nullable().meta({ description: 'The text of its last step.' }),
   stepCount: z.number().int().meta({ description: 'Model steps on record.' }),
   usage,
   cancelRequestedAt: timestamp.nullable(),
@@ -53,11 +71,38 @@ const shape = {
   finishedAt: timestamp.nullable(),
 };
 
+const shape = {
+  ...shortShape,
+  variables: z.record(z.string(), z.string()).meta({ description: "This run's own values." }),
+  result: z.string().nullable().meta({ description: 'The text of its last step.' }),
+};
+
+export const runSummary = z
+  .strictObject({
+    ...shortShape,
+    resultPreview: z
+      .string()
+      .nullable()
+      .meta({ description: 'The first 200 characters of the result.' }),
+  })
+  .meta({ id: 'RunSummary' });
+
 export const run = z.strictObject(shape).meta({ id: 'Run' });
 
 export const runDetail = z
   .strictObject({
     ...shape,
+    queuedSeconds: z.number().nullable().meta({
+      description: 'Time that it has waited, or had waited when it began or ended.',
+    }),
+    waitingFor: z
+      .enum(waits)
+      .nullable()
+      .meta({
+        description: `Of a queued run: ${Object.entries(WAITS)
+          .map(([wait, why]) => `\`${wait}\` (${why})`)
+          .join(', ')}.`,
+      }),
     prompt: z
       .string()
       .nullable()
@@ -86,6 +131,14 @@ export const runQuery = pageQuery(runFilters);
 export const runParams = z.strictObject({ runId: idOf('run', EXAMPLE.run) });
 
 export function presentRun(row: Run) {
+  return { ...presentShort(row), variables: { ...row.variables }, result: row.result };
+}
+
+export function presentRunSummary(row: RunSummary) {
+  return { ...presentShort(row), resultPreview: row.resultPreview };
+}
+
+function presentShort(row: Run | RunSummary) {
   return {
     id: row.id,
     routineId: row.routineId,
@@ -93,13 +146,12 @@ export function presentRun(row: Run) {
     trigger: row.trigger,
     state: row.state,
     reason: row.reason,
+    failureClass: failureClassOf(row),
     errorMessage: row.errorMessage,
     scheduledFor: isoOrNull(row.scheduledFor),
     skipped: presentSkipped(row),
-    variables: { ...row.variables },
     retryOf: row.retryOf,
     model: row.model,
-    result: row.result,
     stepCount: row.stepCount,
     usage: presentUsage(row.usage),
     cancelRequestedAt: isoOrNull(row.cancelRequestedAt),
@@ -112,13 +164,15 @@ export function presentRun(row: Run) {
 export function presentRunDetail(row: RunDetail) {
   return {
     ...presentRun(row),
+    queuedSeconds: row.queuedSeconds,
+    waitingFor: row.waitingFor,
     prompt: row.prompt,
     steps: row.steps.map(presentStep),
     webhookDeliveries: row.deliveries.map(presentDelivery),
   };
 }
 
-function presentSkipped({ skippedCount, scheduledFor, skippedUntil }: Run) {
+function presentSkipped({ skippedCount, scheduledFor, skippedUntil }: Run | RunSummary) {
   if (skippedCount === null || scheduledFor === null || skippedUntil === null) return null;
   return { count: skippedCount, from: iso(scheduledFor), until: iso(skippedUntil) };
 }

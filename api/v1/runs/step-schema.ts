@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Step, ToolRecord } from '#core/runs/index.ts';
+import { STEP_KINDS, STEP_STATES, type Step, type ToolRecord } from '#core/runs/index.ts';
 import { isoOrNull, timestamp } from '../../http/schemas.ts';
 import { presentUsage, usage } from './usage-schema.ts';
 
@@ -21,7 +21,7 @@ const toolCall = z
     }),
     argumentsLength: nullableLength.meta({ description: 'Characters before the cut.' }),
     isError: z.boolean().nullable(),
-    result: nullableText.meta({ description: 'The text of the answer.' }),
+    result: nullableText.meta({ description: "The text of the tool's response." }),
     resultLength: nullableLength,
     structured: nullableText.meta({ description: 'The structured content, as JSON text.' }),
     structuredLength: nullableLength,
@@ -35,15 +35,15 @@ const toolCall = z
           uri: nullableText,
         }),
       )
-      .meta({ description: 'What the answer held besides text; only what it was is kept.' }),
+      .meta({ description: 'What the response held besides text; only its description is kept.' }),
   })
   .meta({ id: 'ToolCall' });
 
 export const step = z
   .strictObject({
     index: z.number().int(),
-    kind: z.enum(['model', 'tool']),
-    state: z.enum(['pending', 'started', 'succeeded', 'failed', 'outcome_unknown']),
+    kind: z.enum(STEP_KINDS),
+    state: z.enum(STEP_STATES),
     attempt: z.number().int().meta({
       description: 'Beyond 1, an earlier attempt may have been billed by the provider and lost.',
     }),

@@ -12,6 +12,10 @@ export const usage = z
       description: 'US dollars, a decimal string; null without a price.',
       example: '0.00042',
     }),
+    estimated: z.boolean().meta({
+      description:
+        'Whether tokens were counted by us from the texts, because the provider stated none.',
+    }),
   })
   .meta({ id: 'Usage' });
 
@@ -23,5 +27,6 @@ export function presentUsage(row: RunUsage) {
     reasoningTokens: row.reasoningTokens,
     totalTokens: row.inputTokens + row.outputTokens,
     costUsd: row.costUsd,
+    estimated: row.estimated,
   };
 }

@@ -1,6 +1,6 @@
 import { startAuthorization } from '@modelcontextprotocol/client';
 import { clientInformationOf, metadataOf } from './authorization-server.ts';
-import { SignInFault } from './fault.ts';
+import { SignInError } from './sign-in-error.ts';
 import type { SignInTarget } from './target.ts';
 
 /** The address that begins a sign-in (RFC 6749, section 4.1.1), and the verifier behind its challenge (RFC 7636). */
@@ -23,6 +23,6 @@ export async function authorizationRequest(
     }
     return started;
   } catch {
-    throw new SignInFault('no_metadata');
+    throw new SignInError('no_metadata');
   }
 }

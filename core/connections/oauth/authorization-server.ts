@@ -4,32 +4,32 @@ import type {
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 
-/** What a sign-in and its renewals need to know of an authorization server. */
+/** An authorization server, as far as a sign-in and its renewals need to know it. */
 export const authorizationServer = z.strictObject({
-  /** Absent of a managed provider that names none. */
+  /** Absent for a managed provider that names none. */
   issuer: z.string().optional(),
   authorizationEndpoint: z.string(),
   tokenEndpoint: z.string(),
-  /** Where it takes tokens back (RFC 7009), if it does. */
+  /** The endpoint that takes tokens back (RFC 7009), if there is one. */
   revocationEndpoint: z.string().optional(),
-  /** As the server lists them; empty when it does not. */
+  /** The methods that the server lists; empty when it lists none. */
   tokenEndpointAuthMethods: z.array(z.string()),
-  /** Whether its answers always carry `iss` (RFC 9207). */
+  /** Its responses always carry `iss` (RFC 9207). */
   sendsIssuer: z.boolean(),
 });
 export type AuthorizationServer = z.output<typeof authorizationServer>;
 
-/** What we are to an authorization server. */
+/** Our client at an authorization server. */
 export const oauthClient = z.strictObject({
   id: z.string(),
   secret: z.string().optional(),
   authMethod: z.string().optional(),
-  /** Whether a person gave it, so that it outlives the sign-in; else it is settled anew by each. */
+  /** A person gave it, so that it outlives the sign-in; else each sign-in settles it anew. */
   given: z.boolean(),
 });
 export type OAuthClient = z.output<typeof oauthClient>;
 
-/** The server as the MCP client library has it (RFC 8414). */
+/** Describes the server as the MCP client library has it (RFC 8414). */
 export function metadataOf(server: AuthorizationServer): AuthorizationServerMetadata {
   return {
     issuer: server.issuer ?? new URL(server.tokenEndpoint).origin,
@@ -42,7 +42,7 @@ export function metadataOf(server: AuthorizationServer): AuthorizationServerMeta
   };
 }
 
-/** The client as the library has it. */
+/** Describes the client as the library has it. */
 export function clientInformationOf(client: OAuthClient): OAuthClientInformationMixed {
   return {
     client_id: client.id,

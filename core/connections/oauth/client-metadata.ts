@@ -12,7 +12,7 @@ export function clientMetadataUrlOf(publicUrl: string): string {
 }
 
 /**
- * What we are at a discovered authorization server (RFC 7591, section 2). We can renew tokens, and have no keys of our
+ * Describes us to a discovered authorization server (RFC 7591, section 2). We can renew tokens, and have no keys of our
  * own to authenticate with.
  */
 export function clientMetadata(redirectUris: string[], authMethod: string) {
@@ -50,8 +50,8 @@ export function clientMetadataDocument(input: {
 }
 
 /**
- * We, by the address of our document. Not without https, which the draft demands, nor under a name or address that no
- * server out there can read from; unlike a registration there would be no telling before a person has been sent away.
+ * Makes the address of our document our client id. Not without https, which the draft demands, nor at an address that
+ * no server out there can read: unlike with a registration, that would show only once a person has been sent away.
  */
 export function clientByMetadata(
   outbound: Pick<OutboundClient, 'checkUrl'>,

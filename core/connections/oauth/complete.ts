@@ -1,28 +1,23 @@
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
-import { withAddress } from '../address.ts';
-import type { Connection } from '../connection.ts';
-import {
-  managedDraft,
-  TOOL_SERVER,
-  verifyAtToolServer,
-  verifyCredential,
-} from '../providers/index.ts';
-import { insertConnection, readConnection } from '../queries.ts';
-import { toolServerDraft } from './draft.ts';
-import { SignInFault } from './fault.ts';
+import { withAddress } from '../store/address.ts';
+import type { Connection } from '../store/connection.ts';
+import { TOOL_SERVER, verifyAtToolServer, verifyCredential } from '../providers/index.ts';
+import { storeCredentials } from '../store/credentials.ts';
+import { draftConnection, type ConnectionDraft } from '../store/draft.ts';
+import { insertConnection, readConnection } from '../store/queries.ts';
+import { SignInError } from './sign-in-error.ts';
 import { takeFlow, type Flow } from './flows.ts';
 import { grantHeaders, type Grant } from './grant.ts';
-import { storeCredentials } from './grants-store.ts';
 import { issuerOf } from './managed.ts';
 import { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
-import { redeemCode, scopesIn, TokenFault, type Tokens } from './token-endpoint.ts';
+import { redeemCode, scopesIn, TokenError, type Tokens } from './token-endpoint.ts';
 
-/** What a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
+/** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
 export interface ProviderAnswer {
   readonly provider: string;
   readonly userId: string;
-  /** As at the start. */
+  /** The session of the browser: only the one that began the sign-in can end it. */
   readonly sessionId: string;
   readonly state: string;
   readonly code: string | undefined;
@@ -34,7 +29,7 @@ export interface ProviderAnswer {
  * Ends a sign-in: redeems the code, tries the tokens, and keeps them, sealed, in a new connection or the one that was
  * signed in to again.
  * @throws {AppError} `attempt_expired` for a state that is not this session's, was used or is too old, and what
- * `SignInFault` says
+ * `SignInError` says
  */
 export async function completeSignIn(
   deps: SignInDeps,
@@ -48,9 +43,9 @@ export async function completeSignIn(
     );
   }
   if (answer.error !== undefined) {
-    throw new SignInFault(answer.error === 'access_denied' ? 'denied' : 'refused');
+    throw new SignInError(answer.error === 'access_denied' ? 'denied' : 'refused');
   }
-  if (answer.code === undefined) throw new SignInFault('refused');
+  if (answer.code === undefined) throw new SignInError('refused');
   const tokens = await redeem(deps, flow, answer.code, answer.iss);
   return keep(deps, flow, tokens);
 }
@@ -68,9 +63,9 @@ async function redeem(
       { code, iss, verifier: flow.verifier, redirectUri: redirectUriOf(uiOrigin, flow.provider) },
     );
   } catch (error) {
-    if (!(error instanceof TokenFault)) throw error;
+    if (!(error instanceof TokenError)) throw error;
     log.warn({ provider: flow.provider, detail: error.detail }, 'a sign-in was not completed');
-    throw new SignInFault('no_tokens');
+    throw new SignInError('no_tokens');
   }
 }
 
@@ -109,36 +104,32 @@ async function keep(deps: SignInDeps, flow: Flow, tokens: Tokens): Promise<Conne
 async function connectionOf(
   { database, connectionSecrets, providers }: SignInDeps,
   flow: Flow,
-): Promise<Connection> {
-  const { projectId, connectionId, name, url, userId: createdBy } = flow;
+): Promise<ConnectionDraft> {
+  const { projectId, connectionId, url } = flow;
   if (connectionId !== null) {
     return withAddress(connectionSecrets, await readConnection(database, projectId, connectionId));
   }
-  const id = newId('connection');
-  if (flow.provider === TOOL_SERVER && url !== null) {
-    return toolServerDraft({ id, projectId, url, createdBy, name: name ?? url });
-  }
-  const provider = providers.find(flow.provider);
-  return managedDraft(provider, {
-    id,
+  return draftConnection({
+    id: newId('connection'),
     projectId,
-    createdBy,
+    to: flow.provider === TOOL_SERVER && url !== null ? { url } : providers.find(flow.provider),
+    name: flow.name ?? undefined,
     auth: 'oauth',
-    name: name ?? undefined,
+    createdBy: flow.userId,
   });
 }
 
 async function verify(
   { outbound, providers, log }: SignInDeps,
-  connection: Connection,
+  { provider, url }: ConnectionDraft,
   grant: Grant,
 ) {
   const headers = grantHeaders(grant);
   const verified =
-    connection.provider === null
-      ? await verifyAtToolServer(outbound, connection, headers)
-      : await verifyCredential(outbound, providers.find(connection.provider), connection, headers);
+    provider === null
+      ? await verifyAtToolServer(outbound, url, headers)
+      : await verifyCredential(outbound, providers.find(provider), url, headers);
   if (verified.kind === 'good') return verified;
-  log.warn({ provider: connection.provider, kind: verified.kind }, 'a sign-in does not work');
-  throw new SignInFault('not_verified');
+  log.warn({ provider, kind: verified.kind }, 'a sign-in does not work');
+  throw new SignInError('not_verified');
 }

@@ -9,9 +9,9 @@ import {
 } from '@modelcontextprotocol/client';
 import { OutboundError } from '#lib/outbound/index.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
-import { SignInFault } from './fault.ts';
+import { SignInError } from './sign-in-error.ts';
 
-/** How to sign in to a tool server, by what it and its authorization server say. */
+/** The way to sign in to a tool server, by what it and its authorization server say. */
 export interface DiscoveredServer {
   readonly server: AuthorizationServer;
   readonly metadata: AuthorizationServerMetadata;
@@ -24,7 +24,7 @@ export interface DiscoveredServer {
  * Follows the MCP authorization specification from a tool server's 401 to its authorization server: protected resource
  * metadata (RFC 9728), then authorization server metadata (RFC 8414, or OpenID Connect Discovery). Every address on
  * the way is someone else's word, so `fetch` is the guarded one.
- * @throws {SignInFault}
+ * @throws {SignInError}
  */
 export async function discoverServer(
   fetch: typeof globalThis.fetch,
@@ -45,9 +45,9 @@ export async function discoverServer(
     described === undefined
       ? await ownMetadata(fetch, url)
       : await metadataFor(fetch, url, described);
-  if (metadata === undefined) throw new SignInFault('no_metadata');
+  if (metadata === undefined) throw new SignInError('no_metadata');
   if (metadata.code_challenge_methods_supported?.includes('S256') !== true) {
-    throw new SignInFault('no_pkce');
+    throw new SignInError('no_pkce');
   }
   return {
     metadata,
@@ -64,7 +64,7 @@ export async function discoverServer(
   };
 }
 
-/** Of OAuth metadata (RFC 8414); OpenID Connect Discovery has no word for it. */
+/** Reads it from OAuth metadata (RFC 8414); OpenID Connect Discovery has no word for it. */
 function revocationEndpointOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
   const { revocation_endpoint: endpoint } = metadata;
   return typeof endpoint === 'string' ? endpoint : undefined;
@@ -78,7 +78,7 @@ function readChallenge(
   return extractWWWAuthenticateParams(new Response(null, { status: 401, headers }));
 }
 
-/** Of the first authorization server that the tool server names. */
+/** Reads the metadata of the first authorization server that the tool server names. */
 function metadataFor(
   fetch: typeof globalThis.fetch,
   url: string,
@@ -104,17 +104,17 @@ async function ownMetadata(
     }),
   );
   if (metadata !== undefined && URL.parse(metadata.issuer)?.origin !== new URL(url).origin) {
-    throw new SignInFault('wrong_issuer');
+    throw new SignInError('wrong_issuer');
   }
   return metadata;
 }
 
-/** A server that names another's resource would get tokens that are good there (RFC 9728, section 3.3). */
+/** Refuses a server that names another's resource: it would get tokens that are good there (RFC 9728, section 3.3). */
 function assertOwnResource(url: string, { resource }: OAuthProtectedResourceMetadata): void {
   const isOwn =
     URL.canParse(resource) &&
     checkResourceAllowed({ requestedResource: url, configuredResource: resource });
-  if (!isOwn) throw new SignInFault('foreign_resource');
+  if (!isOwn) throw new SignInError('foreign_resource');
 }
 
 /** Asks for renewable tokens where the server knows a scope for that. */
@@ -129,13 +129,13 @@ function scopeOf(
     : scope;
 }
 
-/** What is not there or makes no sense is undefined; what was not reachable or not allowed is a fault. */
+/** Reads a document: undefined when it is not there or makes no sense, an error when it is out of reach or not allowed. */
 async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof OutboundError) throw SignInFault.of(error);
-    if (IssuerMismatchError.isInstance(error)) throw new SignInFault('wrong_issuer');
+    if (error instanceof OutboundError) throw SignInError.of(error);
+    if (IssuerMismatchError.isInstance(error)) throw new SignInError('wrong_issuer');
     return undefined;
   }
 }

@@ -4,25 +4,25 @@ import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';
 
-/** Who began a sign-in, for what. */
+/** The person who began a sign-in, and the connection it is for. */
 export interface FlowOwner {
   readonly projectId: string;
   readonly userId: string;
   /** The session of that person's browser: its id, which is not the token in the cookie. */
   readonly sessionId: string;
-  /** As in the address of the callback. */
+  /** The name in the address of the callback. */
   readonly provider: string;
   /** The connection that is signed in to again, or for the first time; null makes a new one. */
   readonly connectionId: string | null;
-  /** Of a new connection. */
+  /** The name of a new connection. */
   readonly name: string | null;
 }
 
-/** What the end of a sign-in needs of its beginning; sealed meanwhile. */
+/** Everything that the end of a sign-in needs of its beginning; sealed meanwhile. */
 const flowSecrets = z.strictObject({
   verifier: z.string(),
   issued: z.strictObject({ server: authorizationServer, client: oauthClient }).nullable(),
-  /** Of the tool server. */
+  /** The address of the tool server. */
   url: z.string().nullable(),
   resource: z.string().nullable(),
   scope: z.string().nullable(),
@@ -30,7 +30,7 @@ const flowSecrets = z.strictObject({
 export type FlowSecrets = z.output<typeof flowSecrets>;
 export type Flow = FlowOwner & FlowSecrets;
 
-/** A state that cannot be guessed (RFC 6749, section 10.12). */
+/** Makes a state that cannot be guessed (RFC 6749, section 10.12). */
 export function newState(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { Connection, ConnectionError, ConnectionState } from '../connection.ts';
+import type { Connection, ConnectionError, ConnectionState } from '../store/connection.ts';
+import { credentialColumns, type NewCredentials } from '../store/credentials.ts';
 
 type ConnectionRef = Pick<Connection, 'id' | 'projectId'>;
 
@@ -13,9 +14,9 @@ export interface StoredGrant {
   readonly expiring: boolean;
   /** Already. */
   readonly expired: boolean;
-  /** As the provider said. */
+  /** The scopes that the provider named. */
   readonly scopes: readonly string[];
-  /** What a server has asked for beyond them. */
+  /** The scopes that a server has asked for beyond them. */
   readonly demandedScopes: readonly string[];
 }
 
@@ -24,7 +25,9 @@ const grantColumns = sql`
   coalesce(credentials_expire_at <= now() + interval '60 seconds', false) as expiring,
   coalesce(credentials_expire_at <= now(), false) as expired
 `;
-const named = ({ id, projectId }: ConnectionRef) => sql`id = ${id} and project_id = ${projectId}`;
+function named({ id, projectId }: ConnectionRef) {
+  return sql`id = ${id} and project_id = ${projectId}`;
+}
 
 /** @throws {AppError} `connection_not_found` */
 export async function readGrant(db: Db, connection: ConnectionRef): Promise<StoredGrant> {
@@ -37,8 +40,8 @@ export async function readGrant(db: Db, connection: ConnectionRef): Promise<Stor
 }
 
 /**
- * Takes the right to renew these very tokens, for 45 seconds: longer than the provider may take to answer, so that it
- * runs out only when its holder is gone. The row is read as the lease is taken, in one statement.
+ * Takes the right to renew these very tokens, for 45 seconds: longer than the provider may take, so that it runs out
+ * only when its holder is gone. The row is read as the lease is taken, in one statement.
  * @returns undefined when another holds it, or the tokens are not the ones named any more
  */
 export async function takeLease(
@@ -70,52 +73,21 @@ export async function dropLease(db: Db, connection: ConnectionRef, lease: string
   );
 }
 
-export interface NewGrant {
-  readonly sealed: string;
-  readonly expiresInSeconds: number | undefined;
-  /** Undefined leaves them as they are. */
-  readonly scopes: readonly string[] | undefined;
-}
-
 /** Stores renewed tokens in place of the ones named. @returns whether those were still the stored ones */
 export async function replaceGrant(
   db: Db,
   connection: ConnectionRef,
   version: number,
-  grant: NewGrant,
+  grant: NewCredentials,
 ): Promise<boolean> {
   const touched = await execute(
     db,
     sql`
-      update connections set ${written(grant)}
+      update connections set ${credentialColumns(grant)}
       where ${named(connection)} and credentials_version = ${version}
     `,
   );
   return touched === 1;
-}
-
-/** Stores what a person has signed in for or typed in anew, whatever there was. @throws {AppError} `connection_not_found` */
-export async function storeCredentials(
-  db: Db,
-  connection: ConnectionRef,
-  grant: NewGrant & {
-    readonly accountLabel: string | null;
-    /** Of a sign-in. What it did not ask for may be demanded again. */
-    readonly askedScopes?: readonly string[];
-  },
-): Promise<void> {
-  const touched = await execute(
-    db,
-    sql`
-      update connections set ${written(grant)}, state = 'ready', public_error = null, checked_at = now(),
-        account_label = ${grant.accountLabel},
-        demanded_scopes = array(
-          select each from unnest(demanded_scopes) each
-          where each = any(coalesce(${grant.askedScopes ?? null}::text[], demanded_scopes)))
-      where ${named(connection)}
-    `,
-  );
-  if (touched === 0) throw new AppError('connection_not_found');
 }
 
 /** Notes that these tokens do not work any more; later ones are left alone. @returns whether these were the stored ones */
@@ -157,13 +129,4 @@ export async function demandScopes(
         and not (cardinality(${demanded}::text[]) > 0 and demanded_scopes @> ${demanded}::text[])
     `,
   );
-}
-
-function written({ sealed, expiresInSeconds, scopes }: NewGrant) {
-  return sql`
-    credentials = ${sealed}, credentials_version = credentials_version + 1,
-    credentials_expire_at = now() + make_interval(secs => ${expiresInSeconds ?? null}::integer),
-    scopes = coalesce(${scopes ?? null}::text[], scopes),
-    renewal_lease = null, renewal_leased_until = null, updated_at = now()
-  `;
 }

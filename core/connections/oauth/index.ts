@@ -1,4 +1,4 @@
-export { completeSignIn, type ProviderAnswer } from './complete.ts';
+export { completeSignIn } from './complete.ts';
 export {
   CLIENT_METADATA_PATH,
   clientMetadataDocument,
@@ -7,4 +7,4 @@ export {
 export { revokeStored, type RevocationDeps } from './revoke.ts';
 export { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
 export { createOAuthSource } from './source.ts';
-export { startSignIn, type SignInRequest, type StartedSignIn } from './start.ts';
+export { startSignIn } from './start.ts';

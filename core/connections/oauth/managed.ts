@@ -16,7 +16,7 @@ export function serverOfProvider(provider: Provider): AuthorizationServer {
   };
 }
 
-/** What the operator registered at the provider. @throws {AppError} `provider_disabled` */
+/** The client that the operator registered at the provider. @throws {AppError} `provider_disabled` */
 export function clientOfProvider(providers: ProviderCatalogue, provider: Provider): OAuthClient {
   const { clientId, clientSecret } = providers.clientOf(provider);
   return {
@@ -28,7 +28,7 @@ export function clientOfProvider(providers: ProviderCatalogue, provider: Provide
 }
 
 /**
- * Who issued the tokens of a sign-in, and to what client of ours.
+ * Tells who issued the tokens of a sign-in, and to which client of ours.
  * @throws {AppError} `provider_not_found` and `provider_disabled` where a managed provider is not there any more
  */
 export function issuerOf(

@@ -3,15 +3,15 @@ import { OutboundError } from '#lib/outbound/index.ts';
 import type { OAuthClient } from './authorization-server.ts';
 import { clientMetadata } from './client-metadata.ts';
 import type { DiscoveredServer } from './discovery.ts';
-import { SignInFault } from './fault.ts';
+import { SignInError } from './sign-in-error.ts';
 
-/** Registers us at an authorization server for one connection (RFC 7591). @throws {SignInFault} */
+/** Registers us at an authorization server for one connection (RFC 7591). @throws {SignInError} */
 export async function registerAt(
   fetch: typeof globalThis.fetch,
   { metadata, scope }: DiscoveredServer,
   redirectUri: string,
 ): Promise<OAuthClient> {
-  if (metadata.registration_endpoint === undefined) throw new SignInFault('no_registration');
+  if (metadata.registration_endpoint === undefined) throw new SignInError('no_registration');
   try {
     const registered = await registerClient(metadata.issuer, {
       metadata,
@@ -29,8 +29,8 @@ export async function registerAt(
       given: false,
     };
   } catch (error) {
-    if (error instanceof OutboundError) throw SignInFault.of(error);
-    throw new SignInFault('registration_refused');
+    if (error instanceof OutboundError) throw SignInError.of(error);
+    throw new SignInError('registration_refused');
   }
 }
 

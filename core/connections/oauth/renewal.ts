@@ -3,9 +3,9 @@ import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../store/connection.ts';
 import type { ProviderCatalogue } from '../providers/index.ts';
-import type { ConnectionSecrets } from '../secrets.ts';
+import type { ConnectionSecrets } from '../store/secrets.ts';
 import { issuerOf } from './managed.ts';
 import { openGrant, type Grant } from './grant.ts';
 import {
@@ -17,7 +17,7 @@ import {
   type StoredGrant,
 } from './grants-store.ts';
 import { revokeGrant } from './revoke.ts';
-import { renewTokens, scopesIn, TokenFault } from './token-endpoint.ts';
+import { renewTokens, scopesIn, TokenError } from './token-endpoint.ts';
 
 export interface RenewalDeps {
   readonly database: Database;
@@ -28,7 +28,7 @@ export interface RenewalDeps {
 }
 
 const POLL_MS = 150;
-/** As long as a lease can be held by a process that is gone, and the answer it waited for. */
+/** Longer than a process that is gone can hold its lease, and then a renewal takes. */
 const PATIENCE_MS = 70_000;
 
 /**
@@ -62,7 +62,7 @@ async function renewHeld(
   const { database, connectionSecrets, log } = deps;
   try {
     const old = openGrant(deps, connection, held);
-    if (old.refreshToken === null) throw new TokenFault('grant_refused', 'no refresh token');
+    if (old.refreshToken === null) throw new TokenError('grant_refused', 'no refresh token');
     const { outbound, providers } = deps;
     const { server, client } = issuerOf(providers, connection.provider, old.issued);
     const context = { outbound, server, client, resource: old.resource };
@@ -79,7 +79,7 @@ async function renewHeld(
     });
     return stored ? renewed : await latestGrant(deps, connection, renewed);
   } catch (error) {
-    if (error instanceof TokenFault && error.kind !== 'unavailable') {
+    if (error instanceof TokenError && error.kind !== 'unavailable') {
       const { detail } = error;
       log.warn({ connectionId: connection.id, detail }, 'a sign-in is over');
       const reason = held.expired ? 'authorization_expired' : 'authorization_revoked';
@@ -89,13 +89,13 @@ async function renewHeld(
       throw new AppError('connection_not_ready');
     }
     await dropLease(database, connection, held.lease);
-    if (!(error instanceof TokenFault)) throw error;
+    if (!(error instanceof TokenError)) throw error;
     log.warn({ connectionId: connection.id, detail: error.detail }, 'tokens were not renewed');
     throw unavailable();
   }
 }
 
-/** What there is in place of the tokens that were renewed: a person has signed in again meanwhile. */
+/** Reads the grant that has replaced the renewed one: a person has signed in again meanwhile. */
 async function latestGrant(
   deps: RenewalDeps,
   connection: Connection,

@@ -2,9 +2,9 @@ import { selectClientAuthMethod } from '@modelcontextprotocol/client';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../store/connection.ts';
 import type { ProviderCatalogue } from '../providers/index.ts';
-import type { ConnectionSecrets } from '../secrets.ts';
+import type { ConnectionSecrets } from '../store/secrets.ts';
 import {
   clientInformationOf,
   type AuthorizationServer,
@@ -62,7 +62,7 @@ export async function revokeStored(
   return revokeGrant(deps, connection, grant);
 }
 
-/** @returns the status of the answer, or undefined where nobody takes tokens back */
+/** @returns the status of the response, or undefined where nobody takes tokens back */
 async function revoke(
   { outbound, providers }: RevocationDeps,
   { provider }: Pick<Connection, 'provider'>,
@@ -87,7 +87,7 @@ async function revoke(
   return response.status;
 }
 
-/** As the client library does it at the token endpoint (RFC 6749, section 2.3.1). */
+/** Authenticates us as the client library does at the token endpoint (RFC 6749, section 2.3.1). */
 function authenticate(
   server: AuthorizationServer,
   client: OAuthClient,

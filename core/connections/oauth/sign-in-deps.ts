@@ -3,7 +3,7 @@ import type { Log } from '#lib/log.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { ProviderCatalogue } from '../providers/index.ts';
-import type { ConnectionSecrets } from '../secrets.ts';
+import type { ConnectionSecrets } from '../store/secrets.ts';
 
 export interface SignInDeps {
   readonly database: Database;
@@ -11,14 +11,14 @@ export interface SignInDeps {
   readonly connectionSecrets: ConnectionSecrets;
   readonly outbound: OutboundClient;
   readonly providers: ProviderCatalogue;
-  /** The user interface gets the provider's answer and hands it on to us. */
+  /** The user interface gets the provider's response and hands it on to us. */
   readonly uiOrigin: string;
-  /** Of the document that says who we are; used as our client id where it can be. */
+  /** The address of our client metadata document, used as our client id where it can be. */
   readonly clientMetadataUrl: string;
   readonly log: Log;
 }
 
-/** Where providers send people back to: fixed by us, and what an operator registers there. */
+/** The address that providers send people back to: fixed by us, and registered there by an operator. */
 export function redirectUriOf(uiOrigin: string, provider: string): string {
   return `${uiOrigin}/oauth/callback/${provider}`;
 }

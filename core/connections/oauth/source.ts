@@ -1,6 +1,6 @@
 import { AppError } from '#lib/errors.ts';
-import type { Connection } from '../connection.ts';
-import type { CredentialSource } from '../credential-source.ts';
+import type { Connection } from '../store/connection.ts';
+import type { CredentialSource } from '../store/credential-source.ts';
 import { grantHeaders, openGrant, type Grant } from './grant.ts';
 import { demandScopes, readGrant, retireGrant, type StoredGrant } from './grants-store.ts';
 import { renewGrant, type RenewalDeps } from './renewal.ts';
@@ -9,7 +9,7 @@ import { renewGrant, type RenewalDeps } from './renewal.ts';
 export function createOAuthSource(deps: RenewalDeps): CredentialSource {
   const underWay = new Map<string, Promise<Grant>>();
 
-  /** One attempt at a time in this process, which no caller's cancellation breaks off: its answer would be lost. */
+  /** Renews once at a time in this process. No caller's cancellation breaks that off: the new tokens would be lost. */
   async function renewed(
     connection: Connection,
     stale: StoredGrant,

@@ -1,10 +1,10 @@
 import { AppError } from '#lib/errors.ts';
-import { withAddress } from '../address.ts';
-import type { Connection } from '../connection.ts';
-import { managedDraft, TOOL_SERVER } from '../providers/index.ts';
-import { readConnection } from '../queries.ts';
+import { withAddress } from '../store/address.ts';
+import type { Connection } from '../store/connection.ts';
+import { TOOL_SERVER } from '../providers/index.ts';
+import { draftConnection, type ConnectionDraft } from '../store/draft.ts';
+import { readConnection } from '../store/queries.ts';
 import { authorizationRequest } from './authorization-request.ts';
-import { toolServerDraft } from './draft.ts';
 import { insertFlow, newState } from './flows.ts';
 import { openGrant } from './grant.ts';
 import { readGrant } from './grants-store.ts';
@@ -26,16 +26,16 @@ export interface SignInRequest {
   readonly provider: string;
   /** Signs in to this connection again. */
   readonly connectionId: string | undefined;
-  /** Of a new connection. */
+  /** The name of a new connection. */
   readonly name: string | undefined;
-  /** Of a new connection to a self-managed tool server. */
+  /** The address of a new connection to a tool server of the user's own. */
   readonly url: string | undefined;
   /** Registered by the person at a discovered authorization server. */
   readonly client: { readonly id: string; readonly secret: string | undefined } | undefined;
 }
 
 export interface StartedSignIn {
-  /** Where the person's browser goes next. */
+  /** The page that the person's browser goes to next. */
   readonly authorizationUrl: string;
   readonly redirectUri: string;
   readonly expiresAt: Date;
@@ -44,7 +44,7 @@ export interface StartedSignIn {
 /**
  * Begins a sign-in: an authorization request with PKCE (RFC 7636, S256 only), a state of one use, and a return address
  * of ours, whatever the caller would like.
- * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, and what `SignInFault` says
+ * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, and what `SignInError` says
  */
 export async function startSignIn(
   deps: SignInDeps,
@@ -89,19 +89,21 @@ export async function startSignIn(
   return { authorizationUrl: authorizationUrl.href, redirectUri, expiresAt };
 }
 
-function newDraft({ providers }: SignInDeps, request: SignInRequest): Connection {
-  const { projectId, name, url } = request;
-  const input = { id: '', projectId, name, auth: 'oauth' as const, createdBy: request.userId };
-  if (request.provider !== TOOL_SERVER)
-    return managedDraft(providers.find(request.provider), input);
-  if (url === undefined) {
-    throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
-  }
-  return toolServerDraft({ ...input, url, name: name ?? new URL(url).hostname });
+function newDraft({ providers }: SignInDeps, request: SignInRequest): ConnectionDraft {
+  const { projectId, name, userId: createdBy } = request;
+  const to =
+    request.provider === TOOL_SERVER ? toServer(request) : providers.find(request.provider);
+  return draftConnection({ id: '', projectId, to, name, auth: 'oauth', createdBy });
 }
 
-/** The callback is told by the provider in its address, so the two must not be mixed. */
-function assertSameKind(request: SignInRequest, draft: Connection): void {
+/** @throws {AppError} `invalid_request` */
+function toServer({ url }: SignInRequest): { readonly url: string } {
+  if (url !== undefined) return { url };
+  throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
+}
+
+/** Keeps providers apart: the callback tells them by its address. */
+function assertSameKind(request: SignInRequest, draft: ConnectionDraft): void {
   const provider = draft.kind === 'managed' ? draft.provider : TOOL_SERVER;
   if (provider !== request.provider) {
     throw new AppError('invalid_request', 'connectionId: a connection of another provider');
@@ -114,7 +116,7 @@ function assertSameKind(request: SignInRequest, draft: Connection): void {
 async function targetOf(
   deps: SignInDeps,
   request: SignInRequest,
-  draft: Connection,
+  draft: ConnectionDraft,
   connection: Connection | undefined,
 ): Promise<SignInTarget> {
   const provider = draft.provider === null ? undefined : deps.providers.find(draft.provider);
@@ -124,7 +126,7 @@ async function targetOf(
   }
   return discoveredTarget(deps, {
     provider: request.provider,
-    draft,
+    url: draft.url,
     givenClient: request.client,
     earlier,
   });

@@ -1,24 +1,22 @@
 import { computeScopeUnion } from '@modelcontextprotocol/client';
+import { checkToolServer, fixedCredentials, ToolServerError } from '#core/mcp/index.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
-import type { Connection } from '../connection.ts';
-import { refusal } from '../create.ts';
-import { ToolServerFault } from '../mcp/fault.ts';
-import { checkToolServer } from '../mcp/check.ts';
+import { refusal } from '../tool-servers/index.ts';
 import type { Provider } from '../providers/index.ts';
 import type { AuthorizationServer, OAuthClient } from './authorization-server.ts';
 import { clientByMetadata } from './client-metadata.ts';
 import { discoverServer, type DiscoveredServer } from './discovery.ts';
-import { SignInFault } from './fault.ts';
+import { SignInError } from './sign-in-error.ts';
 import type { Grant } from './grant.ts';
 import { clientOfProvider, oauthOf, serverOfProvider } from './managed.ts';
 import { registerAt } from './registration.ts';
 import { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
 
-/** Where a sign-in goes, and as whom. */
+/** The authorization server of a sign-in, and our client there. */
 export interface SignInTarget {
   readonly server: AuthorizationServer;
   readonly client: OAuthClient;
-  /** Whether server and client were learned on the way, and have to be kept with the grant. */
+  /** Server and client were learned on the way, and have to be kept with the grant. */
   readonly discovered: boolean;
   readonly resource: string | null;
   readonly scope: string | undefined;
@@ -26,11 +24,11 @@ export interface SignInTarget {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** What the sign-in before this one left in the connection. */
+/** The part of a connection that the sign-in before this one left there. */
 export interface EarlierSignIn {
   readonly issued: Grant['issued'];
   readonly scopes: readonly string[];
-  /** What a server has asked for since. */
+  /** The scopes that a server has asked for since. */
   readonly demandedScopes: readonly string[];
 }
 
@@ -56,15 +54,19 @@ export function managedTarget(
 const DISCOVERY_TIMEOUT_MS = 10_000;
 const MAX_METADATA_BYTES = 1024 * 1024;
 
-type GivenClient = { readonly id: string; readonly secret: string | undefined };
+interface GivenClient {
+  readonly id: string;
+  readonly secret: string | undefined;
+}
 type DiscoveryDeps = Pick<SignInDeps, 'outbound' | 'uiOrigin' | 'clientMetadataUrl'>;
 
-/** The authorization server of a tool server, asked for afresh. @throws {SignInFault} */
+/** Finds the authorization server of a tool server, afresh. @throws {SignInError} */
 export async function discoveredTarget(
   deps: DiscoveryDeps,
   input: {
     provider: string;
-    draft: Connection;
+    /** The address of the tool server; null where a provider runs none. */
+    url: string | null;
     givenClient: GivenClient | undefined;
     earlier: EarlierSignIn | undefined;
   },
@@ -74,9 +76,9 @@ export async function discoveredTarget(
     timeoutMs: DISCOVERY_TIMEOUT_MS,
     maxResponseBytes: MAX_METADATA_BYTES,
   });
-  const { draft, earlier } = input;
-  if (draft.url === null) throw new SignInFault('no_metadata');
-  const described = await discoverServer(fetch, draft.url, await challengeOf(outbound, draft));
+  const { url, earlier } = input;
+  if (url === null) throw new SignInError('no_metadata');
+  const described = await discoverServer(fetch, url, await challengeOf(outbound, url));
   const isSameIssuer = earlier?.issued?.server.issuer === described.server.issuer;
   // What was granted is asked for again, as the new tokens take the place of the old ones.
   const { demandedScopes: demanded = [], scopes = [] } = earlier ?? {};
@@ -92,7 +94,7 @@ export async function discoveredTarget(
 }
 
 /**
- * Who we are there, in the order of the MCP specification: the client that a person gave, now or at an earlier sign-in;
+ * Chooses our client there, in the order of the MCP specification: the client that a person gave, now or at an earlier sign-in;
  * the one that our metadata document describes; else one that we register for this connection.
  */
 async function clientAt(
@@ -109,16 +111,12 @@ async function clientAt(
   return described ?? registerAt(fetch, found, redirectUri);
 }
 
-/** What the tool server says to a request without credentials, as it would to any (RFC 9728, section 5.1). */
-async function challengeOf(
-  outbound: OutboundClient,
-  draft: Connection,
-): Promise<string | undefined> {
-  const credentials = { headers: async () => ({}), refused: async () => undefined };
+/** Asks the tool server for its challenge, with a request without credentials (RFC 9728, section 5.1). */
+async function challengeOf(outbound: OutboundClient, url: string): Promise<string | undefined> {
   try {
-    await checkToolServer({ outbound, credentials }, draft);
+    await checkToolServer({ outbound }, { url, credentials: fixedCredentials({}) });
   } catch (error) {
-    if (!(error instanceof ToolServerFault)) throw error;
+    if (!(error instanceof ToolServerError)) throw error;
     if (error.kind === 'sign_in') return error.challenge;
     throw refusal(error);
   }
@@ -126,11 +124,11 @@ async function challengeOf(
   return undefined;
 }
 
-/** @throws {SignInFault} when neither a person nor we may be sent there */
+/** @throws {SignInError} when neither a person nor we may be sent there */
 export function assertAllowed(outbound: OutboundClient, url: string): void {
   try {
     outbound.checkUrl(url);
   } catch (error) {
-    throw error instanceof OutboundError ? SignInFault.of(error) : error;
+    throw error instanceof OutboundError ? SignInError.of(error) : error;
   }
 }

@@ -17,21 +17,21 @@ export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
   readonly expiresInSeconds: number | undefined;
-  /** As granted; undefined when the server leaves it at what was asked for. */
+  /** The granted scope; undefined when it is the one that was asked for. */
   readonly scope: string | undefined;
 }
 
 /**
- * Why there are no tokens: the grant is not accepted any more, the client is not, or the server could not be asked or
- * made no sense. Only that, and nothing of what the server said: its words could hold what we sent.
+ * The token endpoint gave no tokens: the grant is not accepted any more, the client is not, or the server could not be
+ * asked or made no sense. Nothing of what the server said is kept: its words could hold what we sent.
  */
-export class TokenFault extends Error {
-  override readonly name = 'TokenFault';
+export class TokenError extends Error {
+  override readonly name = 'TokenError';
   readonly kind: 'grant_refused' | 'client_refused' | 'unavailable';
   /** From a closed list, fit for a log. */
   readonly detail: string;
 
-  constructor(kind: TokenFault['kind'], detail: string) {
+  constructor(kind: TokenError['kind'], detail: string) {
     super(`the token endpoint gave no tokens: ${detail}`);
     this.kind = kind;
     this.detail = detail;
@@ -46,12 +46,12 @@ export interface TokenContext {
 }
 
 /** Longer than a token endpoint ever takes, shorter than the renewal lease. */
-export const TOKEN_TIMEOUT_MS = 20_000;
+const TOKEN_TIMEOUT_MS = 20_000;
 const MAX_TOKEN_BYTES = 256 * 1024;
 
 /**
  * Redeems an authorization code (RFC 6749, section 4.1.3; RFC 7636) that came from the right issuer (RFC 9207).
- * @throws {TokenFault}
+ * @throws {TokenError}
  */
 export function redeemCode(
   context: TokenContext,
@@ -70,7 +70,7 @@ export function redeemCode(
   );
 }
 
-/** Exchanges a refresh token (RFC 6749, section 6); keeps the old one where no new one comes. @throws {TokenFault} */
+/** Exchanges a refresh token (RFC 6749, section 6); keeps the old one where no new one comes. @throws {TokenError} */
 export function renewTokens(context: TokenContext, refreshToken: string): Promise<Tokens> {
   return ask(context, (shared) =>
     refreshAuthorization(context.server.tokenEndpoint, { ...shared, refreshToken }),
@@ -101,7 +101,7 @@ async function ask(
       }),
       ...(resource === null ? {} : { resource }),
     });
-    if (!VISIBLE.test(tokens.access_token)) throw new TokenFault('unavailable', 'unusable token');
+    if (!VISIBLE.test(tokens.access_token)) throw new TokenError('unavailable', 'unusable token');
     const expiresIn = tokens.expires_in;
     return {
       accessToken: tokens.access_token,
@@ -113,27 +113,27 @@ async function ask(
       scope: tokens.scope,
     };
   } catch (error) {
-    throw toTokenFault(error);
+    throw toTokenError(error);
   }
 }
 
-/** What may stand in a header (RFC 6750, section 2.1, and what servers make of it). */
+/** Characters that may stand in a header: those of RFC 6750, section 2.1, and more that servers use. */
 const VISIBLE = /^[\x21-\x7e]{1,16384}$/;
 const MAX_LIFETIME_SECONDS = 10 * 365 * 24 * 3600;
 
-function toTokenFault(error: unknown): TokenFault {
-  if (error instanceof TokenFault) return error;
-  if (error instanceof OutboundError) return new TokenFault('unavailable', error.code);
-  if (IssuerMismatchError.isInstance(error)) return new TokenFault('unavailable', 'wrong issuer');
-  if (!OAuthError.isInstance(error)) return new TokenFault('unavailable', 'no token response');
+function toTokenError(error: unknown): TokenError {
+  if (error instanceof TokenError) return error;
+  if (error instanceof OutboundError) return new TokenError('unavailable', error.code);
+  if (IssuerMismatchError.isInstance(error)) return new TokenError('unavailable', 'wrong issuer');
+  if (!OAuthError.isInstance(error)) return new TokenError('unavailable', 'no token response');
   const kind = REFUSALS.get(error.code);
   return kind === undefined
-    ? new TokenFault('unavailable', 'an error response')
-    : new TokenFault(kind, error.code);
+    ? new TokenError('unavailable', 'an error response')
+    : new TokenError(kind, error.code);
 }
 
 /** RFC 6749, section 5.2, and the words that GitHub and Slack have for the same. */
-const REFUSALS: ReadonlyMap<string, TokenFault['kind']> = new Map([
+const REFUSALS: ReadonlyMap<string, TokenError['kind']> = new Map([
   ['invalid_grant', 'grant_refused'],
   ['bad_verification_code', 'grant_refused'],
   ['bad_refresh_token', 'grant_refused'],

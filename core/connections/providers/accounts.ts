@@ -10,7 +10,7 @@ export interface ProviderAccount {
 const MAX_ACCOUNTS = 1_000;
 const MAX_TEXT = 200;
 
-/** The accounts in a provider's answer, or undefined when the answer says that it is none. */
+/** Reads the accounts in a provider's response; undefined when that says it is an error. */
 export function readAccounts(lookup: AccountsLookup, body: unknown): ProviderAccount[] | undefined {
   if (lookup.success !== undefined && select(body, lookup.success)[0] !== true) return undefined;
   return select(body, lookup.list)

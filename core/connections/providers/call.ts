@@ -2,15 +2,14 @@ import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import type { ProviderRequest } from './provider.ts';
 
 /**
- * What a provider answered to one call: `rejected` when it does not know the credential, `forbidden` when that may not do
- * this. Nothing of the answer is in
- * the fault, which may be logged.
+ * The response of a provider to one call: `rejected` when it does not know the credential, `forbidden` when the
+ * credential may not do this. The error may be logged: nothing that the provider sent is in it.
  */
 export type ProviderAnswer =
   | { readonly kind: 'answered'; readonly body: unknown }
   | { readonly kind: 'rejected' }
   | { readonly kind: 'forbidden' }
-  | { readonly kind: 'failed'; readonly fault: string };
+  | { readonly kind: 'failed'; readonly error: string };
 
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -37,10 +36,10 @@ export async function callProvider(
     });
     if (status === 401) return { kind: 'rejected' };
     if (status === 403) return { kind: 'forbidden' };
-    if (status < 200 || status > 299) return { kind: 'failed', fault: `status ${status}` };
+    if (status < 200 || status > 299) return { kind: 'failed', error: `status ${status}` };
     return { kind: 'answered', body: JSON.parse(body.toString('utf8')) as unknown };
   } catch (error) {
-    if (error instanceof OutboundError) return { kind: 'failed', fault: error.code };
-    return { kind: 'failed', fault: 'no JSON' };
+    if (error instanceof OutboundError) return { kind: 'failed', error: error.code };
+    return { kind: 'failed', error: 'no JSON' };
   }
 }

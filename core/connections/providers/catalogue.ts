@@ -12,11 +12,11 @@ export const TOOL_SERVER = 'tool-server';
 export interface ProviderCatalogue {
   /** By category and name. */
   readonly providers: readonly Provider[];
-  /** Whether people can connect: what the operator has to register is there. */
+  /** Tells whether people can connect: everything that the operator has to register is there. */
   isConfigured(provider: Provider): boolean;
   /** @throws {AppError} `provider_not_found` */
   find(id: string): Provider;
-  /** What the operator registered at the provider. @throws {AppError} `provider_disabled` */
+  /** The client that the operator registered at the provider. @throws {AppError} `provider_disabled` */
   clientOf(provider: Provider): { readonly clientId: string; readonly clientSecret: string };
 }
 
@@ -25,7 +25,7 @@ const FOLDER = fileURLToPath(new URL('./catalogue/', import.meta.url));
 /**
  * Reads the providers, once, at start: ours, and those in the operator's own folder, which replace ours of the same
  * name.
- * @throws naming the first broken file and its faults, or a client that belongs to no provider
+ * @throws naming the first broken file and its errors, or a client that belongs to no provider
  */
 export async function loadProviders(
   clients: ConnectionClients,
@@ -70,7 +70,7 @@ async function readFolder(folder: string): Promise<Provider[]> {
   );
 }
 
-/** @throws naming the file and its faults */
+/** @throws naming the file and its errors */
 export function readProvider(file: string, text: string): Provider {
   const id = file.replace(/\.yaml$/, '');
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(id) || id === TOOL_SERVER) {

@@ -1,12 +1,12 @@
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
-import type { Connection } from '../connection.ts';
-import { insertConnection, readConnection } from '../queries.ts';
-import { storeCredentials } from '../oauth/grants-store.ts';
-import type { ConnectionSecrets } from '../secrets.ts';
+import type { Connection } from '../store/connection.ts';
+import { storeCredentials } from '../store/credentials.ts';
+import { draftConnection } from '../store/draft.ts';
+import { insertConnection, readConnection } from '../store/queries.ts';
+import type { ConnectionSecrets } from '../store/secrets.ts';
 import type { ProviderCatalogue } from './catalogue.ts';
-import { managedDraft } from './draft.ts';
 import { verifyCredential } from './verify.ts';
 
 export interface ConnectWithKeyDeps {
@@ -46,8 +46,17 @@ export async function connectWithKey(
   if (existing !== undefined && existing.provider !== provider.id) {
     throw new AppError('invalid_request', 'connectionId: a connection of another provider');
   }
-  const draft = existing ?? managedDraft(provider, { ...input, auth: 'api_key' });
-  const verified = await verifyCredential(outbound, provider, draft, headers);
+  const draft =
+    existing ??
+    draftConnection({
+      id: input.id,
+      projectId: input.projectId,
+      to: provider,
+      name: input.name,
+      auth: 'api_key',
+      createdBy: input.createdBy,
+    });
+  const verified = await verifyCredential(outbound, provider, draft.url, headers);
   if (verified.kind === 'rejected') {
     throw new AppError('invalid_request', 'apiKey: the provider does not accept this key');
   }

@@ -1,7 +1,7 @@
 import { AppError } from '#lib/errors.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
-import type { Connection } from '../connection.ts';
-import type { CredentialSource } from '../credential-source.ts';
+import type { Connection } from '../store/connection.ts';
+import type { CredentialSource } from '../store/credential-source.ts';
 import { readAccounts, type ProviderAccount } from './accounts.ts';
 import { callProvider } from './call.ts';
 import type { ProviderCatalogue } from './catalogue.ts';
@@ -13,7 +13,7 @@ export interface ListAccountsDeps {
 }
 
 /**
- * What the connection's credentials can see at the provider now. Nothing, where the provider has no such list.
+ * Lists the accounts that the connection's credentials can see now; none where the provider has no such list.
  * @throws {AppError} `connection_not_ready` when the provider does not take the credentials, `provider_error`
  */
 export async function listAccounts(

@@ -7,7 +7,7 @@ const name = z.string().min(1).max(80);
 const oauth = z.strictObject({
   kind: z.literal('oauth'),
   client: z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'upper-case, as in a variable'),
-  /** Compared with `iss` in the provider's answer where it sends one (RFC 9207). */
+  /** Compared with `iss` in the provider's response where it sends one (RFC 9207). */
   issuer: url.optional(),
   authorizationEndpoint: url,
   tokenEndpoint: url,
@@ -23,14 +23,14 @@ const oauth = z.strictObject({
   authorizationParameters: z.record(z.string(), z.string()).default({}),
 });
 
-/** By what the tool server says of itself, as the MCP authorization specification has it; there is nothing to register. */
+/** A sign-in by what the tool server says of itself (MCP authorization specification); there is nothing to register. */
 const discovery = z.strictObject({ kind: z.literal('discovery') });
 
 const apiKey = z.strictObject({
   kind: z.literal('api_key'),
   /** Stands before the key in `Authorization`. */
   scheme: z.string().min(1).default('Bearer'),
-  /** Where a person makes a key. */
+  /** The page where a person makes a key. */
   keyPage: url,
 });
 
@@ -44,14 +44,14 @@ const request = z.strictObject({
 
 /**
  * How the provider lists what a credential can see; it verifies the credential too. `list`, `id` and `name` are paths
- * into the answer: field names with dots between them, `*` for each of a list. The empty path is the answer itself.
+ * into the response: field names with dots between them, `*` for each of a list. The empty path is the whole of it.
  */
 const accounts = z.strictObject({
   request,
   list: z.string(),
   id: z.string().min(1),
   name: z.string().min(1),
-  /** A path that holds `true` in a good answer, for a provider that says 200 to everything. */
+  /** A path that holds `true` in a good response, for a provider that says 200 to everything. */
   success: z.string().optional(),
 });
 
@@ -88,7 +88,6 @@ export const providerFile = z
 
 /** A managed provider; its id is the name of its file. */
 export type Provider = z.output<typeof providerFile> & { readonly id: string };
-export type ProviderAuth = Provider['auth'];
 export type OAuthProviderAuth = z.output<typeof oauth>;
 export type ProviderRequest = z.output<typeof request>;
 export type AccountsLookup = z.output<typeof accounts>;

@@ -1,5 +1,7 @@
+import { isJsonObject } from '#lib/json.ts';
+
 /**
- * Everything at a path of a JSON value: field names with dots between them, `*` for each item of a list. What is not
+ * Selects everything at a path of a JSON value: field names with dots between them, `*` for each item of a list. What is not
  * there is left out.
  *
  * @example select({ a: [{ b: 1 }, { b: 2 }] }, 'a.*.b') // [1, 2]
@@ -14,9 +16,5 @@ export function select(value: unknown, path: string): unknown[] {
 
 function stepInto(value: unknown, step: string): unknown[] {
   if (step === '*') return Array.isArray(value) ? value : [];
-  return isObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  return isJsonObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
 }

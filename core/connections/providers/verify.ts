@@ -1,8 +1,11 @@
+import {
+  checkToolServer,
+  fixedCredentials,
+  ToolServerError,
+  type ServerInfo,
+} from '#core/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
-import type { Connection, ServerInfo } from '../connection.ts';
-import { checkToolServer } from '../mcp/check.ts';
-import { ToolServerFault } from '../mcp/fault.ts';
 import { accountLabel, readAccounts } from './accounts.ts';
 import { callProvider } from './call.ts';
 import type { Provider } from './provider.ts';
@@ -21,11 +24,11 @@ export type Verification =
 export async function verifyCredential(
   outbound: OutboundClient,
   provider: Provider,
-  draft: Connection,
+  url: string | null,
   headers: Readonly<Record<string, string>>,
 ): Promise<Verification> {
   const { accounts: lookup } = provider;
-  if (lookup === null) return verifyAtToolServer(outbound, draft, headers);
+  if (lookup === null) return verifyAtToolServer(outbound, url, headers);
   const answer = await callProvider(outbound, lookup.request, headers);
   if (answer.kind === 'failed') return { kind: 'failed' };
   const accounts = answer.kind === 'answered' ? readAccounts(lookup, answer.body) : undefined;
@@ -33,18 +36,19 @@ export async function verifyCredential(
   return { kind: 'good', accountLabel: accountLabel(accounts), server: null };
 }
 
-/** Tries a credential with the tool server of a connection that is not stored yet. */
+/** Tries a credential at a tool server. */
 export async function verifyAtToolServer(
   outbound: OutboundClient,
-  draft: Connection,
+  url: string | null,
   headers: Readonly<Record<string, string>>,
 ): Promise<Verification> {
-  const credentials = { headers: async () => ({ ...headers }), refused: async () => undefined };
+  if (url === null) return { kind: 'failed' };
   try {
-    const server = await checkToolServer({ outbound, credentials }, draft);
+    const credentials = fixedCredentials(headers);
+    const server = await checkToolServer({ outbound }, { url, credentials });
     return { kind: 'good', accountLabel: null, server };
   } catch (error) {
-    if (error instanceof ToolServerFault) {
+    if (error instanceof ToolServerError) {
       return { kind: error.kind === 'sign_in' ? 'rejected' : 'failed' };
     }
     if (error instanceof AppError) return { kind: 'failed' };

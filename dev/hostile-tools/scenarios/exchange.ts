@@ -1,14 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HostileControl } from '../server.ts';
-
-export interface ToolClaim {
-  name: string;
-  title?: string;
-  description?: string;
-  inputSchema: object;
-  outputSchema?: object;
-  annotations?: object;
-}
+import type { HostileControl } from '../control.ts';
 
 export interface Exchange {
   readonly id: number | string | undefined;

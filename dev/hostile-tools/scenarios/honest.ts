@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { event, eventStream, json, result, type Behaviour } from './exchange.ts';
+import { event, eventStream, json, result, type Behaviour, type Exchange } from './exchange.ts';
 
 /** Answers as a server should, with whatever tools and answers the test has set. */
-export const honest: Behaviour = async (exchange) => {
+export async function honest(exchange: Exchange): Promise<void> {
   const { method, control, request, params } = exchange;
   if (exchange.id === undefined) return void exchange.response.writeHead(202).end();
   if (method === 'initialize') {
@@ -29,19 +29,19 @@ export const honest: Behaviour = async (exchange) => {
     );
   }
   return unknownMethod(exchange);
-};
+}
 
-const unknownMethod: Behaviour = ({ id, response }) =>
+function unknownMethod({ id, response }: Exchange): void {
   json(response, 200, { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } });
+}
 
-/** Honest but for one method. */
-export const except =
-  (method: string, behaviour: Behaviour): Behaviour =>
-  (exchange) =>
-    exchange.method === method ? behaviour(exchange) : honest(exchange);
+/** Behaves honestly but for one method. */
+export function except(method: string, behaviour: Behaviour): Behaviour {
+  return (exchange) => (exchange.method === method ? behaviour(exchange) : honest(exchange));
+}
 
 /** Lets in whoever brings the credential of the control: as a bearer token, in `X-Api-Key`, or as `api_key` in the query. */
-export const guarded: Behaviour = (exchange) => {
+export function guarded(exchange: Exchange): void | Promise<void> {
   const { request, response, control } = exchange;
   const { searchParams } = new URL(request.url ?? '', 'http://localhost');
   const given = [
@@ -51,10 +51,10 @@ export const guarded: Behaviour = (exchange) => {
   ];
   if (given.includes(control.credential)) return honest(exchange);
   response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
-};
+}
 
-/** With a session, as servers of 2025 may; a test makes the server forget them all with `forgetSessions`. */
-export const stateful: Behaviour = (exchange) => {
+/** Keeps sessions, as servers of 2025 may; a test makes the server forget them all with `forgetSessions`. */
+export function stateful(exchange: Exchange): void | Promise<void> {
   const { method, request, response, control } = exchange;
   const session = String(request.headers['mcp-session-id'] ?? '');
   if (method === 'initialize') {
@@ -65,7 +65,7 @@ export const stateful: Behaviour = (exchange) => {
     return void response.writeHead(404).end();
   }
   return honest(exchange);
-};
+}
 
 const sessions = new Set<string>();
 
@@ -73,8 +73,8 @@ export function forgetSessions(): void {
   sessions.clear();
 }
 
-/** The protocol of 2026-07-28: no session, no handshake, and results that say that they are complete. */
-export const modern: Behaviour = (exchange) => {
+/** Speaks the protocol of 2026-07-28: no session, no handshake, and results that say that they are complete. */
+export function modern(exchange: Exchange): void | Promise<void> {
   const { method, control } = exchange;
   const about = {
     _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'modern', version: '1' } },
@@ -98,11 +98,12 @@ export const modern: Behaviour = (exchange) => {
     return result(exchange, { resultType: 'complete', content });
   }
   return honest(exchange);
-};
+}
 
-/** The same, without the handshake of before. */
-export const modernOnly: Behaviour = (exchange) =>
-  exchange.method === 'initialize' ? unknownMethod(exchange) : modern(exchange);
+/** Speaks the same, without the handshake of before. */
+export function modernOnly(exchange: Exchange): void | Promise<void> {
+  return exchange.method === 'initialize' ? unknownMethod(exchange) : modern(exchange);
+}
 
 const CACHE = { ttlMs: 0, cacheScope: 'private' };
 

@@ -1,0 +1,14 @@
+/** The groups of operations in OpenAPI, in the order of the documentation. */
+export const TAGS = {
+  Models: 'The models that routines can run on.',
+  Skills: 'Reusable instructions, curated and your own.',
+  Routines: 'Recurring work: instructions, a schedule, a model.',
+  Tools: 'What a routine may call, each tool off until a person confirms it.',
+  Connections: 'Access to tool servers and managed providers.',
+  Runs: 'Executions of routines, step by step.',
+  'Organizations and projects': 'Who works where. Sessions only.',
+  'API keys': 'Access for automation. Sessions only.',
+  Operations: 'For those who run the service.',
+} as const;
+
+export type Tag = keyof typeof TAGS;

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+import { TRIGGERS } from '#core/runs/index.ts';
+import { EVENT_TYPES, type EventType } from '#core/webhooks/index.ts';
+import { EXAMPLE, idOf, timestamp } from '../http/schemas.ts';
+import { usage } from '../v1/runs/usage-schema.ts';
+
+const ids = {
+  routineId: idOf('routine', EXAMPLE.routine),
+  projectId: idOf('project', EXAMPLE.project),
+};
+
+export const runEvent = z
+  .strictObject({
+    type: z.enum(['run.succeeded', 'run.failed', 'run.cancelled']),
+    timestamp,
+    data: z.strictObject({
+      id: idOf('run', EXAMPLE.run),
+      ...ids,
+      trigger: z.enum(TRIGGERS),
+      state: z.enum(['succeeded', 'failed', 'cancelled']),
+      reason: z.string().nullable(),
+      errorMessage: z.string().nullable(),
+      scheduledFor: timestamp.nullable(),
+      createdAt: timestamp,
+      startedAt: timestamp.nullable(),
+      finishedAt: timestamp,
+      result: z.string().nullable(),
+      resultTruncated: z.boolean().meta({ description: 'The result of the run itself is longer.' }),
+      usage,
+    }),
+  })
+  .meta({ id: 'RunEvent' });
+
+export const pausedEvent = z
+  .strictObject({
+    type: z.literal('routine.paused'),
+    timestamp,
+    data: z.strictObject({
+      ...ids,
+      name: z.string(),
+      state: z.literal('paused'),
+      reason: z.string().meta({
+        description: 'In the words that the routine shows as `stateReason`.',
+        example: 'paused after 5 failed runs in a row',
+      }),
+      runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that led to it.' }),
+    }),
+  })
+  .meta({ id: 'RoutinePausedEvent' });
+
+/** Builds the part of the document that describes what is sent to the webhook of a routine. */
+export function webhooks(): Record<EventType, ZodOpenApiPathItemObject> {
+  const described = EVENT_TYPES.map((type) => [type, { post: event(type) }]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries forgets which keys there are
+  return Object.fromEntries(described) as Record<EventType, ZodOpenApiPathItemObject>;
+}
+
+const SUMMARIES: Readonly<Record<EventType, string>> = {
+  'run.succeeded': 'A run has succeeded',
+  'run.failed': 'A run has failed',
+  'run.cancelled': 'A run was cancelled',
+  'routine.paused': 'The service has paused a routine',
+};
+
+function event(type: EventType) {
+  const schema = type === 'routine.paused' ? pausedEvent : runEvent;
+  return {
+    operationId: `on-${type.replace('.', '-')}`,
+    tags: ['Runs'],
+    summary: SUMMARIES[type],
+    description:
+      `${SUMMARIES[type]}. Signed by Standard Webhooks with the secret of the routine: verify \`webhook-signature\`. ` +
+      '`webhook-id` is the same on every attempt.',
+    security: [],
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: {
+      '200': { description: 'Received. Any other status than 2xx has it sent again.' },
+      '410': { description: 'Nothing more is sent to this address.' },
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import type { ErrorCode } from '#lib/errors.ts';
+
+/** Declares what every operation that saves a routine has in common. */
+export const etag = { ETag: 'The version, for `If-Match` on PATCH.' };
+
+export const saveErrors = [
+  'invalid_schedule',
+  'invalid_timezone',
+  'invalid_model',
+  'invalid_skill',
+  'invalid_variable',
+  'invalid_webhook_url',
+  'tool_policy_requires_connection',
+  'models_unavailable',
+] as const satisfies readonly ErrorCode[];

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { VERSION_FIELDS, type Version, type VersionSummary } from '#core/routines/index.ts';
+import { EXAMPLE, idOf, iso, timestamp } from '../../http/schemas.ts';
+import { presentLimits, presentModel, shape } from './schemas.ts';
+
+const summary = {
+  revision: z.number().int(),
+  createdAt: timestamp,
+  createdBy: z.string().nullable().meta({
+    description:
+      'Id of the person, or of the API key, that made it; null when the service did, or when it is not on record.',
+  }),
+  restoredFrom: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: 'The revision that it took over again.' }),
+  changed: z.array(z.enum(VERSION_FIELDS)).meta({
+    description: 'What differs from the revision before; empty for the first one on record.',
+    example: ['instructions'],
+  }),
+};
+
+export const versionSummary = z.strictObject(summary).meta({ id: 'RoutineVersionSummary' });
+
+const tool = z
+  .strictObject({
+    connectionId: idOf('connection', EXAMPLE.connection),
+    name: z.string(),
+    definitionHash: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of the definition that was confirmed.' }),
+    maxCallsPerRun: z.number().int().nullable(),
+    argumentSchemaHash: z
+      .string()
+      .nullable()
+      .meta({ description: 'Changes with the argument schema; null without one.' }),
+  })
+  .meta({ id: 'RoutineVersionTool' });
+
+export const version = z
+  .strictObject({
+    ...summary,
+    routineId: shape.id,
+    instructions: shape.instructions,
+    variables: shape.variables,
+    model: shape.model,
+    skills: shape.skills,
+    limits: shape.limits,
+    tools: z
+      .array(tool)
+      .meta({ description: 'The tools that were automatic; restoring does not change them.' }),
+  })
+  .meta({ id: 'RoutineVersion' });
+
+export const versionParams = z.strictObject({
+  routineId: idOf('routine', EXAMPLE.routine),
+  revision: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(2_147_483_647)
+    .meta({ description: 'Revision of the routine.', example: 1 }),
+});
+
+export function presentSummary(row: VersionSummary) {
+  return {
+    revision: row.revision,
+    createdAt: iso(row.createdAt),
+    createdBy: row.createdBy,
+    restoredFrom: row.restoredFrom,
+    changed: [...row.changed],
+  };
+}
+
+export function presentVersion(row: Version) {
+  return {
+    ...presentSummary(row),
+    routineId: row.routineId,
+    instructions: row.instructions,
+    variables: { ...row.variables },
+    model: presentModel(row.model),
+    skills: [...row.skills],
+    limits: presentLimits(row.limits),
+    tools: row.tools.map((tool) => ({
+      connectionId: tool.connectionId,
+      name: tool.name,
+      definitionHash: tool.definitionHash,
+      maxCallsPerRun: tool.maxCallsPerRun,
+      argumentSchemaHash: tool.argumentSchemaHash,
+    })),
+  };
+}

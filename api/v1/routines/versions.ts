@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import * as routines from '#core/routines/index.ts';
+import { actorId } from '../../access.ts';
+import { listReply } from '../../http/links.ts';
+import { pageOf, pageQuery } from '../../http/schemas.ts';
+import { route, type Route } from '../../route.ts';
+import { etag, saveErrors } from './declared.ts';
+import { etagOf, presentRoutine, routine, routineParams } from './schemas.ts';
+import {
+  presentSummary,
+  presentVersion,
+  version,
+  versionParams,
+  versionSummary,
+} from './version-schemas.ts';
+
+const tag = 'Routines';
+
+const listRoutineVersions = route({
+  method: 'GET',
+  path: '/v1/routines/:routineId/versions',
+  id: 'listRoutineVersions',
+  tag,
+  summary: 'List the versions of a routine',
+  description:
+    'Each material change makes a version, which never changes afterwards. A run executes the version that it was made with.',
+  auth: 'key-or-session',
+  scope: 'routines:read',
+  params: routineParams,
+  query: pageQuery({}),
+  success: { status: 200, data: z.array(versionSummary), description: 'Newest first.' },
+}).to(async ({ access: { projectId }, params: { routineId }, query, deps }) => {
+  await routines.readRoutine(deps.database, projectId, routineId);
+  const page = pageOf(query, 'revision');
+  const found = await routines.listVersions(deps.database, { projectId, id: routineId }, page);
+  const rows = found.map((row) => ({ ...row, id: String(row.revision) }));
+  return listReply(rows, page, presentSummary);
+});
+
+const readRoutineVersion = route({
+  method: 'GET',
+  path: '/v1/routines/:routineId/versions/:revision',
+  id: 'readRoutineVersion',
+  tag,
+  summary: 'Read a version of a routine',
+  auth: 'key-or-session',
+  scope: 'routines:read',
+  params: versionParams,
+  success: { status: 200, data: version, description: 'The version as its runs execute it.' },
+}).to(async ({ access: { projectId }, params: { routineId, revision }, deps }) => {
+  await routines.readRoutine(deps.database, projectId, routineId);
+  const found = await routines.readVersion(deps.database, { projectId, id: routineId }, revision);
+  return { data: presentVersion(found) };
+});
+
+const restoreRoutineVersion = route({
+  method: 'POST',
+  path: '/v1/routines/:routineId/versions/:revision/restore',
+  id: 'restoreRoutineVersion',
+  tag,
+  summary: 'Restore a version of a routine',
+  description:
+    'Instructions, variables, model, skills and limits become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools stay as they are confirmed now. Restoring what the routine has already changes nothing.',
+  auth: 'key-or-session',
+  scope: 'routines:write',
+  params: versionParams,
+  idempotent: true,
+  success: { status: 200, data: routine, description: 'The routine.', headers: etag },
+  errors: ['routine_archived', ...saveErrors],
+}).to(async ({ access, params: { routineId, revision }, deps }) => {
+  const { routine: restored } = await routines.restoreVersion(deps, {
+    id: routineId,
+    projectId: access.projectId,
+    revision,
+    actor: actorId(access),
+  });
+  return { data: presentRoutine(restored), headers: etagOf(restored) };
+});
+
+export const versionRoutes: readonly Route[] = [
+  listRoutineVersions,
+  readRoutineVersion,
+  restoreRoutineVersion,
+];

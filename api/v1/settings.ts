@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import * as identity from '#core/identity/index.ts';
+import { transaction } from '#lib/database/index.ts';
+import { EXAMPLE, idOf, nameOf } from '../http/schemas.ts';
+import { route, type Route } from '../route.ts';
+import { budgetFields } from './budget-schema.ts';
+import { organization, presentOrganization, presentProject, project } from './organizations.ts';
+
+const tag = 'Organizations and projects';
+
+const budget = z
+  .strictObject({
+    maxTokensPerDay: z.number().int().nullable(),
+    maxCostUsdPerMonth: z.string().nullable(),
+  })
+  .meta({ description: 'What all runs in it may spend together; null for no limit.' });
+
+const organizationDetail = z
+  .strictObject({ ...organization.shape, budget })
+  .meta({ id: 'OrganizationDetail' });
+const projectDetail = z.strictObject({ ...project.shape, budget }).meta({ id: 'ProjectDetail' });
+
+const patch = z
+  .strictObject({
+    name: nameOf(100).meta({ example: 'Website' }),
+    budget: z.strictObject(budgetFields).partial(),
+  })
+  .partial();
+
+const organizationParams = z.strictObject({
+  organizationId: idOf('organization', EXAMPLE.organization),
+});
+const projectParams = z.strictObject({ projectId: idOf('project', EXAMPLE.project) });
+
+const readOrganization = route({
+  method: 'GET',
+  path: '/v1/organizations/:organizationId',
+  id: 'readOrganization',
+  tag,
+  summary: 'Read an organization with its budget',
+  auth: 'session',
+  params: organizationParams,
+  success: { status: 200, data: organizationDetail, description: 'The organization.' },
+}).to(async ({ access, params: { organizationId }, deps }) => {
+  const key = { userId: access.userId, id: organizationId };
+  return { data: presentSettled(await identity.readOrganization(deps.database, key)) };
+});
+
+const updateOrganization = route({
+  method: 'PATCH',
+  path: '/v1/organizations/:organizationId',
+  id: 'updateOrganization',
+  tag,
+  summary: 'Change the name or the budget of an organization',
+  description: 'Needs the role owner or admin. `budget` is changed field by field.',
+  auth: 'session',
+  params: organizationParams,
+  body: patch.meta({ id: 'UpdateOrganization' }),
+  success: { status: 200, data: organizationDetail, description: 'The organization.' },
+  errors: ['forbidden'],
+}).to(async ({ access, params: { organizationId }, body, deps }) => {
+  const key = { userId: access.userId, id: organizationId };
+  const changed = await transaction(deps.database, (tx) =>
+    identity.patchOrganization(tx, key, body),
+  );
+  return { data: presentSettled(changed) };
+});
+
+const readProject = route({
+  method: 'GET',
+  path: '/v1/projects/:projectId',
+  id: 'readProject',
+  tag,
+  summary: 'Read a project with its budget',
+  auth: 'session',
+  params: projectParams,
+  success: { status: 200, data: projectDetail, description: 'The project.' },
+}).to(async ({ access, params: { projectId }, deps }) => {
+  const found = await identity.readProject(deps.database, { userId: access.userId, id: projectId });
+  return { data: { ...presentProject(found), budget: presentBudget(found) } };
+});
+
+const updateProject = route({
+  method: 'PATCH',
+  path: '/v1/projects/:projectId',
+  id: 'updateProject',
+  tag,
+  summary: 'Change the name or the budget of a project',
+  description:
+    'Needs the role owner or admin in its organization. `budget` is changed field by field.',
+  auth: 'session',
+  params: projectParams,
+  body: patch.meta({ id: 'UpdateProject' }),
+  success: { status: 200, data: projectDetail, description: 'The project.' },
+  errors: ['forbidden'],
+}).to(async ({ access, params: { projectId }, body, deps }) => {
+  const key = { userId: access.userId, id: projectId };
+  const changed = await transaction(deps.database, (tx) => identity.patchProject(tx, key, body));
+  return { data: { ...presentProject(changed), budget: presentBudget(changed) } };
+});
+
+export const settingsRoutes: readonly Route[] = [
+  readOrganization,
+  updateOrganization,
+  readProject,
+  updateProject,
+];
+
+function presentSettled(row: identity.OrganizationSettings) {
+  return { ...presentOrganization(row), budget: presentBudget(row) };
+}
+
+function presentBudget({
+  budget: { maxTokensPerDay, maxCostUsdPerMonth },
+}: {
+  budget: identity.Budget;
+}) {
+  return { maxTokensPerDay, maxCostUsdPerMonth };
+}

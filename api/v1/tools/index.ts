@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import * as tools from '#core/tools/index.ts';
+import { readRoutine } from '#core/routines/index.ts';
+import { actorId } from '../../access.ts';
+import { listReply } from '../../http/links.ts';
+import { pageOf, pageQuery } from '../../http/schemas.ts';
+import { route, type Route } from '../../route.ts';
+import { routineParams } from '../routines/schemas.ts';
+import {
+  discoverParams,
+  discovery,
+  policyParams,
+  policyPatch,
+  presentPolicy,
+  toolPolicy,
+} from './schemas.ts';
+
+const tag = 'Tools';
+
+const discoverTools = route({
+  method: 'POST',
+  path: '/v1/routines/:routineId/connections/:connectionId/discover',
+  id: 'discoverTools',
+  tag,
+  summary: 'Ask a connection for its tools',
+  description:
+    'Each tool gets a policy for this routine, disabled. Asking again adds new tools and marks vanished ones; a tool that changed since it was confirmed, or vanished, is disabled, and the routine goes back to draft.',
+  auth: 'key-or-session',
+  scope: 'connections:write',
+  params: discoverParams,
+  success: { status: 200, data: discovery, description: 'What was found.' },
+  errors: ['routine_archived', 'connection_not_ready', 'provider_error'],
+}).to(async ({ access, params, deps }) => {
+  const { policies, skippedTools, ...counts } = await tools.discoverTools(
+    deps,
+    { projectId: access.projectId, ...params },
+    actorId(access),
+  );
+  return {
+    data: {
+      ...counts,
+      skippedTools: skippedTools.map(({ tool, reason }) => ({ name: tool, reason })),
+      tools: policies.map(presentPolicy),
+    },
+  };
+});
+
+const listTools = route({
+  method: 'GET',
+  path: '/v1/routines/:routineId/tools',
+  id: 'listTools',
+  tag,
+  summary: 'List the tool policies of a routine',
+  auth: 'key-or-session',
+  scope: 'connections:read',
+  params: routineParams,
+  query: pageQuery({}),
+  success: { status: 200, data: z.array(toolPolicy), description: 'Newest first.' },
+}).to(async ({ access: { projectId }, params: { routineId }, query, deps }) => {
+  await readRoutine(deps.database, projectId, routineId);
+  const page = pageOf(query, 'policy');
+  const found = await tools.listPolicies(deps.database, { projectId, routineId }, page);
+  return listReply(found, page, presentPolicy);
+});
+
+const updateToolPolicy = route({
+  method: 'PATCH',
+  path: '/v1/routines/:routineId/tools/:policyId',
+  id: 'updateToolPolicy',
+  tag,
+  summary: 'Confirm or restrict a tool',
+  description:
+    'With `confirmAutomaticExecution: true` runs of the routine may call the tool as it is defined now. Without it a policy can only be made stricter. Any change is material: the routine goes back to draft.',
+  auth: 'key-or-session',
+  scope: 'connections:write',
+  params: policyParams,
+  body: policyPatch,
+  success: { status: 200, data: toolPolicy, description: 'The policy.' },
+  errors: ['confirmation_required', 'routine_archived', 'precondition_failed'],
+}).to(async ({ access, params, body, deps }) => ({
+  data: presentPolicy(
+    await tools.changePolicy(deps, {
+      projectId: access.projectId,
+      ...params,
+      actor: actorId(access),
+      patch: body,
+    }),
+  ),
+}));
+
+export const toolRoutes: readonly Route[] = [discoverTools, listTools, updateToolPolicy];

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { POLICY_STATES, type ToolPolicy } from '#core/tools/index.ts';
+import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+
+const jsonObject = z.record(z.string(), z.unknown());
+const MAX_SCHEMA_LENGTH = 65_536;
+
+const maxCallsPerRun = z
+  .number()
+  .int()
+  .min(1)
+  .max(1_000)
+  .nullable()
+  .meta({ description: 'Calls of this tool in one run; null for no limit of its own.' });
+
+const argumentSchema = jsonObject
+  .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA_LENGTH, 'more than 64 kB')
+  .nullable()
+  .meta({
+    description:
+      "A JSON Schema that narrows the tool's own: arguments have to satisfy both. A change of it needs a confirmation while the tool is automatic.",
+    example: { properties: { site: { const: 'https://example.com' } } },
+  });
+
+const definitionHash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits')
+  .meta({
+    description:
+      'SHA-256 of name, title, description, schemas and annotations as the server last said them.',
+  });
+
+export const toolPolicy = z
+  .strictObject({
+    id: idOf('policy', EXAMPLE.policy),
+    routineId: idOf('routine', EXAMPLE.routine),
+    connectionId: idOf('connection', EXAMPLE.connection),
+    name: z.string().meta({ description: 'As the tool server calls it.' }),
+    title: z.string().nullable(),
+    description: z.string().nullable(),
+    inputSchema: jsonObject,
+    outputSchema: jsonObject.nullable(),
+    annotations: jsonObject.nullable().meta({
+      description: 'Claims of the server, such as `readOnlyHint`; nobody has verified them.',
+    }),
+    state: z.enum(POLICY_STATES),
+    definitionHash,
+    confirmedHash: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of the definition that was confirmed; differs after a change.' }),
+    confirmedBy: z
+      .string()
+      .nullable()
+      .meta({ description: 'Id of the person, or of the API key, that confirmed.' }),
+    confirmedAt: timestamp.nullable(),
+    vanishedAt: timestamp
+      .nullable()
+      .meta({ description: 'When a discovery no longer found the tool.' }),
+    maxCallsPerRun,
+    argumentSchema,
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: 'ToolPolicy' });
+
+export const policyPatch = z
+  .strictObject({
+    confirmAutomaticExecution: z.boolean().optional().meta({
+      description:
+        'True lets runs call the tool, as it is defined now, without anybody being asked.',
+    }),
+    state: z.enum(POLICY_STATES).optional(),
+    maxCallsPerRun: maxCallsPerRun.optional(),
+    argumentSchema: argumentSchema.optional(),
+    definitionHash: definitionHash.optional().meta({
+      description:
+        'The definition you have seen; when it is another one by now, the response is 412.',
+    }),
+  })
+  .meta({ id: 'UpdateToolPolicy' });
+
+export const discovery = z
+  .strictObject({
+    added: z.number().int(),
+    changed: z.number().int(),
+    vanished: z.number().int(),
+    unchanged: z.number().int(),
+    skipped: z.number().int().meta({ description: 'Tools that were left out.' }),
+    skippedTools: z
+      .array(z.strictObject({ name: z.string(), reason: z.string() }).meta({ id: 'SkippedTool' }))
+      .meta({
+        description:
+          'The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB, or an `x-mcp-header` annotation that MCP does not allow.',
+      }),
+    truncated: z.boolean().meta({
+      description: 'The server has more than 50 pages or 1,000 tools; the rest was not looked at.',
+    }),
+    tools: z.array(toolPolicy).meta({ description: 'All policies of this connection.' }),
+  })
+  .meta({ id: 'Discovery' });
+
+export const discoverParams = z.strictObject({
+  routineId: idOf('routine', EXAMPLE.routine),
+  connectionId: idOf('connection', EXAMPLE.connection),
+});
+
+export const policyParams = z.strictObject({
+  routineId: idOf('routine', EXAMPLE.routine),
+  policyId: idOf('policy', EXAMPLE.policy),
+});
+
+export function presentPolicy(row: ToolPolicy) {
+  return {
+    id: row.id,
+    routineId: row.routineId,
+    connectionId: row.connectionId,
+    name: row.toolName,
+    title: row.title,
+    description: row.description,
+    inputSchema: { ...row.inputSchema },
+    outputSchema: row.outputSchema === null ? null : { ...row.outputSchema },
+    annotations: row.annotations === null ? null : { ...row.annotations },
+    state: row.state,
+    definitionHash: row.definitionHash,
+    confirmedHash: row.confirmedHash,
+    confirmedBy: row.confirmedBy,
+    confirmedAt: isoOrNull(row.confirmedAt),
+    vanishedAt: isoOrNull(row.vanishedAt),
+    maxCallsPerRun: row.maxCallsPerRun,
+    argumentSchema: row.argumentSchema === null ? null : { ...row.argumentSchema },
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { MAX_USAGE_GROUPS, readUsage, USAGE_GROUPS, type UsageSum } from '#core/usage/index.ts';
+import { invalid } from '#lib/errors.ts';
+import { route, type Route } from '../route.ts';
+
+const DAY_MS = 86_400_000;
+const MAX_DAYS = 366;
+
+const day = z.iso.date().meta({ example: '2026-11-21' });
+
+const sum = {
+  inputTokens: z.number().int(),
+  cachedInputTokens: z.number().int().meta({ description: 'Part of the input.' }),
+  outputTokens: z.number().int(),
+  reasoningTokens: z.number().int().meta({ description: 'Part of the output.' }),
+  totalTokens: z.number().int(),
+  costUsd: z.string().nullable().meta({
+    description: 'US dollars, a decimal string; null when no step had a price.',
+    example: '0.42',
+  }),
+  steps: z.number().int().meta({ description: 'Model steps.' }),
+};
+
+const projectUsage = z
+  .strictObject({
+    from: day,
+    to: day,
+    groupBy: z.enum(USAGE_GROUPS),
+    total: z.strictObject(sum),
+    groups: z
+      .array(
+        z.strictObject({
+          key: z.string().meta({
+            description: 'The day, the id of the routine or the id of the model.',
+            example: '2026-11-21',
+          }),
+          ...sum,
+        }),
+      )
+      .meta({
+        description: `Days in order; routines and models by their tokens, the ${MAX_USAGE_GROUPS} with most.`,
+      }),
+  })
+  .meta({ id: 'ProjectUsage' });
+
+const readProjectUsage = route({
+  method: 'GET',
+  path: '/v1/usage',
+  id: 'readProjectUsage',
+  tag: 'Runs',
+  summary: 'Read what the project has used',
+  description: `Sums of tokens and cost by calendar day (UTC), over at most ${MAX_DAYS} days. Without \`to\` it ends today, without \`from\` it begins 29 days before its end.`,
+  auth: 'key-or-session',
+  scope: 'runs:read',
+  query: z.strictObject({
+    from: day.optional().meta({ description: 'The first day.' }),
+    to: day.optional().meta({ description: 'The last day.' }),
+    groupBy: z
+      .enum(USAGE_GROUPS)
+      .default('day')
+      .meta({ description: 'What the usage is summed up by.' }),
+  }),
+  success: { status: 200, data: projectUsage, description: 'The usage.' },
+}).to(async ({ access, query, deps }) => {
+  const { groupBy } = query;
+  const to = query.to ?? isoDay(Date.now());
+  const from = query.from ?? isoDay(Date.parse(to) - 29 * DAY_MS);
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  if (days < 1) throw invalid([{ path: 'from', message: 'must not be after `to`' }]);
+  if (days > MAX_DAYS) throw invalid([{ path: 'from', message: `at most ${MAX_DAYS} days` }]);
+  const usage = await readUsage(deps.database, access.projectId, { from, to, groupBy });
+  return {
+    data: {
+      from,
+      to,
+      groupBy,
+      total: presentSum(usage.total),
+      groups: usage.groups.map((group) => ({ key: group.key, ...presentSum(group) })),
+    },
+  };
+});
+
+export const usageRoutes: readonly Route[] = [readProjectUsage];
+
+function presentSum(row: UsageSum) {
+  return {
+    inputTokens: row.inputTokens,
+    cachedInputTokens: row.cachedInputTokens,
+    outputTokens: row.outputTokens,
+    reasoningTokens: row.reasoningTokens,
+    totalTokens: row.inputTokens + row.outputTokens,
+    costUsd: row.costUsd,
+    steps: row.steps,
+  };
+}
+
+function isoDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

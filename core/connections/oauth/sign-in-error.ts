@@ -1,0 +1,44 @@
+import { AppError, type ErrorCode } from '#lib/errors.ts';
+import type { OutboundError } from '#lib/outbound/index.ts';
+
+/** Why a sign-in cannot begin or end, in words that are ours: nothing of what a server sent is repeated. */
+const ERRORS = {
+  blocked: [
+    'invalid_request',
+    'The server names an address for signing in that is not allowed: only https to public addresses.',
+  ],
+  unreachable: ['provider_error', 'The authorization server could not be reached.'],
+  no_metadata: ['provider_error', 'The tool server does not say where to sign in.'],
+  wrong_issuer: ['provider_error', 'The authorization server describes itself as another.'],
+  foreign_resource: ['provider_error', 'The tool server describes itself as another.'],
+  no_pkce: ['provider_error', 'The authorization server does not offer PKCE with S256.'],
+  no_registration: [
+    'invalid_request',
+    'The authorization server registers no clients: register one there and give clientId and clientSecret.',
+  ],
+  registration_refused: [
+    'provider_error',
+    'The authorization server refused to register a client.',
+  ],
+  denied: ['forbidden', 'Access was not granted at the provider.'],
+  refused: ['provider_error', 'The provider answered the sign-in with an error; start it again.'],
+  no_tokens: ['provider_error', 'The provider did not complete the sign-in; start it again.'],
+  not_verified: ['provider_error', 'The provider gave a sign-in that does not work there.'],
+} as const satisfies Record<string, readonly [ErrorCode, string]>;
+
+export class SignInError extends AppError {
+  readonly reason: keyof typeof ERRORS;
+
+  constructor(reason: keyof typeof ERRORS) {
+    super(ERRORS[reason][0], ERRORS[reason][1]);
+    this.reason = reason;
+  }
+
+  static of(error: OutboundError): SignInError {
+    const isBlocked =
+      error.code === 'blocked_url' ||
+      error.code === 'blocked_address' ||
+      error.code === 'redirect_refused';
+    return new SignInError(isBlocked ? 'blocked' : 'unreachable');
+  }
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import type { Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Connection, ConnectionAuth } from './connection.ts';
+import { readSealedCredentials } from './credentials.ts';
+import { markNotReady } from './queries.ts';
+import type { ConnectionSecrets } from './secrets.ts';
+
+/** The credentials of stored connections. A `RequestCredentials` is the same for one of them. */
+export interface CredentialSource {
+  /**
+   * Gives the headers for a request made now, renewed first where they are about to expire.
+   * @throws {AppError} `connection_not_ready` when there are none that work
+   */
+  headers(connection: Connection, signal: AbortSignal): Promise<Record<string, string>>;
+  /**
+   * Takes note that the server refused these headers: with a 401, or because they do not cover the request, and then
+   * `demandedScopes` are the scopes that the server names, maybe none. The connection is marked as not ready when
+   * there are no others.
+   * @returns other headers to repeat the request with, once; undefined when there are none
+   */
+  refused(
+    connection: Connection,
+    used: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    demandedScopes?: readonly string[],
+  ): Promise<Record<string, string> | undefined>;
+}
+
+export interface CredentialDeps {
+  readonly database: Db;
+  readonly connectionSecrets: ConnectionSecrets;
+}
+
+/** Credentials that a person typed in, as they are sealed. */
+const staticCredentials = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('bearer'), token: z.string() }),
+  z.strictObject({ kind: z.literal('headers'), headers: z.record(z.string(), z.string()) }),
+]);
+export type StaticCredentials = z.output<typeof staticCredentials>;
+
+/** One source for every connection, by its kind of authentication; `renewable` serves those that change by themselves. */
+export function createCredentialSource(
+  deps: CredentialDeps,
+  renewable: Partial<Record<ConnectionAuth, CredentialSource>>,
+): CredentialSource {
+  const fixed = createStaticSource(deps);
+  const sourceOf = (connection: Connection) => renewable[connection.auth] ?? fixed;
+  return {
+    headers: (connection, signal) => sourceOf(connection).headers(connection, signal),
+    refused: (connection, ...refusal) => sourceOf(connection).refused(connection, ...refusal),
+  };
+}
+
+function createStaticSource({ database, connectionSecrets }: CredentialDeps): CredentialSource {
+  return {
+    async headers(connection) {
+      if (connection.auth === 'none') return {};
+      // Whatever the state: a server that refused them once may take them again.
+      const { credentials } = await readSealedCredentials(database, connection);
+      if (credentials === null) throw new AppError('connection_not_ready');
+      return headersOf(staticCredentials.parse(connectionSecrets.open(connection.id, credentials)));
+    },
+    async refused(connection, _used, _signal, demandedScopes) {
+      const error = demandedScopes === undefined ? 'credentials_rejected' : 'scopes_missing';
+      await markNotReady(database, connection, error);
+      return undefined;
+    },
+  };
+}
+
+export function headersOf(credentials: StaticCredentials): Record<string, string> {
+  return credentials.kind === 'bearer'
+    ? { authorization: `Bearer ${credentials.token}` }
+    : { ...credentials.headers };
+}

@@ -1,0 +1,85 @@
+import {
+  checkToolServer,
+  fixedCredentials,
+  ToolServerError,
+  type RequestCredentials,
+} from '#core/mcp/index.ts';
+import type { Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { Connection } from '../store/connection.ts';
+import { headersOf, type StaticCredentials } from '../store/credential-source.ts';
+import { draftConnection } from '../store/draft.ts';
+import { insertConnection } from '../store/queries.ts';
+import type { ConnectionSecrets } from '../store/secrets.ts';
+import { refusal } from './refusal.ts';
+
+export interface CreateDeps {
+  readonly database: Database;
+  readonly outbound: OutboundClient;
+  readonly connectionSecrets: ConnectionSecrets;
+}
+
+export interface NewToolServer {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly url: string;
+  readonly credentials: StaticCredentials | null;
+  readonly createdBy: string | null;
+}
+
+/**
+ * Connects a tool server that the user runs or subscribes to. The server is asked first whether it is one and takes the
+ * credentials; then the connection is kept, with the credentials sealed.
+ * @throws {AppError} `invalid_request` when the address or credentials are wrong, `provider_error` when the server is
+ */
+export async function createToolServer(
+  { database, outbound, connectionSecrets }: CreateDeps,
+  input: NewToolServer,
+): Promise<Connection> {
+  const { id, credentials } = input;
+  const url = allowedUrl(outbound, input.url);
+  const draft = draftConnection({
+    id,
+    projectId: input.projectId,
+    to: { url },
+    name: input.name,
+    auth: credentials?.kind ?? 'none',
+    createdBy: input.createdBy,
+  });
+  let server;
+  try {
+    server = await checkToolServer(
+      { outbound },
+      { url, credentials: givenCredentials(credentials) },
+    );
+  } catch (error) {
+    throw error instanceof ToolServerError ? refusal(error) : error;
+  }
+  return insertConnection(database, connectionSecrets, {
+    ...draft,
+    server,
+    checkedAt: new Date(),
+    sealedCredentials: credentials === null ? null : connectionSecrets.seal(id, credentials),
+    credentialsExpireAt: null,
+  });
+}
+
+/** Returns the address in its usual form. @throws {AppError} `invalid_request`, naming what is wrong with it */
+export function allowedUrl(outbound: CreateDeps['outbound'], text: string): string {
+  try {
+    outbound.checkUrl(text);
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    throw new AppError('invalid_request', `url: ${error.message}`);
+  }
+  const url = new URL(text);
+  url.hash = '';
+  return url.href;
+}
+
+/** Credentials that are not stored yet. */
+export function givenCredentials(credentials: StaticCredentials | null): RequestCredentials {
+  return fixedCredentials(credentials === null ? {} : headersOf(credentials));
+}

@@ -1,0 +1,128 @@
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type Client,
+} from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { SEARCH_ATTRIBUTE, WORKFLOW } from '#lib/temporal/index.ts';
+
+/** Everything that Temporal is told of a run that it starts: ids and small values, nothing private. */
+export interface StartableRun {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly trigger: string;
+  readonly timeoutSeconds: number;
+}
+
+/** Everything that Temporal is told of a delivery. `attempt` is the number of the attempt to come. */
+export interface StartableDelivery {
+  readonly id: string;
+  readonly attempt: number;
+  readonly projectId: string;
+}
+
+/** Starts, cancels and looks up workflows. Every method but `isHealthy` throws when Temporal cannot be reached. */
+export interface Engine {
+  /** Starts a run's workflow: one that is open or completed is left as it is, one that was terminated starts again. */
+  startRun(run: StartableRun): Promise<void>;
+  /** Starts the workflow that makes a delivery's next attempt, unless it is open already. */
+  startDelivery(delivery: StartableDelivery): Promise<void>;
+  /** Asks the run's workflow to cancel; one that is gone counts as cancelled. */
+  cancelRun(runId: string): Promise<void>;
+  /** Ends the run's workflow without asking it; one that is gone counts as ended. */
+  terminateRun(runId: string, reason: string): Promise<void>;
+  /** Tells whether the run's workflow is open, completed, or gone: terminated, failed, or unknown to Temporal. */
+  workflowState(runId: string): Promise<'open' | 'completed' | 'gone'>;
+  isHealthy(): Promise<boolean>;
+}
+
+/** A request that has waited this long for Temporal goes on without it; the row is there, and a tick does the rest. */
+const DEADLINE_MS = 3_000;
+
+export function createEngine(client: Client, taskQueue: string): Engine {
+  const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + DEADLINE_MS, call);
+
+  return {
+    async startRun(run) {
+      await within(() =>
+        startOnce(() =>
+          client.workflow.start(WORKFLOW.run, {
+            taskQueue,
+            workflowId: run.id,
+            // The run is still queued, so a workflow of this id that failed has done nothing and may be replaced.
+            workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+            args: [{ runId: run.id, timeoutSeconds: run.timeoutSeconds }],
+            staticSummary: `${run.trigger} run of ${run.routineId}`,
+            // A workflow that nobody settles ends by itself; its run has been settled long before.
+            workflowExecutionTimeout: `${run.timeoutSeconds + 3_600}s`,
+            priority: { fairnessKey: run.organizationId },
+            typedSearchAttributes: new TypedSearchAttributes([
+              { key: SEARCH_ATTRIBUTE.project, value: run.projectId },
+              { key: SEARCH_ATTRIBUTE.routine, value: run.routineId },
+              { key: SEARCH_ATTRIBUTE.trigger, value: run.trigger },
+            ]),
+          }),
+        ),
+      );
+    },
+    async startDelivery({ id, attempt, projectId }) {
+      await within(() =>
+        startOnce(() =>
+          client.workflow.start(WORKFLOW.webhookDelivery, {
+            taskQueue,
+            workflowId: `${id}-${attempt}`,
+            workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+            args: [{ deliveryId: id }],
+            staticSummary: `webhook delivery ${id}, attempt ${attempt}`,
+            priority: { fairnessKey: projectId },
+            typedSearchAttributes: new TypedSearchAttributes([
+              { key: SEARCH_ATTRIBUTE.project, value: projectId },
+            ]),
+          }),
+        ),
+      );
+    },
+    async cancelRun(runId) {
+      await within(() => unlessGone(client.workflow.getHandle(runId).cancel()));
+    },
+    async terminateRun(runId, reason) {
+      await within(() => unlessGone(client.workflow.getHandle(runId).terminate(reason)));
+    },
+    async workflowState(runId) {
+      try {
+        const { status } = await within(() => client.workflow.getHandle(runId).describe());
+        if (status.name === 'COMPLETED') return 'completed';
+        return status.name === 'RUNNING' || status.name === 'PAUSED' ? 'open' : 'gone';
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return 'gone';
+        throw error;
+      }
+    },
+    async isHealthy() {
+      try {
+        await within(() => client.workflowService.getSystemInfo({}));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+async function unlessGone(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
+async function startOnce(start: () => Promise<unknown>): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}

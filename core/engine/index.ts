@@ -1,0 +1,1 @@
+export { createEngine, type Engine, type StartableDelivery, type StartableRun } from './engine.ts';

@@ -1,0 +1,57 @@
+import { setImmediate as turnOver } from 'node:timers/promises';
+
+interface Coalesced<T> {
+  readonly shared: T;
+  /** The caller's place among those served, from 0. */
+  readonly place: number;
+  /** Number of callers that the call served. */
+  readonly callers: number;
+}
+
+/**
+ * Coalesces calls with the same key: while a call of `work` is under way, those that arrive wait together and share
+ * the next one, which begins after all of them have come. Each therefore sees what a call of its own would see, at the
+ * cost of one call for as many as arrive during one. (DataLoader starts a batch each turn of the event loop, also while
+ * one is under way: where calls with the same key lock the same row, those queue behind each other.)
+ *
+ * @param work gets the number of callers it serves
+ */
+export function createCoalescer<T>(): (
+  key: string,
+  work: (callers: number) => Promise<T>,
+) => Promise<Coalesced<T>> {
+  interface Queue {
+    waiting: ((served: Promise<{ shared: T; callers: number }>) => void)[];
+  }
+  const queues = new Map<string, Queue>();
+
+  async function share(work: (callers: number) => Promise<T>, callers: number) {
+    return { shared: await work(callers), callers };
+  }
+
+  async function serve(key: string, queue: Queue, work: (callers: number) => Promise<T>) {
+    // What arrives in the same turn of the event loop goes together from the first call on.
+    await turnOver();
+    while (queue.waiting.length > 0) {
+      const served = queue.waiting;
+      queue.waiting = [];
+      const call = share(work, served.length);
+      for (const resolve of served) resolve(call);
+      // Its failure is told to each of its callers; the next call is a new attempt.
+      await call.catch(() => undefined);
+    }
+    queues.delete(key);
+  }
+
+  return async (key, work) => {
+    let queue = queues.get(key);
+    const idle = queue === undefined;
+    if (queue === undefined) queues.set(key, (queue = { waiting: [] }));
+    const place = queue.waiting.length;
+    const served = new Promise<{ shared: T; callers: number }>((resolve) => {
+      queue.waiting.push(resolve);
+    });
+    if (idle) void serve(key, queue, work);
+    return { ...(await served), place };
+  };
+}

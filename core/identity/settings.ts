@@ -1,0 +1,127 @@
+import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError, type ErrorCode } from '#lib/errors.ts';
+import type { Organization, Project, Role } from './organizations.ts';
+
+/** Limits of what may be spent; null for no limit. */
+export interface Budget {
+  /** Input and output tokens per calendar day, UTC. */
+  readonly maxTokensPerDay: number | null;
+  /** US dollars per calendar month, UTC, as a decimal string. */
+  readonly maxCostUsdPerMonth: string | null;
+}
+
+export interface OrganizationSettings extends Organization {
+  readonly budget: Budget;
+}
+
+export interface ProjectSettings extends Project {
+  readonly budget: Budget;
+}
+
+/** A change of a project or an organization; the budget is changed field by field. */
+export interface SettingsPatch {
+  readonly name?: string | undefined;
+  readonly budget?:
+    | {
+        readonly maxTokensPerDay?: number | null | undefined;
+        readonly maxCostUsdPerMonth?: string | null | undefined;
+      }
+    | undefined;
+}
+
+function budget(table: Sql) {
+  return sql`jsonb_build_object('maxTokensPerDay', ${table}.max_tokens_per_day,
+  'maxCostUsdPerMonth', trim_scale(${table}.max_cost_usd_per_month)::text) as budget`;
+}
+
+/** Reads an organization that the person belongs to. @throws {AppError} `organization_not_found` */
+export async function readOrganization(
+  db: Db,
+  key: { userId: string; id: string },
+): Promise<OrganizationSettings> {
+  const found = await row<OrganizationSettings>(
+    db,
+    sql`
+      select o.id, o.name, m.role, o.created_at as "createdAt", ${budget(sql`o`)}
+      from memberships m join organizations o on o.id = m.organization_id
+      where m.user_id = ${key.userId} and o.id = ${key.id}
+    `,
+  );
+  if (found === undefined) throw new AppError('organization_not_found');
+  return found;
+}
+
+/** Reads a project of one of the person's organizations. @throws {AppError} `project_not_found` */
+export async function readProject(
+  db: Db,
+  key: { userId: string; id: string },
+): Promise<ProjectSettings> {
+  const found = await row<ProjectSettings>(
+    db,
+    sql`
+      select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt", ${budget(sql`p`)}
+      from memberships m join projects p on p.organization_id = m.organization_id
+      where m.user_id = ${key.userId} and p.id = ${key.id}
+    `,
+  );
+  if (found === undefined) throw new AppError('project_not_found');
+  return found;
+}
+
+/**
+ * Changes an organization.
+ * @throws {AppError} `organization_not_found`, `forbidden` when the person is neither owner nor admin
+ */
+export async function patchOrganization(
+  tx: Db,
+  key: { userId: string; id: string },
+  patch: SettingsPatch,
+): Promise<OrganizationSettings> {
+  await assertMayChange(tx, key.userId, sql`${key.id}`, 'organization_not_found');
+  await row(tx, sql`update organizations set ${assignments(patch)} where id = ${key.id}`);
+  return readOrganization(tx, key);
+}
+
+/**
+ * Changes a project.
+ * @throws {AppError} `project_not_found`, `forbidden` when the person is neither owner nor admin of its organization
+ */
+export async function patchProject(
+  tx: Db,
+  key: { userId: string; id: string },
+  patch: SettingsPatch,
+): Promise<ProjectSettings> {
+  const organization = sql`(select organization_id from projects where id = ${key.id})`;
+  await assertMayChange(tx, key.userId, organization, 'project_not_found');
+  await row(tx, sql`update projects set ${assignments(patch)} where id = ${key.id}`);
+  return readProject(tx, key);
+}
+
+/** Assigns what the patch names; a field that it leaves out keeps its value. */
+function assignments({
+  name,
+  budget: { maxTokensPerDay, maxCostUsdPerMonth } = {},
+}: SettingsPatch): Sql {
+  return sql`
+    name = coalesce(${name ?? null}, name),
+    max_tokens_per_day = case when ${maxTokensPerDay === undefined}::boolean then max_tokens_per_day
+      else ${maxTokensPerDay ?? null}::bigint end,
+    max_cost_usd_per_month = case when ${maxCostUsdPerMonth === undefined}::boolean then max_cost_usd_per_month
+      else ${maxCostUsdPerMonth ?? null}::numeric end`;
+}
+
+async function assertMayChange(
+  tx: Db,
+  userId: string,
+  organizationId: Sql,
+  notFound: ErrorCode,
+): Promise<void> {
+  const membership = await row<{ role: Role }>(
+    tx,
+    sql`select role from memberships where user_id = ${userId} and organization_id = ${organizationId} for share`,
+  );
+  if (membership === undefined) throw new AppError(notFound);
+  if (membership.role === 'member') {
+    throw new AppError('forbidden', 'Changing this needs the role owner or admin.');
+  }
+}

@@ -1,0 +1,121 @@
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from '@modelcontextprotocol/client';
+import { AppError } from '#lib/errors.ts';
+import { outboundErrorIn, type OutboundErrorCode } from '#lib/outbound/index.ts';
+
+/** Everything that can go wrong with a tool server, in our own words: nothing of what it sent is repeated. */
+export const TOOL_SERVER_ERRORS = {
+  blocked: 'the address is not allowed: only https to public addresses',
+  unreachable: 'the server could not be reached',
+  certificate: 'the server has no certificate that can be trusted',
+  redirect: 'the server redirects elsewhere; use the address it redirects to',
+  too_slow: 'the server did not answer in time',
+  too_large: 'the answer of the server is too large',
+  sign_in: 'the server wants a sign-in, or does not accept this one',
+  server_error: 'the server answered with an error of its own',
+  not_mcp: 'the server does not speak MCP over Streamable HTTP at this address',
+  broken: 'the server broke off before it had answered',
+  malformed: 'the answer of the server is not what MCP says',
+  protocol: 'the server refused the request',
+  input_required: 'the tool wants to ask a person, and nobody is there',
+  cancelled: 'the call was cancelled',
+} as const;
+export type ToolServerErrorKind = keyof typeof TOOL_SERVER_ERRORS;
+
+export class ToolServerError extends Error {
+  override readonly name = 'ToolServerError';
+  readonly kind: ToolServerErrorKind;
+  /** False only when it is certain that the server has not acted on the request. */
+  readonly mayHaveArrived: boolean;
+  /** The server's own words in a `protocol` error: untrusted, for the model and the run's detail only. */
+  readonly serverMessage: string | undefined;
+  /** The `WWW-Authenticate` header of a `sign_in` error (RFC 9728, section 5.1). */
+  readonly challenge: string | undefined;
+
+  constructor(
+    kind: ToolServerErrorKind,
+    options: {
+      mayHaveArrived?: boolean;
+      serverMessage?: string;
+      challenge?: string | undefined;
+    } = {},
+  ) {
+    super(TOOL_SERVER_ERRORS[kind]);
+    this.kind = kind;
+    this.mayHaveArrived = options.mayHaveArrived ?? !NEVER_ARRIVED.has(kind);
+    this.serverMessage = options.serverMessage;
+    this.challenge = options.challenge;
+  }
+}
+
+/** A request that is refused for want of a sign-in has arrived, but nothing was done for it. */
+const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
+  'blocked',
+  'unreachable',
+  'certificate',
+  'sign_in',
+]);
+
+/** Names whatever the MCP client or the guarded fetch threw; an error of ours passes through. */
+export function toToolServerError(error: unknown): ToolServerError | AppError {
+  if (error instanceof ToolServerError || error instanceof AppError) return error;
+  const outbound = outboundErrorIn(error);
+  if (outbound !== undefined) {
+    const { mayHaveArrived } = outbound;
+    return new ToolServerError(OUTBOUND_KINDS[outbound.code], { mayHaveArrived });
+  }
+  const nested = causeOf(error);
+  if (nested !== undefined) return nested;
+  if (InsufficientScopeError.isInstance(error)) return new ToolServerError('sign_in');
+  if (SdkHttpError.isInstance(error)) return new ToolServerError(kindOfStatus(error.status));
+  if (ProtocolError.isInstance(error)) {
+    return new ToolServerError('protocol', { serverMessage: error.message.slice(0, 2_000) });
+  }
+  if (SdkError.isInstance(error)) return new ToolServerError(SDK_KINDS[error.code] ?? 'not_mcp');
+  // Only errors of parsing a response are left.
+  return new ToolServerError('malformed');
+}
+
+/** The version negotiation wraps what the transport threw. */
+function causeOf(error: unknown): ToolServerError | AppError | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (each instanceof ToolServerError || each instanceof AppError) return each;
+  }
+  return undefined;
+}
+
+const OUTBOUND_KINDS: Record<OutboundErrorCode, ToolServerErrorKind> = {
+  blocked_url: 'blocked',
+  blocked_address: 'blocked',
+  dns_failure: 'unreachable',
+  connect_failed: 'unreachable',
+  tls_error: 'certificate',
+  redirect_refused: 'redirect',
+  timeout: 'too_slow',
+  response_too_large: 'too_large',
+  aborted: 'cancelled',
+  protocol_error: 'broken',
+};
+
+const SDK_KINDS: Partial<Record<string, ToolServerErrorKind>> = {
+  [SdkErrorCode.RequestTimeout]: 'too_slow',
+  [SdkErrorCode.ConnectionClosed]: 'broken',
+  [SdkErrorCode.NotConnected]: 'broken',
+  [SdkErrorCode.SendFailed]: 'broken',
+  [SdkErrorCode.InvalidResult]: 'malformed',
+  [SdkErrorCode.UnsupportedResultType]: 'input_required',
+  [SdkErrorCode.ClientHttpAuthentication]: 'sign_in',
+  [SdkErrorCode.ClientHttpForbidden]: 'sign_in',
+};
+
+function kindOfStatus(status: number | undefined): ToolServerErrorKind {
+  if (status === 401 || status === 403) return 'sign_in';
+  if (status !== undefined && status >= 300 && status < 400) return 'redirect';
+  if (status !== undefined && status >= 500) return 'server_error';
+  return 'not_mcp';
+}

@@ -1,0 +1,94 @@
+import { isJsonObject, type JsonObject } from '#lib/json.ts';
+
+/**
+ * Says what is wrong with the `x-mcp-header` annotations of an input schema, or undefined: MCP 2026-07-28, "Custom
+ * Headers from Tool Parameters". The MCP library sends the headers of schemas that pass; it leaves tools out only from lists
+ * that it pages through by itself, and by the same rules.
+ */
+export function headerAnnotationFault(inputSchema: JsonObject): string | undefined {
+  const names = new Set<string>();
+  // A list and no recursion: how deep the schema is nested is the server's choice.
+  const open: Place[] = [{ schema: inputSchema, reachable: false, below: true }];
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    const { schema, reachable, below } = place;
+    if (ANNOTATION in schema) {
+      const fault = annotationFault(schema, reachable, names);
+      if (fault !== undefined) return `its x-mcp-header annotation is invalid: ${fault}`;
+    }
+    const { properties } = schema;
+    if (isJsonObject(properties)) {
+      for (const child of Object.values(properties)) add(open, child, below);
+    }
+    for (const keyword of SUBSCHEMAS) {
+      const child = schema[keyword];
+      for (const each of Array.isArray(child) ? child : [child]) add(open, each, false);
+    }
+    for (const keyword of NAMED_SUBSCHEMAS) {
+      const named = schema[keyword];
+      if (isJsonObject(named)) for (const child of Object.values(named)) add(open, child, false);
+    }
+  }
+  return undefined;
+}
+
+/** The revision from which on parameters are mirrored; before it the annotation has no meaning. */
+export function mirrorsParameters(protocolVersion: string): boolean {
+  return protocolVersion >= '2026-07-28';
+}
+
+interface Place {
+  readonly schema: JsonObject;
+  /** It is a parameter, reached from the root through `properties` only. */
+  readonly reachable: boolean;
+  /** Its own properties are, too. */
+  readonly below: boolean;
+}
+
+const ANNOTATION = 'x-mcp-header';
+/** RFC 9110, section 5.6.2. */
+const HTTP_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
+
+function annotationFault(
+  schema: JsonObject,
+  reachable: boolean,
+  names: Set<string>,
+): string | undefined {
+  const name = schema[ANNOTATION];
+  if (!reachable) return 'it stands where no parameter is reached through properties only';
+  if (typeof name !== 'string' || !HTTP_TOKEN.test(name)) return 'it is not a header name';
+  if (!MIRRORED_TYPES.has(schema['type'])) return 'the type is not string, integer or boolean';
+  if (names.has(name.toLowerCase())) return 'two parameters name the same header';
+  names.add(name.toLowerCase());
+  return undefined;
+}
+
+const SUBSCHEMAS = [
+  'items',
+  'prefixItems',
+  'additionalItems',
+  'unevaluatedItems',
+  'contains',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'propertyNames',
+  'contentSchema',
+  'oneOf',
+  'anyOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+];
+const NAMED_SUBSCHEMAS = [
+  'patternProperties',
+  'dependentSchemas',
+  'dependencies',
+  '$defs',
+  'definitions',
+];
+
+function add(open: Place[], child: unknown, reachable: boolean): void {
+  if (isJsonObject(child)) open.push({ schema: child, reachable, below: reachable });
+}

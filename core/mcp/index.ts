@@ -1,0 +1,18 @@
+export { checkToolServer } from './check.ts';
+export type { ToolDefinition } from './definition.ts';
+export { ToolServerError, type ToolServerErrorKind } from './error.ts';
+export {
+  findTool,
+  listAllTools,
+  type FoundTool,
+  type ListedTools,
+  type SkippedTool,
+} from './list-tools.ts';
+export {
+  fixedCredentials,
+  type RequestCredentials,
+  type ServerInfo,
+  type ToolServer,
+} from './server.ts';
+export { openToolSession } from './session.ts';
+export { createToolSessions, type LeasedSession, type ToolSessions } from './sessions.ts';

@@ -1,0 +1,130 @@
+import { canonicalJson } from '#lib/json.ts';
+import { shownText } from '#lib/text.ts';
+import { toolDefinition, type ToolDefinition } from './definition.ts';
+import { ToolServerError } from './error.ts';
+import { headerAnnotationFault, mirrorsParameters } from './header-annotations.ts';
+import type { ListedTool, ToolSession } from './session.ts';
+import type { CallLimits } from './session-life.ts';
+
+const MAX_PAGES = 50;
+const MAX_TOOLS = 1_000;
+/** A definition beyond this cannot be reviewed by a person, nor be given to a model. */
+const MAX_DEFINITION_BYTES = 64 * 1024;
+const MAX_NAME_LENGTH = 128;
+const MAX_ALL_BYTES = 8 * 1024 * 1024;
+
+export interface ListedTools {
+  readonly tools: readonly ToolDefinition[];
+  readonly skipped: readonly SkippedTool[];
+  /** There are more than the caps allow. */
+  readonly truncated: boolean;
+}
+
+/** A tool that the server has and nobody here can use. */
+export interface SkippedTool {
+  /** Cut to what can be shown. */
+  readonly tool: string;
+  /** In our own words. */
+  readonly reason: string;
+}
+
+/** Pages through the tools of a server as far as the caps go. @throws {ToolServerError} */
+export async function listAllTools(
+  session: ToolSession,
+  { signal, timeoutMs }: CallLimits,
+): Promise<ListedTools> {
+  const end = Date.now() + timeoutMs;
+  const tools = new Map<string, ToolDefinition>();
+  const skipped: SkippedTool[] = [];
+  let bytes = 0;
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const found = await session.listTools(cursor, { signal, timeoutMs: timeLeft(end) });
+    for (const tool of found.tools) {
+      const definition = toolDefinition(tool);
+      const size = sizeOf(definition);
+      const reason = tools.has(tool.name)
+        ? 'another tool has the same name'
+        : unusable(session, definition, size);
+      if (reason !== undefined) {
+        skipped.push({ tool: shownText(tool.name, MAX_NAME_LENGTH), reason });
+        continue;
+      }
+      bytes += size;
+      if (tools.size >= MAX_TOOLS || bytes > MAX_ALL_BYTES) {
+        return { tools: [...tools.values()], skipped, truncated: true };
+      }
+      tools.set(tool.name, definition);
+    }
+    const next = found.nextCursor;
+    if (next === undefined) return { tools: [...tools.values()], skipped, truncated: false };
+    if (next === cursor) break;
+    cursor = next;
+  }
+  return { tools: [...tools.values()], skipped, truncated: true };
+}
+
+/** A tool in its two forms: for the protocol, and as a person reviews it. */
+export interface FoundTool {
+  readonly tool: ListedTool;
+  readonly definition: ToolDefinition;
+}
+
+/**
+ * Finds a tool as the server defines it at this moment; undefined when it is gone, or is one that a list leaves out.
+ * @throws {ToolServerError}
+ */
+export async function findTool(
+  session: ToolSession,
+  name: string,
+  { signal, timeoutMs }: CallLimits,
+): Promise<FoundTool | undefined> {
+  const end = Date.now() + timeoutMs;
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const { tools, nextCursor } = await session.listTools(cursor, {
+      signal,
+      timeoutMs: timeLeft(end),
+    });
+    const tool = tools.find((each) => each.name === name);
+    if (tool !== undefined) {
+      const definition = toolDefinition(tool);
+      const reason = unusable(session, definition, sizeOf(definition));
+      return reason === undefined ? { tool, definition } : undefined;
+    }
+    if (nextCursor === undefined || nextCursor === cursor) return undefined;
+    cursor = nextCursor;
+  }
+  return undefined;
+}
+
+/** Says why a tool is left out; undefined when it is not. */
+function unusable(
+  { server }: ToolSession,
+  { name, inputSchema }: ToolDefinition,
+  size: number,
+): string | undefined {
+  if (!isUsableName(name)) return 'its name is empty, too long, or holds control characters';
+  if (size > MAX_DEFINITION_BYTES) return 'its definition is over 64 kB or nested too deeply';
+  return mirrorsParameters(server.protocolVersion) ? headerAnnotationFault(inputSchema) : undefined;
+}
+
+/** Measures a definition in bytes; one nested too deeply to be measured is larger than any limit. */
+function sizeOf(definition: ToolDefinition): number {
+  try {
+    return Buffer.byteLength(canonicalJson(definition));
+  } catch (error) {
+    if (error instanceof RangeError) return Number.POSITIVE_INFINITY;
+    throw error;
+  }
+}
+
+function timeLeft(end: number): number {
+  const left = end - Date.now();
+  if (left <= 0) throw new ToolServerError('too_slow');
+  return left;
+}
+
+function isUsableName(name: string): boolean {
+  return name.length > 0 && name.length <= MAX_NAME_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(name);
+}

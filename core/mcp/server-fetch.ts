@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { FetchLimits, OutboundClient } from '#lib/outbound/index.ts';
+import { secretsInAddress } from './address-secrets.ts';
+import { ToolServerError } from './error.ts';
+import { refusalOf } from './refusal.ts';
+import { createResponseWatch, type ResponseWatch } from './response-watch.ts';
+import type { ToolServer } from './server.ts';
+
+/** The `fetch` under the MCP client, and what can be known only there. */
+export interface ServerFetch {
+  readonly fetch: typeof globalThis.fetch;
+  readonly watch: ResponseWatch;
+  /** The values that authenticated requests, so that they can be kept out of what is recorded. */
+  secrets(this: void): readonly string[];
+}
+
+/** The list of a server with a thousand described tools. */
+const MAX_LIST_BYTES = 4 * 1024 * 1024;
+/** One result, with the framing around it; a model is given much less of it. */
+const MAX_RESULT_BYTES = 1024 * 1024;
+
+/**
+ * Makes the `fetch` for one server: guarded, authenticated for each request anew, and limited in size by what was asked
+ * for. A request whose credentials were refused has not been carried out, so it is repeated once when there are others.
+ */
+export function createServerFetch({
+  outbound,
+  server,
+  signal,
+}: {
+  readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
+  readonly server: ToolServer;
+  readonly signal: AbortSignal;
+}): ServerFetch {
+  const { credentials } = server;
+  const home = new URL(server.url).origin;
+  const watch = createResponseWatch();
+  const secrets = new Set(secretsInAddress(server.url));
+
+  function noteSecrets(auth: Readonly<Record<string, string>>): void {
+    for (const value of Object.values(auth)) secrets.add(value.replace(/^Bearer /i, ''));
+  }
+
+  async function fetch(...[input, init]: Parameters<typeof globalThis.fetch>): Promise<Response> {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const resumed = new Headers(init?.headers).has('last-event-id');
+    // Nothing is served to a server outside of our requests, so it gets no stream to ask on.
+    if (init?.method === 'GET' && !resumed) return new Response(null, { status: 405 });
+
+    const asked = jsonRpcRequest(init?.body);
+    // The client tells its caller of a refusal or a failure at once, whether or not the body is read.
+    const onEnd: FetchLimits['onEnd'] = (end, status) => {
+      const bringsResult = status >= 200 && status <= 299 && (asked !== undefined || resumed);
+      if (bringsResult && end.how !== 'cancelled') {
+        watch.ended(end.how === 'failed' ? end.fault : undefined);
+      }
+    };
+    const send = async (auth: Readonly<Record<string, string>>) => {
+      noteSecrets(auth);
+      const headers = new Headers(init?.headers);
+      for (const [name, value] of Object.entries(auth)) headers.set(name, value);
+      const maxResponseBytes = asked?.method === 'tools/list' ? MAX_LIST_BYTES : MAX_RESULT_BYTES;
+      return outbound.fetchWithin({ maxResponseBytes, onEnd })(url, { ...init, headers });
+    };
+
+    if (asked !== undefined) watch.sent();
+    const isHome = url.origin === home;
+    let auth = isHome ? await credentials.headers(signal) : {};
+    let response = await send(auth);
+    for (let repeated = false; ; repeated = true) {
+      const refusal = refusalOf(response);
+      if (refusal === undefined) break;
+      const { challenge, demandedScopes } = refusal;
+      await response.body?.cancel();
+      // The second 401 says nothing new, but a renewed token may turn out to lack a scope.
+      const isNews = !repeated || demandedScopes !== undefined;
+      const other =
+        isHome && isNews ? await credentials.refused(auth, signal, demandedScopes) : undefined;
+      if (other === undefined || repeated) throw new ToolServerError('sign_in', { challenge });
+      auth = other;
+      response = await send(auth);
+    }
+    if (resumed && !response.ok) watch.notResumed();
+    return response;
+  }
+
+  return { fetch, watch, secrets: () => [...secrets] };
+}
+
+const request = z.object({ id: z.union([z.number(), z.string()]), method: z.string() });
+
+function jsonRpcRequest(body: RequestInit['body']): { method: string } | undefined {
+  if (typeof body !== 'string') return undefined;
+  const { success, data } = request.safeParse(JSON.parse(body));
+  return success ? data : undefined;
+}

@@ -1,0 +1,38 @@
+/** A tool server, as far as its client has to know it. */
+export interface ToolServer {
+  /** The MCP endpoint, with the whole of its query. */
+  readonly url: string;
+  readonly credentials: RequestCredentials;
+}
+
+/** Authenticates the requests to one server. */
+export interface RequestCredentials {
+  /**
+   * Gives the headers for a request made now, renewed first where they are about to expire.
+   * @throws {AppError} `connection_not_ready` when there are none that work
+   */
+  headers(signal: AbortSignal): Promise<Record<string, string>>;
+  /**
+   * Takes note that the server refused these headers: with a 401, or because they do not cover the request, and then
+   * `demandedScopes` are the scopes that the server names, maybe none.
+   * @returns other headers to repeat the request with, once; undefined when there are none
+   */
+  refused(
+    used: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    demandedScopes?: readonly string[],
+  ): Promise<Record<string, string> | undefined>;
+}
+
+/** Headers that are what they are: there are no others when the server refuses them. */
+export function fixedCredentials(headers: Readonly<Record<string, string>>): RequestCredentials {
+  return { headers: async () => ({ ...headers }), refused: async () => undefined };
+}
+
+/** The server's description of itself: claims, cut to what a list can show. */
+export interface ServerInfo {
+  readonly name: string;
+  readonly title: string | null;
+  readonly version: string;
+  readonly protocolVersion: string;
+}

@@ -1,0 +1,129 @@
+import type { PriorDiscovery } from '@modelcontextprotocol/client';
+import { LRUCache } from 'lru-cache';
+import type { OutboundClient } from '#lib/outbound/index.ts';
+import { ToolServerError, type ToolServerErrorKind } from './error.ts';
+import type { ToolServer } from './server.ts';
+import { openToolSession, type ToolSession } from './session.ts';
+import type { CallLimits } from './session-life.ts';
+
+export interface LeasedSession {
+  readonly session: ToolSession;
+  /** It rests on what an earlier call found, which the server may have forgotten or changed. */
+  readonly reused: boolean;
+  /** Keeps the session for the next call, or ends it when it is of no more use. */
+  release(outcome: 'keep' | 'end'): void;
+}
+
+export interface SessionKey {
+  readonly server: ToolServer;
+  /** Names the server with this address and these credentials: a session is never used for another version. */
+  readonly version: string;
+  /** Names whoever calls: a session that its server remembers serves no other holder. */
+  readonly holder: string;
+}
+
+/**
+ * Sessions with tool servers, kept between calls for as long as those come in this process. A session that its server
+ * remembers serves one holder; any other session serves every caller of the same server.
+ */
+export interface ToolSessions {
+  lease(key: SessionKey, limits: CallLimits, options?: { fresh?: boolean }): Promise<LeasedSession>;
+  close(): Promise<void>;
+}
+
+const IDLE_MS = 30_000;
+const MAX_IDLE = 200;
+/** A discovered protocol is believed this long: a server that has learned the new one still speaks the old. */
+const DISCOVERY_MS = 10 * 60_000;
+const MAX_DISCOVERIES = 1_000;
+/** The errors of a server that is spoken to in a protocol it does not speak. */
+const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerErrorKind> = new Set([
+  'not_mcp',
+  'protocol',
+  'malformed',
+  'server_error',
+]);
+
+export function createToolSessions(deps: {
+  readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
+}): ToolSessions {
+  const ending = new Set<Promise<void>>();
+  /** Each under what may take it: its run and connection, or the connection alone when it is not bound to a run. */
+  const idle = new LRUCache<ToolSession, string>({
+    max: MAX_IDLE,
+    ttl: IDLE_MS,
+    ttlAutopurge: true,
+    // Until its timer has fired, one whose time is over must still be found and ended.
+    allowStale: true,
+    dispose: (_key, session, reason) => {
+      if (reason === 'expire' || reason === 'evict') end(session);
+    },
+  });
+  const discoveries = new LRUCache<string, PriorDiscovery>({
+    max: MAX_DISCOVERIES,
+    ttl: DISCOVERY_MS,
+  });
+
+  /** Opens a session, in the protocol that an earlier one discovered where that is not long ago. */
+  async function open(
+    key: string,
+    server: ToolServer,
+    limits: CallLimits,
+    fresh: boolean,
+  ): Promise<{ session: ToolSession; reused: boolean }> {
+    if (fresh) discoveries.delete(key);
+    const known = discoveries.get(key);
+    if (known !== undefined) {
+      try {
+        return { session: await openToolSession(deps, server, limits, known), reused: true };
+      } catch (error) {
+        discoveries.delete(key);
+        if (!(error instanceof ToolServerError) || !OF_ANOTHER_PROTOCOL.has(error.kind))
+          throw error;
+      }
+    }
+    const session = await openToolSession(deps, server, limits);
+    discoveries.set(key, session.discovery);
+    return { session, reused: false };
+  }
+
+  function end(session: ToolSession): void {
+    const ended = session.close().finally(() => ending.delete(ended));
+    ending.add(ended);
+  }
+
+  function take(keys: readonly string[]): ToolSession | undefined {
+    const fitting = [...idle.rkeys()].filter((session) => keys.includes(idle.peek(session) ?? ''));
+    for (const session of fitting) {
+      idle.delete(session);
+      if (session.isAlive()) return session;
+      end(session);
+    }
+    return undefined;
+  }
+
+  return {
+    async lease({ server, version, holder }, limits, { fresh = false } = {}) {
+      const bound = `${holder} ${version}`;
+      const kept = fresh ? undefined : take([bound, version]);
+      const { session, reused } =
+        kept === undefined
+          ? await open(version, server, limits, fresh)
+          : { session: kept, reused: true };
+      return {
+        session,
+        reused,
+        release(outcome) {
+          if (outcome === 'keep' && session.isAlive())
+            idle.set(session, session.stateful ? bound : version);
+          else end(session);
+        },
+      };
+    },
+    async close() {
+      for (const session of idle.keys()) end(session);
+      idle.clear();
+      await Promise.all(ending);
+    },
+  };
+}

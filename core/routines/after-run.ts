@@ -1,0 +1,54 @@
+import { sql, type Sql } from '#lib/database/index.ts';
+import { statesBefore } from './states.ts';
+
+/**
+ * Updates the routine of a run that ends: last run, failures in a row, the pause after too many. It is a part of the
+ * statement that ends the run, whose common table expression `ended` it reads (`routine_id`, `trigger`); its own,
+ * `routine`, returns `name`, `webhook_url`, `webhook_failed_at`, `state_reason`, and `paused`: whether this run paused
+ * it.
+ * @param end.ownFault whether a failure is the routine's own; those of others neither count nor clear
+ */
+export function routineAfterRun(end: {
+  state: 'succeeded' | 'failed' | 'cancelled' | 'skipped';
+  ownFault: boolean;
+}): Sql {
+  // Nothing ran, so nothing is counted and nobody is told.
+  if (end.state === 'skipped') {
+    return sql`routine as (select null::text as name, null::text as webhook_url,
+        null::timestamptz as webhook_failed_at, null::text as state_reason, false as paused)`;
+  }
+  if (end.state === 'failed' && end.ownFault) return countFailure;
+  const failures =
+    end.state === 'succeeded'
+      ? sql`case when ended.trigger = 'schedule' then 0 else r.consecutive_failures end`
+      : sql`r.consecutive_failures`;
+  return sql`routine as (
+        update routines r set last_run_at = now(), consecutive_failures = ${failures}
+        from ended where r.id = ended.routine_id
+        returning r.name, r.webhook_url, r.webhook_failed_at, r.state_reason, false as paused
+      )`;
+}
+
+/** Counts the failures in a row of scheduled runs; a person's own attempts neither count nor clear. */
+const counted = sql`case when ended.trigger = 'schedule' then r.consecutive_failures + 1
+            else r.consecutive_failures end`;
+
+const pauses = sql`(ended.trigger = 'schedule' and r.state = any(${statesBefore('paused', 'service')})
+            and r.consecutive_failures + 1 >= r.pause_after_failures)`;
+
+/** Locks the routine before it is updated, so that of two runs that end at the same time one has paused it. */
+const countFailure = sql`before as (
+        select r.id, r.state from ended join routines r on r.id = ended.routine_id for no key update of r
+      ), routine as (
+        update routines r set
+          last_run_at = now(),
+          consecutive_failures = ${counted},
+          state = case when ${pauses} then 'paused' else r.state end,
+          state_reason = case when ${pauses}
+            then 'paused after ' || r.pause_after_failures || ' failed runs in a row' else r.state_reason end,
+          next_run_at = case when ${pauses} then null else r.next_run_at end,
+          version = case when ${pauses} then r.version + 1 else r.version end
+        from ended, before where r.id = before.id
+        returning r.name, r.webhook_url, r.webhook_failed_at, r.state_reason,
+          before.state <> 'paused' and r.state = 'paused' as paused
+      )`;

@@ -1,0 +1,21 @@
+import type { RoutineEditor } from '#core/connections/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { lockRoutine } from './queries.ts';
+import type { QueuedRuns } from './queued-runs.ts';
+import { statesBefore } from './states.ts';
+import { returnToDraft } from './writes.ts';
+
+/** Lets the subjects below this one make changes that are material for routines. */
+export function createRoutineEditor(queuedRuns: QueuedRuns): RoutineEditor {
+  return {
+    async hold(tx, projectId, routineId) {
+      const { state } = await lockRoutine(tx, projectId, routineId);
+      if (!statesBefore('draft').includes(state)) throw new AppError('routine_archived');
+    },
+    async returnToDraft(tx, input) {
+      const changed = await returnToDraft(tx, input);
+      await queuedRuns.skip(tx, changed, 'superseded');
+      return changed;
+    },
+  };
+}

@@ -1,0 +1,52 @@
+const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
+
+/** Lists the placeholders that every run has a value for. */
+export const BUILT_IN_VARIABLES = ['now', 'date', 'routine.name', 'run.id'] as const;
+export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
+
+/** Returns the placeholders that neither `variables` nor the built-ins have a value for, each once. */
+export function unknownPlaceholders(
+  instructions: string,
+  variables: Readonly<Record<string, string>>,
+): string[] {
+  const asked = Array.from(instructions.matchAll(PLACEHOLDER), (match) => match[1] ?? '');
+  return [...new Set(asked)].filter((name) => !isBuiltIn(name) && !Object.hasOwn(variables, name));
+}
+
+/** Fills in the placeholders. Placeholders inside a value are not filled in; unknown ones stay as they are. */
+export function fillPlaceholders(
+  instructions: string,
+  variables: Readonly<Record<string, string>>,
+  builtIns: Readonly<Record<BuiltInVariable, string>>,
+): string {
+  return instructions.replaceAll(
+    PLACEHOLDER,
+    (whole, name: string) => valueOf(name, variables, builtIns) ?? whole,
+  );
+}
+
+/** Returns the length that `fillPlaceholders` would come to, in characters, without making the text. */
+export function filledLength(
+  instructions: string,
+  variables: Readonly<Record<string, string>>,
+  builtIns: Readonly<Record<BuiltInVariable, string>>,
+): number {
+  let length = instructions.length;
+  for (const [whole, name = ''] of instructions.matchAll(PLACEHOLDER)) {
+    length += (valueOf(name, variables, builtIns) ?? whole).length - whole.length;
+  }
+  return length;
+}
+
+function valueOf(
+  name: string,
+  variables: Readonly<Record<string, string>>,
+  builtIns: Readonly<Record<BuiltInVariable, string>>,
+): string | undefined {
+  if (isBuiltIn(name)) return builtIns[name];
+  return Object.hasOwn(variables, name) ? variables[name] : undefined;
+}
+
+function isBuiltIn(name: string): name is BuiltInVariable {
+  return BUILT_IN_VARIABLES.some((builtIn) => builtIn === name);
+}

@@ -1,0 +1,26 @@
+import { readRoutine } from './queries.ts';
+import { patchRoutine, type SaveDeps, type SavedRoutine } from './save.ts';
+import { readVersion } from './versions.ts';
+
+/**
+ * Gives a routine the instructions, variables, model, skills and limits of one of its versions again, as a new revision
+ * that nobody has proven yet. Its tools stay as they are confirmed now. A version that is the present one changes
+ * nothing.
+ * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and what `checkRoutine` throws
+ */
+export async function restoreVersion(
+  deps: SaveDeps,
+  input: { id: string; projectId: string; revision: number; actor: string },
+): Promise<SavedRoutine> {
+  const { id, projectId, actor } = input;
+  await readRoutine(deps.database, projectId, id);
+  const version = await readVersion(deps.database, { id, projectId }, input.revision);
+  const { instructions, variables, model, skills, limits } = version;
+  return patchRoutine(deps, {
+    id,
+    projectId,
+    patch: { instructions, variables, model, skills, limits },
+    expectedVersions: undefined,
+    origin: { actor, restoredFrom: version.revision },
+  });
+}

@@ -1,0 +1,56 @@
+import { sectionLength, type SkillSize } from '#core/skills/index.ts';
+import { invalid } from '#lib/errors.ts';
+import { filledLength, type BuiltInVariable } from './placeholders.ts';
+
+/** Limits the text that a run gives to its model, in characters: instructions with their placeholders, and skills. */
+const MAX_PROMPT_LENGTH = 400_000;
+
+/** Limits the values of all variables together, in characters. */
+const MAX_VARIABLES_LENGTH = 100_000;
+
+export interface PromptParts {
+  readonly instructions: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly builtIns: Readonly<Record<BuiltInVariable, string>>;
+  readonly skills: readonly SkillSize[];
+}
+
+/**
+ * Counts the rendered text from the lengths of its parts: 95,000 characters of `{{a}}` with a value of 10,000 would be
+ * 190 million.
+ */
+function promptLength({ instructions, variables, builtIns, skills }: PromptParts): number {
+  const sections = skills.map((skill) => sectionLength(skill) + 2);
+  return filledLength(instructions, variables, builtIns) + sum(sections);
+}
+
+/** Tells whether a run's text or variables pass their limits. */
+export function isPromptTooLarge(parts: PromptParts): boolean {
+  return (
+    variablesLength(parts.variables) > MAX_VARIABLES_LENGTH ||
+    promptLength(parts) > MAX_PROMPT_LENGTH
+  );
+}
+
+/** Refuses a routine whose text would be too large. @throws {AppError} `invalid_request` naming the field */
+export function checkTextLimits(parts: PromptParts): void {
+  if (variablesLength(parts.variables) > MAX_VARIABLES_LENGTH) {
+    const message = `the values are longer than ${MAX_VARIABLES_LENGTH} characters together`;
+    throw invalid([{ path: 'variables', message }]);
+  }
+  const { instructions, variables, builtIns } = parts;
+  const whole = promptLength(parts);
+  if (whole <= MAX_PROMPT_LENGTH) return;
+  const alone = filledLength(instructions, variables, builtIns);
+  const path = alone > MAX_PROMPT_LENGTH ? 'instructions' : 'skills';
+  const message = `instructions and skills come to ${whole} characters when rendered, of ${MAX_PROMPT_LENGTH} at most`;
+  throw invalid([{ path, message }]);
+}
+
+function variablesLength(variables: Readonly<Record<string, string>>): number {
+  return sum(Object.values(variables).map((value) => value.length));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}

@@ -1,0 +1,43 @@
+import type { VersionTool } from '#core/tools/index.ts';
+import type { RoutineFields } from './routine.ts';
+
+/** Everything that is material for a routine, by the names that a comparison of two versions gives. */
+export const VERSION_FIELDS = [
+  'instructions',
+  'variables',
+  'model',
+  'skills',
+  'limits',
+  'tools',
+] as const;
+export type VersionField = (typeof VERSION_FIELDS)[number];
+
+export interface VersionSummary {
+  readonly revision: number;
+  readonly createdAt: Date;
+  /** Id of the person, or of the API key, that made the change; null when the service did. */
+  readonly createdBy: string | null;
+  /** The revision whose text this one took over again. */
+  readonly restoredFrom: number | null;
+  /** What differs from the version before; empty for the first one on record. */
+  readonly changed: readonly VersionField[];
+}
+
+/** One revision of a routine, as its runs carry it out. */
+export interface Version extends VersionSummary, MaterialFields {
+  readonly routineId: string;
+  /** The tools that were automatic; a record only, as a restoration keeps the confirmations of today. */
+  readonly tools: readonly VersionTool[];
+}
+
+export type MaterialFields = Pick<
+  RoutineFields,
+  'instructions' | 'variables' | 'model' | 'skills' | 'limits'
+>;
+
+/** Who makes a version, and from which. */
+export interface VersionOrigin {
+  /** Id of the person, or of the API key; null for the service itself. */
+  readonly actor: string | null;
+  readonly restoredFrom?: number | undefined;
+}

@@ -1,0 +1,82 @@
+import { automaticToolsJson } from '#core/tools/index.ts';
+import { row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Page } from '#lib/paging.ts';
+import type { Version, VersionOrigin, VersionSummary } from './version.ts';
+
+/**
+ * Inserts the version of each routine that the same statement writes: its common table expression `written` returns
+ * whole rows of `routines`. A version never changes afterwards, so what differs from the one before is found out once.
+ */
+export function insertVersions(origin: VersionOrigin): Sql {
+  return sql`
+    insert into routine_versions (routine_id, revision, project_id, instructions, variables, model_provider,
+      model_connection_id, model_id, skills, max_steps, timeout_seconds, max_total_tokens, max_output_tokens,
+      max_queue_seconds, tools, changed, created_by, restored_from)
+    select r.id, r.revision, r.project_id, r.instructions, r.variables, r.model_provider, r.model_connection_id,
+      r.model_id, r.skills, r.max_steps, r.timeout_seconds, r.max_total_tokens, r.max_output_tokens,
+      r.max_queue_seconds, tools.now,
+      array_remove(array[
+        case when r.instructions <> before.instructions then 'instructions' end,
+        case when r.variables <> before.variables then 'variables' end,
+        case when (r.model_provider, r.model_connection_id, r.model_id)
+          is distinct from (before.model_provider, before.model_connection_id, before.model_id)
+          and before.revision is not null then 'model' end,
+        case when r.skills <> before.skills then 'skills' end,
+        case when (r.max_steps, r.timeout_seconds, r.max_total_tokens, r.max_output_tokens, r.max_queue_seconds)
+          is distinct from
+            (before.max_steps, before.timeout_seconds, before.max_total_tokens, before.max_output_tokens,
+              before.max_queue_seconds)
+          and before.revision is not null then 'limits' end,
+        case when tools.now <> before.tools then 'tools' end
+      ], null), ${origin.actor}, ${origin.restoredFrom ?? null}::integer
+    from written r
+    cross join lateral (select ${automaticToolsJson({ id: sql`r.id`, projectId: sql`r.project_id` })} as now) tools
+    left join routine_versions before on before.routine_id = r.id and before.revision = r.revision - 1
+  `;
+}
+
+const summaryColumns = sql`
+  revision, created_at as "createdAt", created_by as "createdBy", restored_from as "restoredFrom", changed
+`;
+
+/** Lists the versions of a routine, the newest first; the page's cursor is a revision. */
+export function listVersions(
+  db: Db,
+  routine: { projectId: string; id: string },
+  page: Page,
+): Promise<VersionSummary[]> {
+  const before = page.after === undefined ? null : Number(page.after);
+  return rows<VersionSummary>(
+    db,
+    sql`
+      select ${summaryColumns} from routine_versions
+      where routine_id = ${routine.id} and project_id = ${routine.projectId}
+        and (${before}::integer is null or revision < ${before})
+      order by revision desc limit ${page.limit + 1}
+    `,
+  );
+}
+
+/** @throws {AppError} `version_not_found` */
+export async function readVersion(
+  db: Db,
+  routine: { projectId: string; id: string },
+  revision: number,
+): Promise<Version> {
+  const found = await row<Version>(
+    db,
+    sql`
+      select ${summaryColumns}, routine_id as "routineId", instructions, variables, skills, tools,
+        jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id)
+          as model,
+        jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds,
+          'maxTotalTokens', max_total_tokens, 'maxOutputTokens', max_output_tokens,
+          'maxQueueSeconds', max_queue_seconds) as limits
+      from routine_versions
+      where routine_id = ${routine.id} and project_id = ${routine.projectId} and revision = ${revision}
+    `,
+  );
+  if (found === undefined) throw new AppError('version_not_found');
+  return found;
+}

@@ -1,0 +1,149 @@
+import { empty, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { columns } from './queries.ts';
+import type { Routine, RoutineFields } from './routine.ts';
+import { statesBefore, type StateMove } from './states.ts';
+import type { VersionOrigin } from './version.ts';
+import { insertVersions } from './versions.ts';
+
+/** Inserts a draft with its first version; returns undefined when an earlier attempt of the same request has inserted it. */
+export async function insertRoutine(
+  db: Db,
+  input: RoutineFields & {
+    id: string;
+    projectId: string;
+    webhookSecret: string | null;
+    origin: VersionOrigin;
+  },
+): Promise<Routine | undefined> {
+  const { model, limits, budget } = input;
+  return row<Routine>(
+    db,
+    sql`
+      with written as (
+        insert into routines (
+          id, project_id, name, instructions, variables, schedule, timezone,
+          model_provider, model_connection_id, model_id, skills, overlap, misfire,
+          max_steps, timeout_seconds, max_total_tokens, max_output_tokens, max_queue_seconds, max_tokens_per_day,
+          max_cost_usd_per_month,
+          pause_after_failures, webhook_url, webhook_secret
+        ) values (
+          ${input.id}, ${input.projectId}, ${input.name}, ${input.instructions}, ${JSON.stringify(input.variables)},
+          ${input.schedule}, ${input.timezone}, ${model.provider}, ${model.connectionId}, ${model.modelId},
+          ${input.skills}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
+          ${limits.maxTotalTokens}, ${limits.maxOutputTokens}, ${limits.maxQueueSeconds}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
+          ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.webhookSecret}
+        )
+        on conflict (id) do nothing
+        returning *
+      ), version as (${insertVersions(input.origin)})
+      select ${columns} from written
+    `,
+  );
+}
+
+/** A change of a routine as it is written to its row. */
+export interface RoutineChange {
+  readonly fields: RoutineFields;
+  /** Returns the routine to draft as a new version, of this origin; undefined when nothing material changes. */
+  readonly version: VersionOrigin | undefined;
+  /** The next time, unless the change is material. */
+  readonly nextRunAt: Date | null;
+  /** Starts deliveries again that a 410 has stopped. */
+  readonly rearmWebhook: boolean;
+}
+
+/** Writes every column a caller may change; the caller holds the row. */
+export async function updateRoutine(
+  tx: Db,
+  { id, projectId }: Routine,
+  change: RoutineChange,
+): Promise<Routine> {
+  const { fields, version } = change;
+  const { model, limits, budget } = fields;
+  const updated = await row<Routine>(
+    tx,
+    sql`
+      with written as (
+        update routines set
+          name = ${fields.name}, instructions = ${fields.instructions},
+          variables = ${JSON.stringify(fields.variables)}, schedule = ${fields.schedule},
+          timezone = ${fields.timezone}, model_provider = ${model.provider},
+          model_connection_id = ${model.connectionId}, model_id = ${model.modelId}, skills = ${fields.skills},
+          overlap = ${fields.overlap}, misfire = ${fields.misfire}, max_steps = ${limits.maxSteps},
+          timeout_seconds = ${limits.timeoutSeconds}, max_total_tokens = ${limits.maxTotalTokens},
+          max_output_tokens = ${limits.maxOutputTokens}, max_queue_seconds = ${limits.maxQueueSeconds},
+          max_tokens_per_day = ${budget.maxTokensPerDay}, max_cost_usd_per_month = ${budget.maxCostUsdPerMonth},
+          pause_after_failures = ${fields.pauseAfterFailures},
+          webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
+          webhook_url = ${fields.webhookUrl},
+          ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
+          version = version + 1, updated_at = now()
+        where id = ${id} and project_id = ${projectId} ${version ? sql`and ${mayMove('draft')}` : empty}
+        returning *
+      ) ${version ? sql`, version as (${insertVersions(version)})` : empty}
+      select ${columns} from written
+    `,
+  );
+  if (updated === undefined) throw new AppError('routine_not_found');
+  return updated;
+}
+
+/** Moves a routine whose row the caller holds, and resets its count of failures in a row. */
+export async function moveRoutine(
+  tx: Db,
+  { id, projectId }: Routine,
+  to: { state: Exclude<StateMove, 'draft'>; nextRunAt: Date | null },
+): Promise<Routine> {
+  const moved = await row<Routine>(
+    tx,
+    sql`
+      update routines set
+        state = ${to.state}, state_reason = null, next_run_at = ${to.nextRunAt}, consecutive_failures = 0,
+        archived_at = case when ${to.state}::text = 'archived' then now() end,
+        version = version + 1, updated_at = now()
+      where id = ${id} and project_id = ${projectId} and ${mayMove(to.state)}
+      returning ${columns}
+    `,
+  );
+  if (moved === undefined) throw new AppError('routine_not_found');
+  return moved;
+}
+
+/**
+ * Returns routines to draft after a material change that is not in their own rows, like one of their tools.
+ * @param input.reason shown on the routine; null where a person made the change on the routine itself
+ * @returns the ids of those that were changed
+ */
+export async function returnToDraft(
+  tx: Db,
+  input: {
+    projectId: string;
+    routineIds: readonly string[];
+    reason: string | null;
+    actor: string | null;
+  },
+): Promise<string[]> {
+  if (input.routineIds.length === 0) return [];
+  const changed = await rows<{ id: string }>(
+    tx,
+    sql`
+      with written as (
+        update routines set ${draft(input.reason)}, version = version + 1, updated_at = now()
+        where id = any(${input.routineIds}) and project_id = ${input.projectId} and ${mayMove('draft')}
+        returning *
+      ), version as (${insertVersions({ actor: input.actor })})
+      select id from written
+    `,
+  );
+  return changed.map(({ id }) => id);
+}
+
+/** Assigns the columns of a material change: a new revision, which has no proof run and no next time. */
+function draft(reason: string | null): Sql {
+  return sql`state = 'draft', state_reason = ${reason}, revision = revision + 1, next_run_at = null`;
+}
+
+function mayMove(to: StateMove): Sql {
+  return sql`state = any(${statesBefore(to)})`;
+}

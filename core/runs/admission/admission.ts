@@ -1,0 +1,119 @@
+import type { Engine, StartableRun } from '#core/engine/index.ts';
+import type { Database } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+
+import { admitRuns, postponeStart, recordStarts, retakeUnstarted } from './admit.ts';
+import type { AdmissionRule } from './room.ts';
+
+export interface AdmissionDeps {
+  readonly database: Database;
+  readonly engine: Pick<Engine, 'startRun'>;
+  readonly rule: AdmissionRule;
+  readonly log: Log;
+}
+
+export interface AdmissionReport {
+  readonly started: number;
+  /** Whether Temporal could not be reached: what was admitted is started when it is back. */
+  readonly unavailable: boolean;
+}
+
+export interface Admission {
+  readonly rule: AdmissionRule;
+  /**
+   * Admits and starts runs until nothing more fits. Callers meanwhile share the round that is under way, which then
+   * looks once more, so that no room and no run is overlooked.
+   * @throws when Postgres cannot be reached
+   */
+  admit(): Promise<AdmissionReport>;
+  /** Does the same in the background, for callers that must not wait; a failure is logged and the next call's. */
+  nudge(): void;
+  /** Resolves when nothing is under way. */
+  settled(): Promise<void>;
+}
+
+/** Starts in flight at a time: enough to keep Temporal's one shard busy, few enough to stop quickly. */
+const CONCURRENCY = 16;
+
+/** So many starts that fail in a row mean that Temporal is away, not that a run is wrong. */
+const FAILURES_IN_A_ROW = 3;
+
+const PAUSE_MS = 5_000;
+
+export function createAdmission(deps: AdmissionDeps): Admission {
+  let round: Promise<AdmissionReport> | undefined;
+  let askedAgain = false;
+
+  async function admitAll(): Promise<AdmissionReport> {
+    let started = 0;
+    do {
+      askedAgain = false;
+      const wave = await startAll(deps);
+      started += wave.started;
+      if (wave.unavailable) return { started, unavailable: true };
+    } while (askedAgain);
+    return { started, unavailable: false };
+  }
+
+  function admit(): Promise<AdmissionReport> {
+    askedAgain = true;
+    return (round ??= admitAll().finally(() => {
+      round = undefined;
+    }));
+  }
+
+  return {
+    rule: deps.rule,
+    admit,
+    nudge() {
+      admit().catch((err: unknown) => deps.log.warn({ err }, 'runs could not be admitted'));
+    },
+    async settled() {
+      await round?.catch(() => undefined);
+    },
+  };
+}
+
+/** Starts what is startable, `CONCURRENCY` at a time, until nothing more is or Temporal is away. */
+async function startAll(deps: AdmissionDeps): Promise<AdmissionReport> {
+  const { database, engine, rule, log } = deps;
+  const underWay = new Set<Promise<void>>();
+  const started: string[] = [];
+  let failures = 0;
+
+  async function start(run: StartableRun): Promise<void> {
+    try {
+      await engine.startRun(run);
+      failures = 0;
+      started.push(run.id);
+    } catch (err) {
+      failures += 1;
+      log.warn({ err, runId: run.id }, 'a run could not be started and is tried again');
+      // While Postgres is away too, the lease runs out by itself.
+      await postponeStart(database, run.id, PAUSE_MS).catch(() => undefined);
+    }
+  }
+
+  async function take(limit: number): Promise<StartableRun[]> {
+    const overdue = await retakeUnstarted(database, limit);
+    if (overdue.length >= limit) return overdue;
+    const next = await admitRuns(database, rule, limit - overdue.length);
+    return [...overdue, ...next];
+  }
+
+  try {
+    while (failures < FAILURES_IN_A_ROW) {
+      const runs = await take(CONCURRENCY - underWay.size);
+      if (runs.length === 0) break;
+      for (const run of runs) {
+        const starting: Promise<void> = start(run).finally(() => underWay.delete(starting));
+        underWay.add(starting);
+      }
+      if (underWay.size >= CONCURRENCY) await Promise.race(underWay);
+    }
+  } finally {
+    await Promise.all(underWay);
+    await recordStarts(database, started);
+  }
+  return { started: started.length, unavailable: failures >= FAILURES_IN_A_ROW };
+}

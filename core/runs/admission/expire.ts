@@ -1,0 +1,24 @@
+import { rows, sql } from '#lib/database/index.ts';
+import { endRun, type EndRunDeps } from '../end-run.ts';
+import { skip } from '../ending.ts';
+
+/** Runs passed over in one round; the next tick goes on. */
+const BATCH = 500;
+
+/**
+ * Passes over the runs that have waited longer than `limits.maxQueueSeconds` without beginning, whether they were
+ * admitted or not.
+ * @returns how many
+ */
+export async function expireQueued(deps: EndRunDeps): Promise<number> {
+  const expired = await rows<{ id: string }>(
+    deps.database,
+    sql`
+      select id from runs
+      where state = 'queued' and started_at is null and queue_until <= now()
+      order by queue_until limit ${BATCH}
+    `,
+  );
+  for (const { id } of expired) await endRun(deps, id, skip('queue_expired'));
+  return expired.length;
+}

@@ -1,0 +1,37 @@
+import { runsAtATimeOf } from '#core/billing/index.ts';
+import { row, sql, type Db } from '#lib/database/index.ts';
+import { admitted, type AdmissionRule } from './room.ts';
+
+/** Everything that a queued run can wait for. */
+export const WAITS = {
+  worker: 'no worker is there',
+  slot: 'the workers are busy',
+  organization_limit: 'the organization has as many runs at a time as its plan allows',
+  previous_run: 'an earlier run of the routine is still open',
+  start: 'it has been let in and its workflow is about to begin',
+} as const;
+export type Wait = keyof typeof WAITS;
+
+/** Returns what a run waits for; null when it does not wait. */
+export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promise<Wait | null> {
+  const found = await row<{ wait: Wait | null }>(
+    db,
+    sql`
+      select case
+        when runs.state <> 'queued' then null
+        when runs.admitted_at is not null then 'start'
+        when runs.after_previous and exists (
+          select from runs previous where previous.routine_id = runs.routine_id
+            and previous.state in ('queued', 'running') and previous.admitted_at is not null) then 'previous_run'
+        when not exists (
+          select from worker_slots where task_queue = ${rule.taskQueue} and expires_at > now()) then 'worker'
+        when (select count(*) from runs open where ${admitted} and open.organization_id = o.id)
+          >= ${runsAtATimeOf(rule.planRule)} then 'organization_limit'
+        else 'slot'
+      end as wait
+      from runs join organizations o on o.id = runs.organization_id
+      where runs.id = ${runId}
+    `,
+  );
+  return found?.wait ?? null;
+}

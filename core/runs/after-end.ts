@@ -1,0 +1,27 @@
+import type { Engine } from '#core/engine/index.ts';
+import { kickDelivery } from '#core/webhooks/index.ts';
+import type { Log } from '#lib/log.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
+import type { Admission } from './admission/admission.ts';
+import type { RecordedEnd } from './ending.ts';
+
+export interface AfterEndDeps {
+  readonly engine: Engine;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly admission: Admission;
+}
+
+/**
+ * Does everything that follows the end of a run, to be called when the end is committed: counts the run, lets in the
+ * next one and starts the webhook deliveries. Never throws: whatever cannot be started now is started by a tick.
+ */
+export async function afterEnd(deps: AfterEndDeps, end: RecordedEnd): Promise<void> {
+  const { state, reason, failureClass } = end.ending;
+  deps.metrics.runEnded({ state, reason, failureClass });
+  if (failureClass === 'platform') {
+    deps.log.error({ runId: end.runId, reason }, 'a run failed because of the service itself');
+  }
+  if (end.othersWait) deps.admission.nudge();
+  for (const delivery of end.deliveries) await kickDelivery(deps.engine, delivery, deps.log);
+}

@@ -1,0 +1,50 @@
+import { execute, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import type { OpenBreaker } from './rule.ts';
+
+/** Whether the breaker of an account is open, as an SQL expression. */
+export function breakerIsOpen(account: Sql): Sql {
+  return sql`exists (
+    select from model_breakers b where b.account = ${account} and b.pause_until is not null
+  )`;
+}
+
+/** The number of open breakers, as an SQL expression. */
+export const openBreakers = sql`(select count(*) from model_breakers where pause_until is not null)`;
+
+/**
+ * Locks those of the accounts' breakers that are open, in one order so that ticks cannot deadlock. Of two ticks at the
+ * same time the second sees the probe that the first has taken.
+ */
+export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<OpenBreaker[]> {
+  return rows<OpenBreaker>(
+    tx,
+    sql`
+      select account, pause_until <= now() as "probeDue" from model_breakers
+      where account = any(${accounts}) and pause_until is not null
+      order by account for update
+    `,
+  );
+}
+
+/** Begins the next pause of breakers whose probe is on its way; if it gets lost, another follows after the pause. */
+export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
+  if (accounts.length === 0) return;
+  await execute(
+    tx,
+    sql`
+      update model_breakers set pause_from = now(), pause_until = now() + (pause_until - pause_from)
+      where account = any(${accounts})
+    `,
+  );
+}
+
+/** Deletes breakers of accounts that nobody has used for a day. */
+export async function forgetBreakers(db: Db): Promise<void> {
+  await execute(
+    db,
+    sql`
+      delete from model_breakers
+      where greatest(failed_at, pause_until) < now() - interval '24 hours'
+    `,
+  );
+}

@@ -1,0 +1,46 @@
+import { empty, sql, type Sql } from '#lib/database/index.ts';
+import type { RunEnding } from '../ending.ts';
+import { accountOf } from './account.ts';
+import {
+  FAILURES_TO_OPEN,
+  FIRST_PAUSE_SECONDS,
+  LONGEST_PAUSE_SECONDS,
+  providerVerdict,
+} from './rule.ts';
+
+/**
+ * Notes on the breaker of the model account how a run ended. It is a part of the statement that ends the run, whose
+ * common table expressions `ended` (the run) and `routine` it reads; its own, `breaker`, follows a comma. Reading
+ * `routine` makes sure that the routine is locked first, as a claim does it.
+ */
+export function breakerAfterRun(ending: RunEnding): Sql {
+  switch (providerVerdict(ending)) {
+    case 'unavailable':
+      return sql`, breaker as (${countFailure})`;
+    // Without a row, which is nearly always, this is one look into an empty index and locks nothing.
+    case 'available':
+      return sql`, breaker as (
+        delete from model_breakers b using ended, routine where b.account = ${accountOf(sql`ended`)}
+      )`;
+    default:
+      return empty;
+  }
+}
+
+const opens = sql`b.pause_until is null and b.failures + 1 >= ${FAILURES_TO_OPEN}`;
+
+/** Runs that had begun before the pause say nothing new: only later ones, the probe or a person's, prolong it. */
+const prolongs = sql`b.pause_from <= (select coalesce(started_at, created_at) from ended)`;
+
+const countFailure = sql`
+        insert into model_breakers as b (account, failures, failed_at)
+        select ${accountOf(sql`ended`)}, 1, now() from ended, routine where ${accountOf(sql`ended`)} is not null
+        on conflict (account) do update set
+          failures = b.failures + 1,
+          failed_at = now(),
+          pause_from = case when ${opens} or ${prolongs} then now() else b.pause_from end,
+          pause_until = case
+            when ${opens} then now() + ${FIRST_PAUSE_SECONDS} * interval '1 second'
+            when ${prolongs} then now() + least(2 * (b.pause_until - b.pause_from),
+              ${LONGEST_PAUSE_SECONDS} * interval '1 second')
+            else b.pause_until end`;

@@ -1,0 +1,51 @@
+import type { RunEnding } from '../ending.ts';
+import type { FailureReason } from '../states.ts';
+
+/** Runs in a row that fail because of the provider before the breaker of their model account opens. */
+export const FAILURES_TO_OPEN = 3;
+
+/** The pause of a breaker that has just opened. Every failure after it doubles the next one. */
+export const FIRST_PAUSE_SECONDS = 30;
+export const LONGEST_PAUSE_SECONDS = 300;
+
+/** These runs failed by themselves, after the provider had responded as it should. */
+const AFTER_A_RESPONSE: ReadonlySet<string> = new Set<FailureReason>([
+  'max_steps',
+  'max_total_tokens',
+  'model_refused',
+  'model_empty',
+  'output_truncated',
+  'content_filtered',
+]);
+
+/** Returns what the end of a run says about the provider of its model; undefined when it says nothing. */
+export function providerVerdict(
+  ending: Pick<RunEnding, 'state' | 'reason' | 'failureClass'>,
+): 'available' | 'unavailable' | undefined {
+  if (ending.failureClass === 'provider') return 'unavailable';
+  const responded = ending.reason !== null && AFTER_A_RESPONSE.has(ending.reason);
+  return ending.state === 'succeeded' || responded ? 'available' : undefined;
+}
+
+export interface OpenBreaker {
+  readonly account: string;
+  /** Its pause is over, so that one occurrence may probe the provider. */
+  readonly probeDue: boolean;
+}
+
+/** Divides occurrences whose breaker is open: one probe for each account whose pause is over, the rest is held back. */
+export function chooseProbes<T extends { readonly account: string }>(
+  occurrences: readonly T[],
+  breakers: readonly OpenBreaker[],
+): { readonly probes: readonly T[]; readonly heldBack: readonly T[] } {
+  const open = new Map(breakers.map((breaker) => [breaker.account, breaker.probeDue]));
+  const probes = new Map<string, T>();
+  const heldBack: T[] = [];
+  for (const occurrence of occurrences) {
+    const probeDue = open.get(occurrence.account);
+    if (probeDue === undefined) continue;
+    if (probeDue && !probes.has(occurrence.account)) probes.set(occurrence.account, occurrence);
+    else heldBack.push(occurrence);
+  }
+  return { probes: [...probes.values()], heldBack };
+}

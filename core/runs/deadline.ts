@@ -1,0 +1,27 @@
+/** The time that a run has left, as a signal for whatever is done in it. */
+export interface Deadline {
+  /** Aborts when the time is over, or when the caller's own signal does. */
+  readonly signal: AbortSignal;
+  /** Whether it was the time that ended it. */
+  isOver(): boolean;
+  remainingMs(): number;
+  /** Lets go of the timer. */
+  clear(): void;
+}
+
+/** The longest delay of a timer (2^31 - 1 ms, 24 days); longer ones would fire at once. */
+const LONGEST_MS = 2_147_483_647;
+
+/** Starts a clock of `remainingMs` beside the caller's signal. */
+export function startDeadline(remainingMs: number, signal: AbortSignal): Deadline {
+  const end = performance.now() + remainingMs;
+  // Not `AbortSignal.timeout`: its timer runs on when the work is over, and holds the work's whole async context.
+  const clock = new AbortController();
+  const timer = setTimeout(() => clock.abort(), Math.min(Math.max(remainingMs, 0), LONGEST_MS));
+  return {
+    signal: AbortSignal.any([signal, clock.signal]),
+    isOver: () => clock.signal.aborted && !signal.aborted,
+    remainingMs: () => Math.max(end - performance.now(), 0),
+    clear: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,26 @@
+import type { UnwantedReason } from '#core/routines/index.ts';
+import { row, sql } from '#lib/database/index.ts';
+import { endRun, type EndRunDeps } from './end-run.ts';
+import { skip } from './ending.ts';
+import type { StepOutcome } from './step-outcome.ts';
+import { unwantedReason } from './unwanted.ts';
+
+/**
+ * Skips a run that was about to begin although its routine was paused, changed or archived meanwhile.
+ * @returns undefined when the run is wanted, or has begun
+ */
+export async function endUnwanted(
+  deps: EndRunDeps,
+  runId: string,
+): Promise<StepOutcome | undefined> {
+  const found = await row<{ reason: UnwantedReason | null }>(
+    deps.database,
+    sql`
+      select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id
+      where runs.id = ${runId}
+    `,
+  );
+  if (found === undefined || found.reason === null) return undefined;
+  await endRun(deps, runId, skip(found.reason));
+  return { next: 'ended', state: 'skipped' };
+}

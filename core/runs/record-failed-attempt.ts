@@ -1,0 +1,31 @@
+import { row, sql, type Db } from '#lib/database/index.ts';
+import type { ModelFailure } from './model-failure.ts';
+
+export interface FailedAttempts {
+  /** Attempts of the step that failed because of its provider, this one included. */
+  readonly providerFailures: number;
+  /** Milliseconds that the run has left. */
+  readonly remainingMs: number;
+}
+
+/**
+ * Records on the step that an attempt failed and why, so that a run that is being retried shows the reason. Where
+ * another attempt has recorded the step or the run has ended, nothing is counted and the next attempt finds that out.
+ */
+export async function recordFailedAttempt(
+  db: Db,
+  step: { runId: string; index: number },
+  failure: ModelFailure,
+): Promise<FailedAttempts> {
+  const counted = await row<FailedAttempts>(
+    db,
+    sql`
+      update steps set error_message = ${failure.message}, provider_failures = provider_failures + 1
+      from runs
+      where run_id = ${step.runId} and index = ${step.index} and steps.state = 'started' and runs.id = run_id
+      returning provider_failures as "providerFailures",
+        ((timeout_seconds - extract(epoch from now() - runs.started_at)) * 1000)::float8 as "remainingMs"
+    `,
+  );
+  return counted ?? { providerFailures: 1, remainingMs: Number.POSITIVE_INFINITY };
+}

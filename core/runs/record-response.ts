@@ -1,0 +1,61 @@
+import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import type { RunContext } from './begin-step.ts';
+import { recordEnd } from './end-run.ts';
+import { endingOf, type RecordedEnd } from './ending.ts';
+import type { CallPlan } from './plan-tool-calls.ts';
+import {
+  recordModelStep,
+  recordStepAndSuccess,
+  settleLateStep,
+  type ModelStepRecord,
+} from './record-step.ts';
+import { readOutcome, type StepOutcome } from './step-outcome.ts';
+
+export interface RecordedResponse {
+  readonly outcome: StepOutcome;
+  /** The end of the run, when this step ended it. */
+  readonly end: RecordedEnd | undefined;
+}
+
+/**
+ * Records a model step with everything that the response leads to: the tool calls it asks for, or the end of the run.
+ * It records all of that or nothing: when another attempt was faster, its record stands, and when the run ended
+ * meanwhile, only the usage is added to it.
+ */
+export async function recordResponse(
+  database: Database,
+  run: RunContext,
+  record: ModelStepRecord,
+  calls: Pick<CallPlan, 'steps' | 'names'>,
+  timeLeft: () => number,
+): Promise<RecordedResponse> {
+  const { index } = record;
+  const ending = endingOf(record.response, { ...run, cutBy: record.cutBy });
+  if (ending === undefined) {
+    const recorded = await recordModelStep(database, record, calls.steps);
+    if (!recorded) return recordLate(database, record);
+    const nextIndex = index + 1 + calls.steps.length;
+    const remainingMs = timeLeft();
+    return {
+      outcome: { next: 'continue', toolCalls: calls.names, nextIndex, remainingMs },
+      end: undefined,
+    };
+  }
+  const outcome = { next: 'ended', state: ending.state } as const;
+  if (ending.state === 'succeeded' && !run.hasWebhook) {
+    const recorded = await recordStepAndSuccess(database, record, ending.result);
+    if (recorded !== undefined) {
+      return { outcome, end: { runId: run.id, ending, deliveries: [], ...recorded } };
+    }
+  }
+  return transaction(database, async (tx) => {
+    const recorded = await recordModelStep(tx, record, []);
+    if (!recorded) return recordLate(tx, record);
+    return { outcome, end: await recordEnd(tx, run.id, ending) };
+  });
+}
+
+async function recordLate(db: Db, record: ModelStepRecord): Promise<RecordedResponse> {
+  await settleLateStep(db, record);
+  return { outcome: await readOutcome(db, record.runId, record.index), end: undefined };
+}

@@ -1,0 +1,28 @@
+import type { Engine } from '#core/engine/index.ts';
+import { kickDelivery, redeliver } from '#core/webhooks/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import type { Admission } from './admission/admission.ts';
+import { readRunDetail } from './queries.ts';
+import type { RunDetail } from './run.ts';
+
+export interface RedeliverDeps {
+  readonly database: Db;
+  readonly engine: Pick<Engine, 'startDelivery'>;
+  readonly admission: Pick<Admission, 'rule'>;
+  readonly log: Log;
+}
+
+/**
+ * Sends a webhook delivery of a run again.
+ * @returns the run, with the delivery pending
+ * @throws {AppError} `run_not_found`, `delivery_not_found`
+ */
+export async function redeliverWebhook(
+  deps: RedeliverDeps,
+  input: { projectId: string; runId: string; deliveryId: string },
+): Promise<RunDetail> {
+  const delivery = await redeliver(deps.database, input);
+  await kickDelivery(deps.engine, delivery, deps.log);
+  return readRunDetail(deps, input.projectId, input.runId);
+}

@@ -1,0 +1,64 @@
+import { rows, sql, type Db } from '#lib/database/index.ts';
+import { afterEnd, type AfterEndDeps } from './after-end.ts';
+import { recordEnd } from './end-run.ts';
+import { replacement, type RecordedEnd, type RunEnding } from './ending.ts';
+import type { RunState } from './states.ts';
+
+/** Open runs of routines that are to stop, because the next occurrence takes their place or a person wants it. */
+export interface ReplacedRuns {
+  /** The ends of those that had not begun. */
+  readonly ends: readonly RecordedEnd[];
+  /** Those under way, which are to stop. */
+  readonly cancelled: readonly string[];
+}
+
+/** Makes the open runs of routines give way to the next occurrence, as `cancelOpenRuns` does. */
+export function replaceOpenRuns(tx: Db, routineIds: readonly string[]): Promise<ReplacedRuns> {
+  return cancelOpenRuns(tx, routineIds, replacement);
+}
+
+/**
+ * Cancels the open runs of routines, in the caller's transaction: queued ones end, running ones get the wish to be
+ * cancelled, which their next step and every sweep look at. The caller calls `afterReplacing` once it has committed.
+ */
+export async function cancelOpenRuns(
+  tx: Db,
+  routineIds: readonly string[],
+  ending: RunEnding,
+): Promise<ReplacedRuns> {
+  if (routineIds.length === 0) return { ends: [], cancelled: [] };
+  const open = await rows<{ id: string; state: RunState }>(
+    tx,
+    sql`
+      with open as (
+        select id from runs where routine_id = any(${routineIds}) and state in ('queued', 'running')
+        -- The end of a run locks the run before its routine; waiting for one that ends could be a deadlock.
+        for no key update skip locked
+      )
+      update runs set cancel_requested_at = coalesce(cancel_requested_at, now())
+      from open where runs.id = open.id
+      returning runs.id, state
+    `,
+  );
+  const ends: RecordedEnd[] = [];
+  for (const { id } of open.filter(({ state }) => state === 'queued')) {
+    const end = await recordEnd(tx, id, ending);
+    if (end !== undefined) ends.push(end);
+  }
+  return { ends, cancelled: open.filter(({ state }) => state === 'running').map(({ id }) => id) };
+}
+
+/** Does what follows: the ends that were recorded, and the news for Temporal, which the sweep repeats. */
+export async function afterReplacing(deps: AfterEndDeps, replaced: ReplacedRuns): Promise<void> {
+  for (const end of replaced.ends) await afterEnd(deps, end);
+  // All at once, so that a caller waits for one deadline and not for many while Temporal is away.
+  await Promise.all(
+    replaced.cancelled.map((id) =>
+      deps.engine
+        .cancelRun(id)
+        .catch((err: unknown) =>
+          deps.log.warn({ err, runId: id }, 'a sweep repeats the cancellation'),
+        ),
+    ),
+  );
+}

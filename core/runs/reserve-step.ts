@@ -1,0 +1,115 @@
+import type { ModelOption } from '#core/models/index.ts';
+import {
+  isLimited,
+  limitsOf,
+  MIN_OUTPUT_TOKENS,
+  reserve,
+  type OperatorCap,
+} from '#core/usage/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
+import type { RunContext } from './begin-step.ts';
+import type { FailureReason } from './states.ts';
+
+export interface ReserveDeps {
+  readonly database: Db;
+  readonly maxCostUsdPerOrganization?: OperatorCap;
+}
+
+/** What a model step may use. */
+export type Grant =
+  | {
+      readonly kind: 'granted';
+      /** Undefined leaves the output to the provider. */
+      readonly maxOutputTokens: number | undefined;
+      /** The reason for which the run ends if the model stops at that many tokens, where a limit lowered them. */
+      readonly cutBy: FailureReason | undefined;
+    }
+  | { readonly kind: 'wait'; readonly delayMs: number }
+  | { readonly kind: 'refused'; readonly reason: FailureReason }
+  /** The run has ended meanwhile, or a later attempt makes the step. */
+  | { readonly kind: 'overtaken' };
+
+/** The output that is reserved where neither the routine nor the model directory has a bound of it. */
+const DEFAULT_OUTPUT_TOKENS = 16_384;
+
+/**
+ * Reserves the most that the next model step can use: its input as counted, and its output. A run without a limit costs
+ * no statement; `limits.maxTotalTokens` costs none either, because nobody else uses those tokens.
+ */
+export async function reserveStep(
+  deps: ReserveDeps,
+  run: RunContext,
+  index: number,
+  { option, countInput }: { option: ModelOption; countInput: () => number },
+): Promise<Grant> {
+  const limits = limitsOf({ ...run, provider: run.model.provider }, deps.maxCostUsdPerOrganization);
+  const limited = limits.some(isLimited);
+  if (!limited && run.maxTotalTokens === null) {
+    return { kind: 'granted', maxOutputTokens: run.maxOutputTokens ?? undefined, cutBy: undefined };
+  }
+  const overBudget: FailureReason = run.modelSteps === 0 ? 'blocked_budget' : 'budget_exceeded';
+  if (option.prices === null && limits.some((limit) => limit.maxCostUsdPerMonth !== null)) {
+    return { kind: 'refused', reason: overBudget };
+  }
+  const inputTokens = countInput();
+  const wanted = run.maxOutputTokens ?? outputBound(option, inputTokens);
+  const left =
+    run.maxTotalTokens === null ? wanted : run.maxTotalTokens - run.totalTokens - inputTokens;
+  if (left < Math.min(wanted, MIN_OUTPUT_TOKENS)) {
+    return { kind: 'refused', reason: 'max_total_tokens' };
+  }
+  const outputTokens = Math.min(wanted, left);
+  const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
+  if (!limited) return { kind: 'granted', maxOutputTokens: outputTokens, cutBy: cutByRun };
+
+  const reservation = await reserve(
+    deps.database,
+    { runId: run.id, index, limits, inputTokens, outputTokens, prices: option.prices },
+    { begun: attemptUnderWay(run, index), unless: takeBackAttempt(run, index) },
+  );
+  switch (reservation?.verdict) {
+    case undefined:
+      return { kind: 'overtaken' };
+    case 'exceeded':
+      return { kind: 'refused', reason: overBudget };
+    case 'wait':
+      return { kind: 'wait', delayMs: delayAfter(run.stepAgeMs) };
+    case 'granted': {
+      const { maxOutputTokens } = reservation;
+      const cutBy = maxOutputTokens < outputTokens ? 'budget_exceeded' : cutByRun;
+      return { kind: 'granted', maxOutputTokens, cutBy };
+    }
+  }
+}
+
+function outputBound({ maxOutputTokens, contextTokens }: ModelOption, inputTokens: number): number {
+  const room = Math.max((contextTokens ?? Infinity) - inputTokens, MIN_OUTPUT_TOKENS);
+  return Math.min(maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS, room);
+}
+
+/**
+ * Locks the run before its step, as every other statement does, and only for the latest attempt: an end of the run, or a
+ * new attempt, waits for the reservation and sees it.
+ */
+function attemptUnderWay(run: RunContext, index: number) {
+  return sql`
+        with live as materialized (
+          select id from runs where id = ${run.id} and state = 'running' for share
+        )
+        select s.run_id from live join steps s on s.run_id = live.id
+        where s.index = ${index} and s.state = 'started' and s.attempt = ${run.attempt}
+        for no key update of s`;
+}
+
+/** An attempt that has to wait has sent nothing, so it does not count. */
+function takeBackAttempt(run: RunContext, index: number) {
+  return sql`
+        update steps set attempt = attempt - 1 from room
+        where run_id = ${run.id} and index = ${index} and room.verdict = 'wait'`;
+}
+
+/** Grows with the time that the step has waited, with some chance in it, so that those who wait do not ask together. */
+function delayAfter(waitedMs: number): number {
+  const delayMs = Math.min(Math.max(waitedMs / 4, 500), 15_000);
+  return Math.round(delayMs * (0.75 + Math.random() / 2));
+}

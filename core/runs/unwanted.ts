@@ -1,0 +1,45 @@
+import type { UnwantedReason } from '#core/routines/index.ts';
+import { execute, sql, type Db } from '#lib/database/index.ts';
+import { skip } from './ending.ts';
+
+/**
+ * Selects why a run that has not begun is no longer wanted, null when it is; reads `runs` and its routine as `r`. What
+ * a schedule starts is the proven version of an active routine and nothing else; what a person starts is the version
+ * that it was started with.
+ */
+export const unwantedReason = sql`case
+  when runs.state <> 'queued' then null
+  when r.state = 'archived' then 'archived'
+  when runs.trigger <> 'schedule' then null
+  when r.revision <> runs.routine_revision then 'superseded'
+  when r.state <> 'active' then 'paused'
+end`;
+
+/**
+ * Skips the runs of routines that have not begun, in the transaction that pauses, changes or archives the routines. A
+ * run that is locked just now is passed by: whoever begins it looks at the routine again, and waiting for it could be a
+ * deadlock, as the end of a run locks the run before its routine.
+ * @returns how many were skipped
+ */
+export async function skipUnwanted(
+  tx: Db,
+  routineIds: readonly string[],
+  reason: UnwantedReason,
+): Promise<number> {
+  if (routineIds.length === 0) return 0;
+  const ending = skip(reason);
+  return execute(
+    tx,
+    sql`
+      with unwanted as (
+        select id from runs
+        where routine_id = any(${routineIds}) and state = 'queued'
+          and (trigger = 'schedule' or ${reason === 'archived'}::boolean)
+        for no key update skip locked
+      )
+      update runs set state = ${ending.state}, reason = ${ending.reason}, error_message = ${ending.errorMessage},
+        finished_at = now()
+      from unwanted where runs.id = unwanted.id
+    `,
+  );
+}

@@ -1,0 +1,60 @@
+import type { Ajv, ErrorObject } from 'ajv';
+import { Ajv as AjvDraft7 } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { linearPattern } from './linear-pattern.ts';
+
+/** Says what is wrong with a value, or undefined when it is valid. */
+export type SchemaCheck = (value: unknown) => string | undefined;
+
+/** @throws {Error} when the schema is not JSON Schema or refers elsewhere */
+export function compileSchema(schema: Readonly<Record<string, unknown>>): SchemaCheck {
+  // An asynchronous schema answers with a promise, which is true whatever it holds.
+  if ('$async' in schema) throw new Error('asynchronous schemas are not supported');
+  const { Dialect, meta } = dialectOf(schema['$schema']);
+  void meta.validateSchema(schema, true);
+  // An instance each: in a shared one a schema could take the `$id` of another, or of the dialect itself.
+  const ajv = withFormats(new Dialect({ ...OPTIONS, validateSchema: false }));
+  const validate = ajv.compile(schema);
+  return (value) => {
+    if (validate(value)) return undefined;
+    return (validate.errors ?? []).slice(0, 5).map(showError).join('; ') || 'not valid';
+  };
+}
+
+const OPTIONS = {
+  strict: false,
+  logger: false,
+  // Nested references that are inlined would multiply the code.
+  inlineRefs: false,
+  // Ajv's own optimizer takes three quarters of the time, for checks that are made a few times.
+  code: { optimize: false, regExp: linearPattern },
+} as const;
+
+interface DialectSupport {
+  readonly Dialect: new (options: typeof OPTIONS & { validateSchema?: boolean }) => Ajv;
+  /** Checks schemas themselves; shared, because compiling a dialect's own schema takes longer than most. */
+  readonly meta: Ajv;
+}
+
+const DRAFT_7 = supportFor(AjvDraft7);
+const DRAFT_2020 = supportFor(Ajv2020);
+
+/** 2020-12 unless the schema says otherwise, as MCP has it; older dialects are read as draft 7. */
+function dialectOf(name: unknown): DialectSupport {
+  return typeof name === 'string' && /draft-0[4-7]/.test(name) ? DRAFT_7 : DRAFT_2020;
+}
+
+function supportFor(Dialect: DialectSupport['Dialect']): DialectSupport {
+  return { Dialect, meta: withFormats(new Dialect(OPTIONS)) };
+}
+
+function withFormats(ajv: Ajv): Ajv {
+  return formats.default(ajv);
+}
+
+function showError({ instancePath, message, params, keyword }: ErrorObject): string {
+  const extra =
+    keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : '';
+  return `${instancePath === '' ? 'arguments' : instancePath.slice(1).replaceAll('/', '.')} ${message ?? 'is not valid'}${extra}`;
+}

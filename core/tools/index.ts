@@ -1,0 +1,14 @@
+export { prepareCall, type AnsweredCall, type FailedCall, type ToolCallDeps } from './call.ts';
+export { changePolicy } from './change-policy.ts';
+export { discoverTools } from './discover.ts';
+export {
+  offeredTools,
+  offeredToolsJson,
+  type OfferedTool,
+  type OfferedToolJson,
+} from './offered.ts';
+export { POLICY_STATES, type ToolPolicy } from './policy.ts';
+export { listPolicies, policyUnchanged } from './queries.ts';
+export { automaticToolsJson, type VersionTool } from './snapshot.ts';
+export type { Refusal } from './refusal.ts';
+export { targetJson, targetOf, type TargetJson, type ToolTarget } from './target.ts';

@@ -1,0 +1,47 @@
+import type { JsonObject } from '#lib/json.ts';
+
+export const POLICY_STATES = ['disabled', 'automatic'] as const;
+export type PolicyState = (typeof POLICY_STATES)[number];
+
+/** Lets one routine use one tool of one connection without anybody being asked, within limits; or does not. */
+export interface ToolPolicy {
+  readonly id: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly connectionId: string;
+  readonly toolName: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject | null;
+  readonly annotations: JsonObject | null;
+  /** The hash of the definition above, which is the server's latest. */
+  readonly definitionHash: string;
+  /** The hash of the definition that a person confirmed; automatic only while both are the same. */
+  readonly confirmedHash: string | null;
+  readonly state: PolicyState;
+  readonly vanishedAt: Date | null;
+  /** Id of the person, or of the API key, that confirmed. */
+  readonly confirmedBy: string | null;
+  readonly confirmedAt: Date | null;
+  readonly maxCallsPerRun: number | null;
+  /** Arguments have to satisfy it besides the tool's own schema. */
+  readonly argumentSchema: JsonObject | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/**
+ * Tells whether a call that may have been carried out can be made again. The server's word alone is not enough: it
+ * counts because a person confirmed the definition it stands in, and a contradiction counts against it.
+ */
+export function isRepeatable(
+  policy: Pick<ToolPolicy, 'state' | 'annotations' | 'definitionHash' | 'confirmedHash'>,
+): boolean {
+  const { state, annotations, definitionHash, confirmedHash } = policy;
+  if (state !== 'automatic' || confirmedHash !== definitionHash || annotations === null)
+    return false;
+  const { readOnlyHint, idempotentHint, destructiveHint } = annotations;
+  if (readOnlyHint === true) return destructiveHint !== true;
+  return idempotentHint === true;
+}

@@ -1,0 +1,114 @@
+import { row, rows, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { afterCursor, type Page } from '#lib/paging.ts';
+import type { PolicyState, ToolPolicy } from './policy.ts';
+
+/** The columns of a policy, under the names of `ToolPolicy`. */
+export const policyColumns = sql`
+  id, project_id as "projectId", routine_id as "routineId", connection_id as "connectionId",
+  tool_name as "toolName", title, description, input_schema as "inputSchema", output_schema as "outputSchema",
+  annotations, definition_hash as "definitionHash", confirmed_hash as "confirmedHash", state,
+  vanished_at as "vanishedAt", confirmed_by as "confirmedBy", confirmed_at as "confirmedAt",
+  max_calls_per_run as "maxCallsPerRun", argument_schema as "argumentSchema", created_at as "createdAt",
+  updated_at as "updatedAt"
+`;
+
+export function listPolicies(
+  db: Db,
+  scope: { projectId: string; routineId: string },
+  page: Page,
+): Promise<ToolPolicy[]> {
+  return rows<ToolPolicy>(
+    db,
+    sql`
+      select ${policyColumns} from tool_policies
+      where project_id = ${scope.projectId} and routine_id = ${scope.routineId} ${afterCursor(page)}
+      order by id desc limit ${page.limit + 1}
+    `,
+  );
+}
+
+/** Lists the policies of one connection, in the order in which the server lists the tools. */
+export function listPoliciesOfConnection(
+  db: Db,
+  scope: { projectId: string; routineId: string; connectionId: string },
+): Promise<ToolPolicy[]> {
+  return rows<ToolPolicy>(
+    db,
+    sql`
+      select ${policyColumns} from tool_policies
+      where project_id = ${scope.projectId} and routine_id = ${scope.routineId}
+        and connection_id = ${scope.connectionId}
+      order by id
+    `,
+  );
+}
+
+/** @throws {AppError} `policy_not_found` */
+export async function readPolicy(
+  db: Db,
+  scope: { projectId: string; routineId: string; policyId: string },
+): Promise<ToolPolicy> {
+  const found = await row<ToolPolicy>(
+    db,
+    sql`
+      select ${policyColumns} from tool_policies
+      where id = ${scope.policyId} and routine_id = ${scope.routineId} and project_id = ${scope.projectId}
+    `,
+  );
+  if (found === undefined) throw new AppError('policy_not_found');
+  return found;
+}
+
+/** A condition for a statement: the policy is still automatic, and still as it was read. */
+export function policyUnchanged(policy: Pick<ToolPolicy, 'id' | 'projectId' | 'updatedAt'>): Sql {
+  return sql`exists (
+    select 1 from tool_policies p
+    where p.id = ${policy.id} and p.project_id = ${policy.projectId} and p.updated_at = ${policy.updatedAt}
+      and p.state = 'automatic' and p.confirmed_hash = p.definition_hash
+  )`;
+}
+
+export async function countAutomatic(db: Db, routineId: string): Promise<number> {
+  const found = await row<{ count: number }>(
+    db,
+    sql`
+      select count(*) as count from tool_policies where routine_id = ${routineId} and state = 'automatic'
+    `,
+  );
+  return found?.count ?? 0;
+}
+
+/** The part of a policy that a person sets. */
+export interface PolicyChange {
+  readonly state: PolicyState;
+  /** The person or key that confirms the present definition; undefined leaves the last confirmation as it is. */
+  readonly confirmedBy: string | undefined;
+  readonly maxCallsPerRun: number | null;
+  readonly argumentSchema: Readonly<Record<string, unknown>> | null;
+}
+
+export async function updatePolicy(
+  tx: Db,
+  policy: Pick<ToolPolicy, 'id' | 'projectId'>,
+  change: PolicyChange,
+): Promise<ToolPolicy> {
+  const confirms = change.confirmedBy !== undefined;
+  const { argumentSchema } = change;
+  const updated = await row<ToolPolicy>(
+    tx,
+    sql`
+      update tool_policies set
+        state = ${change.state}, max_calls_per_run = ${change.maxCallsPerRun},
+        argument_schema = ${argumentSchema === null ? null : storableJson(argumentSchema)},
+        confirmed_hash = case when ${confirms}::boolean then definition_hash else confirmed_hash end,
+        confirmed_by = case when ${confirms}::boolean then ${change.confirmedBy ?? null} else confirmed_by end,
+        confirmed_at = case when ${confirms}::boolean then now() else confirmed_at end,
+        updated_at = now()
+      where id = ${policy.id} and project_id = ${policy.projectId}
+      returning ${policyColumns}
+    `,
+  );
+  if (updated === undefined) throw new AppError('policy_not_found');
+  return updated;
+}

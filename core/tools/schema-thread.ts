@@ -1,0 +1,31 @@
+import { LRUCache } from 'lru-cache';
+import { serveJobs } from '#lib/bounded-thread.ts';
+import { compileSchema, type SchemaCheck } from './compile-schema.ts';
+
+/** Both as JSON text. Without a value, the schema is only compiled. */
+export interface SchemaJob {
+  readonly schema: string;
+  readonly value: string | undefined;
+}
+
+export interface SchemaJobResult {
+  /** Why the check could not be made. */
+  readonly error: string | undefined;
+  /** What is wrong with the value. */
+  readonly issue: string | undefined;
+}
+
+const checks = new LRUCache<string, SchemaCheck>({
+  max: 500,
+  memoMethod: (schema) => compileSchema(JSON.parse(schema)),
+});
+
+serveJobs(({ schema, value }: SchemaJob): SchemaJobResult => {
+  try {
+    const check = checks.memo(schema);
+    const issue = value === undefined ? undefined : check(JSON.parse(value));
+    return { error: undefined, issue };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : 'unknown', issue: undefined };
+  }
+});

@@ -1,0 +1,61 @@
+import { row, rows, sql, type Db } from '#lib/database/index.ts';
+
+/** The ways in which usage can be grouped. */
+export const USAGE_GROUPS = ['day', 'routine', 'model'] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+export interface UsageSum {
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  /** US dollars as a decimal string; null when no step had a price. */
+  readonly costUsd: string | null;
+  /** Model steps. */
+  readonly steps: number;
+}
+
+export interface GroupedUsage extends UsageSum {
+  /** A date, the id of a routine or the id of a model. */
+  readonly key: string;
+}
+
+/** The groups that one response holds: with more routines or models, those that used most. */
+export const MAX_USAGE_GROUPS = 1_000;
+
+const sums = sql`coalesce(sum(input_tokens), 0)::bigint as "inputTokens",
+  coalesce(sum(cached_input_tokens), 0)::bigint as "cachedInputTokens",
+  coalesce(sum(output_tokens), 0)::bigint as "outputTokens",
+  coalesce(sum(reasoning_tokens), 0)::bigint as "reasoningTokens",
+  trim_scale(sum(cost_usd))::text as "costUsd", coalesce(sum(steps), 0)::bigint as steps`;
+
+const KEYS = {
+  day: sql`to_char(day, 'YYYY-MM-DD')`,
+  routine: sql`routine_id`,
+  model: sql`model_id`,
+};
+
+const ORDER = {
+  day: sql`key`,
+  routine: sql`sum(input_tokens + output_tokens) desc, key`,
+  model: sql`sum(input_tokens + output_tokens) desc, key`,
+};
+
+/** Sums a project's usage over days, both included, as a whole and by group. */
+export async function readUsage(
+  db: Db,
+  projectId: string,
+  { from, to, groupBy }: { from: string; to: string; groupBy: UsageGroup },
+): Promise<{ total: UsageSum; groups: GroupedUsage[] }> {
+  const chosen = sql`from usage_days where project_id = ${projectId} and day between ${from}::date and ${to}::date`;
+  const total = await row<UsageSum>(db, sql`select ${sums} ${chosen}`);
+  if (total === undefined) throw new Error('no sum from the database');
+  const groups = await rows<GroupedUsage>(
+    db,
+    sql`
+      select ${KEYS[groupBy]} as key, ${sums} ${chosen}
+      group by 1 order by ${ORDER[groupBy]} limit ${MAX_USAGE_GROUPS}
+    `,
+  );
+  return { total, groups };
+}

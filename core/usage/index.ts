@@ -1,0 +1,14 @@
+export { budgetColumns, isLimited, limitsOf, type Budgets, type OperatorCap } from './budget.ts';
+export type { Budget } from '#core/identity/index.ts';
+export { MAX_USAGE_GROUPS, readUsage, USAGE_GROUPS, type UsageSum } from './history.ts';
+export { reserve } from './reserve.ts';
+export { releaseOfRun, settlement } from './settle.ts';
+export { MIN_OUTPUT_TOKENS, overBudget } from './totals.ts';
+export {
+  costOf,
+  estimatedTokens,
+  tokenCount,
+  totalTokens,
+  type Prices,
+  type Usage,
+} from './usage.ts';

@@ -1,0 +1,64 @@
+import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { isLimited, type ScopeLimits } from './budget.ts';
+
+/** The day and the month that spending is counted by. */
+export const today = sql`(now() at time zone 'utc')::date`;
+export const thisMonth = sql`date_trunc('month', now() at time zone 'utc')::date`;
+
+/** The fewest output tokens that a step is begun with. */
+export const MIN_OUTPUT_TOKENS = 256;
+
+/**
+ * Adds to the totals of scopes, one row each, as a statement for use as a CTE. Rows are locked in the order of their
+ * ids, so that steps which are recorded at once wait for each other and never in a circle. A statement of yesterday that
+ * was overtaken by one of today leaves today's total alone, as its row of the ledger does.
+ * @param source relation with `scope_id`, `tokens`, `cost_usd`, `reserved_tokens` and `reserved_cost_usd`
+ */
+export function addToTotals(source: Sql): Sql {
+  return sql`insert into usage_totals as t (scope_id, day, day_tokens, month, month_tokens, month_cost_usd,
+          reserved_tokens, reserved_cost_usd)
+        select scope_id, ${today}, tokens, ${thisMonth}, tokens, cost_usd, reserved_tokens, reserved_cost_usd
+        from ${source} as added order by scope_id
+        on conflict (scope_id) do update set
+          day = greatest(t.day, excluded.day),
+          day_tokens = case when t.day >= excluded.day then t.day_tokens else 0 end
+            + case when excluded.day >= t.day then excluded.day_tokens else 0 end,
+          month = greatest(t.month, excluded.month),
+          month_tokens = case when t.month >= excluded.month then t.month_tokens else 0 end
+            + case when excluded.month >= t.month then excluded.month_tokens else 0 end,
+          month_cost_usd = case when t.month >= excluded.month then t.month_cost_usd else 0 end
+            + case when excluded.month >= t.month then excluded.month_cost_usd else 0 end,
+          reserved_tokens = t.reserved_tokens + excluded.reserved_tokens,
+          reserved_cost_usd = t.reserved_cost_usd + excluded.reserved_cost_usd
+        returning scope_id`;
+}
+
+/**
+ * Returns those of the spenders, by their index, for whom a limit leaves less than any step can use. Reads one row for
+ * each scope that has a limit, by its key.
+ */
+export async function overBudget(
+  db: Db,
+  spenders: readonly (readonly ScopeLimits[])[],
+): Promise<ReadonlySet<number>> {
+  const limited = spenders.flatMap((limits, index) =>
+    limits.filter(isLimited).map((limit) => ({ index, ...limit })),
+  );
+  if (limited.length === 0) return new Set();
+  const over = await rows<{ index: number }>(
+    db,
+    sql`
+      select distinct l.index
+      from jsonb_to_recordset(${JSON.stringify(limited)}::jsonb)
+        as l(index integer, "scopeId" text, "maxTokensPerDay" bigint, "maxCostUsdPerMonth" numeric)
+      left join lateral (select * from usage_totals where scope_id = l."scopeId" limit 1) t on true
+      where l."maxTokensPerDay" - ${spentToday} < ${MIN_OUTPUT_TOKENS}
+        or l."maxCostUsdPerMonth" - ${spentThisMonth} <= 0
+    `,
+  );
+  return new Set(over.map(({ index }) => index));
+}
+
+/** The tokens of today and the cost of this month in a row `t` of `usage_totals`, which may be missing. */
+export const spentToday = sql`case when t.day >= ${today} then t.day_tokens else 0 end`;
+export const spentThisMonth = sql`case when t.month >= ${thisMonth} then t.month_cost_usd else 0 end`;

@@ -1,0 +1,49 @@
+import { Big } from 'big.js';
+
+/** Tokens of one model step. `cachedInputTokens` are part of the input, `reasoningTokens` part of the output. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  /** True when the provider stated no usage, so that input or output was counted from the texts. */
+  readonly estimated: boolean;
+}
+
+/** US dollars per token, as decimal strings. */
+export interface Prices {
+  readonly input: string;
+  readonly output: string;
+  readonly cachedInput: string | null;
+}
+
+export function totalTokens(usage: Pick<Usage, 'inputTokens' | 'outputTokens'>): number {
+  return usage.inputTokens + usage.outputTokens;
+}
+
+/** Returns a usable count for what a provider reports, which may be negative, fractional or missing. */
+export function tokenCount(claimed: unknown): number {
+  return typeof claimed === 'number' && Number.isFinite(claimed) && claimed > 0
+    ? Math.min(Math.round(claimed), MAX_TOKENS)
+    : 0;
+}
+
+const MAX_TOKENS = 1_000_000_000;
+
+/**
+ * Estimates the tokens of texts, which are sent or received together. Three bytes of UTF-8 a token is more than common
+ * tokenizers make of any language, so an estimate made beforehand holds as a bound.
+ */
+export function estimatedTokens(...texts: readonly string[]): number {
+  return Math.ceil(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 3);
+}
+
+/** Returns the step's cost in US dollars as a decimal string, or null when the directory quotes no price. */
+export function costOf(usage: Omit<Usage, 'estimated'>, prices: Prices | null): string | null {
+  if (prices === null) return null;
+  const cached = Math.min(usage.cachedInputTokens, usage.inputTokens);
+  const input = new Big(prices.input).times(usage.inputTokens - cached);
+  const cachedInput = new Big(prices.cachedInput ?? prices.input).times(cached);
+  const output = new Big(prices.output).times(usage.outputTokens);
+  return input.plus(cachedInput).plus(output).round(10).toFixed();
+}

@@ -1,0 +1,22 @@
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Far more than a value needs, and far less than the stack holds. */
+const MAX_DEPTH = 200;
+
+/** JSON with sorted keys and no white space, in the manner of RFC 8785. @throws {RangeError} when nested too deeply */
+export function canonicalJson(value: unknown, depth = 0): string {
+  if (depth > MAX_DEPTH) throw new RangeError('nested too deeply');
+  if (Array.isArray(value)) {
+    return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`;
+  }
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member, depth + 1)}`);
+  return `{${members.join(',')}}`;
+}

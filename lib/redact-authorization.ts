@@ -1,0 +1,22 @@
+const MARK = '[redacted]';
+
+/** The schemes of IANA's registry that carry a credential, and those that services made for themselves. */
+const SCHEME =
+  '(?:Basic|Bearer|Digest|DPoP|GNAP|Negotiate|NTLM|OAuth|Token|ApiKey|Api-Key|Key|AWS4-HMAC-SHA256|SCRAM-SHA-256)';
+
+/** A token (RFC 9110, `token68`), or parameters as Digest has them. */
+const CREDENTIALS = String.raw`(?:(?:[\w-]+=(?:"[^"]*"|[^\s,"']+),?\s*)+|[\w.~+/-]+=*)`;
+
+/** A header, as it stands in a request, an object or a command line. */
+const HEADER = new RegExp(
+  String.raw`\b(authorization["']?\s*[:=]\s*["']?${SCHEME})\s+${CREDENTIALS}`,
+  'gi',
+);
+
+/** The credential without its header, with a digit in it so that "Basic requirements" stays what it is. */
+const ALONE = /\b(Bearer|Basic|Token|ApiKey|DPoP|Negotiate)\s+(?=[\w.~+/-]*\d)[\w.~+/-]{16,}=*/gi;
+
+/** Takes the credentials of `Authorization` headers out of a text, whatever their scheme. */
+export function redactAuthorization(text: string): string {
+  return text.replaceAll(HEADER, `$1 ${MARK}`).replaceAll(ALONE, `$1 ${MARK}`);
+}

@@ -1,0 +1,64 @@
+import type { ParsedSchedule } from './parsed-schedule.ts';
+import { MINUTES_PER_DAY, nextLocalMinute } from './wall-clock.ts';
+import { type OffsetSpan, offsetSpanAt } from './zone-offsets.ts';
+
+// The rule. An *every-hour* schedule is one whose hour field admits all 24 hours, however written.
+//
+// 1. A schedule has an occurrence when the zone's wall clock shows a local time that its fields match.
+// 2. Twice: a local time that the clock shows twice is an occurrence the first time only, unless the
+//    minute or hour field is a wildcard (admits all its values) or has a step (`/`): then both times.
+//    So `30 1-3 * * *` runs once at 01:30, while `0 * * * *` and `*/15 * * * *` run every real hour and
+//    quarter, and `*/15 1 * * *` runs every quarter of both hours that are called one o'clock.
+// 3. Never: a local time that the clock skips is an occurrence at the first minute after the gap. All
+//    those of one gap are one occurrence, and the same one as rule 1's when that minute matches too.
+//    So `30 2 * * *`, `*/5 2 * * *` and `0 */2 * * *` run once at 03:00 when 02:00-03:00 is skipped.
+// 4. Rule 3 passes over an every-hour schedule: it names no hour that could be missed, so `7 * * * *`
+//    goes on at 03:07 without a run at 03:00 that nobody asked for. Only a date that is skipped whole
+//    (Apia had no 30 December 2011) is made up for as rule 3 says, because the schedule may name it.
+//
+// Occurrences are whole UTC minutes and local times have no seconds: where a historical offset has
+// seconds, the local time of a UTC minute is what the wall clock reads then, cut to the minute.
+
+/**
+ * Finds the first UTC minute at or after `from` at which a schedule occurs in a time zone, by the rule above.
+ * @throws {RangeError} when there is none within fifty years, or `Intl` does not know the zone
+ */
+export function nextOccurrenceMinute(
+  schedule: ParsedSchedule,
+  timeZone: string,
+  from: number,
+): number {
+  const horizon = from + HORIZON;
+  for (let minute = from; minute < horizon;) {
+    const span = offsetSpanAt(timeZone, minute);
+    if (minute === span.start && skipsOccurrence(schedule, span)) return minute;
+    // Local times below `unseen` were shown before the clock went back at the start of the span.
+    const unseen = span.start + span.previousOffset;
+    const local = minute + span.offset;
+    const earliest = schedule.bothPasses ? local : Math.max(local, unseen);
+    const next = nextLocalMinute(schedule, earliest, horizon);
+    if (next === undefined) break;
+    if (next < span.end + span.offset) return next - span.offset;
+    // Nothing is due until about `next`, so a far one is reached without measuring the spans before it.
+    // A clock that goes back soon after `minute` may still show earlier times again.
+    const isNear = span.end - minute < MARGIN;
+    minute = isNear ? span.end : Math.max(span.end, next - span.offset - MARGIN);
+  }
+  throw new RangeError(`the schedule "${schedule.expression}" has no occurrence in ${timeZone}`);
+}
+
+/** Tells whether the gap before the span, if there is one, skipped anything that rules 3 and 4 make up for. */
+function skipsOccurrence(schedule: ParsedSchedule, span: OffsetSpan): boolean {
+  let from = span.start + span.previousOffset;
+  let before = span.start + span.offset;
+  if (schedule.everyHour) {
+    from = Math.ceil(from / MINUTES_PER_DAY) * MINUTES_PER_DAY;
+    before = Math.floor(before / MINUTES_PER_DAY) * MINUTES_PER_DAY;
+  }
+  return from < before && nextLocalMinute(schedule, from, before) !== undefined;
+}
+
+// The rarest schedule, the fifth Monday of February, waits 40 years across a year like 2100.
+const HORIZON = 50 * 366 * MINUTES_PER_DAY;
+// Any two offsets differ by less.
+const MARGIN = 3 * MINUTES_PER_DAY;

@@ -1,0 +1,175 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { PlanRule } from '#core/billing/index.ts';
+import { admitRuns, retakeUnstarted } from '#core/runs/admission/admit.ts';
+import { announceSlots, withdrawSlots } from '#core/runs/index.ts';
+import { execute, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+
+let testDatabase: TestDatabase;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+});
+afterEach(async () => {
+  await execute(testDatabase.database, sql`delete from runs`);
+  await execute(testDatabase.database, sql`delete from worker_slots`);
+});
+afterAll(() => testDatabase.drop());
+
+const TASK_QUEUE = 'order';
+const SELF_HOSTED: PlanRule = { billingConfigured: false, defaultPlan: 'scale' };
+
+interface Fields {
+  readonly trigger?: 'schedule' | 'manual';
+  readonly state?: 'queued' | 'running' | 'succeeded';
+  readonly queuedForSeconds?: number;
+  readonly admitted?: boolean;
+  readonly afterPrevious?: boolean;
+}
+
+/** Plants runs of one routine, oldest first. */
+async function plantRuns(routine: Planted, count: number, fields: Fields = {}): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('run'));
+  await execute(
+    testDatabase.database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, queue_until, admitted_at, after_previous)
+      select id, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, ${fields.trigger ?? 'schedule'},
+        ${fields.state ?? 'queued'}, 1, 60, now() + make_interval(secs => ${fields.queuedForSeconds ?? 3_600}::integer),
+        case when ${fields.admitted ?? false}::boolean then now() end, ${fields.afterPrevious ?? false}
+      from unnest(${ids}::text[]) as id
+    `,
+  );
+  return ids;
+}
+
+function organizations(count: number): Promise<Planted[]> {
+  return Promise.all(Array.from({ length: count }, () => plantRoutine(testDatabase.database)));
+}
+
+function room(slots: number): Promise<void> {
+  return announceSlots(testDatabase.database, { workerId: 'w', taskQueue: TASK_QUEUE, slots });
+}
+
+async function admit(limit: number, planRule = SELF_HOSTED): Promise<string[]> {
+  const rule = { taskQueue: TASK_QUEUE, planRule };
+  return (await admitRuns(testDatabase.database, rule, limit)).map(({ id }) => id).toSorted();
+}
+
+test('without a live worker nothing is admitted', async () => {
+  const [routine] = await organizations(1);
+  await plantRuns(routine!, 3);
+  expect(await admit(10)).toEqual([]);
+  await room(5);
+  await execute(testDatabase.database, sql`update worker_slots set expires_at = now()`);
+  expect(await admit(10)).toEqual([]);
+  await announceSlots(testDatabase.database, { workerId: 'x', taskQueue: 'another', slots: 5 });
+  expect(await admit(10)).toEqual([]);
+  await room(5);
+  expect(await admit(10)).toHaveLength(3);
+});
+
+test('as many are admitted as there are slots and a tenth more, at least one', async () => {
+  const [routine] = await organizations(1);
+  await plantRuns(routine!, 40);
+  await room(1);
+  expect(await admit(50)).toHaveLength(2);
+  expect(await admit(50)).toEqual([]);
+  await room(20);
+  expect(await admit(50)).toHaveLength(20);
+  await execute(
+    testDatabase.database,
+    sql`update runs set state = 'succeeded' where admitted_at is not null`,
+  );
+  expect(await admit(50)).toHaveLength(18);
+});
+
+test('a worker that withdraws takes its room away', async () => {
+  const [routine] = await organizations(1);
+  await plantRuns(routine!, 3);
+  await room(10);
+  await withdrawSlots(testDatabase.database, 'w');
+  expect(await admit(10)).toEqual([]);
+});
+
+test('the next place goes to the organization with the fewest admitted runs', async () => {
+  const [many, few, one] = await organizations(3);
+  const ofMany = await plantRuns(many!, 100);
+  await room(20);
+  expect(await admit(10)).toEqual(ofMany.slice(0, 10));
+  const ofFew = await plantRuns(few!, 4);
+  const ofOne = await plantRuns(one!, 1);
+  expect(await admit(5)).toEqual([...ofFew, ...ofOne].toSorted());
+  expect(await admit(50)).toEqual(ofMany.slice(10, 17));
+});
+
+test('within an organization manual runs come before scheduled ones, the oldest first', async () => {
+  const [routine] = await organizations(1);
+  const scheduled = await plantRuns(routine!, 3);
+  const manual = await plantRuns(routine!, 2, { trigger: 'manual' });
+  await room(50);
+  expect(await admit(1)).toEqual([manual[0]]);
+  expect(await admit(2)).toEqual([scheduled[0]!, manual[1]!].toSorted());
+  expect(await admit(2)).toEqual(scheduled.slice(1));
+});
+
+test('a plan bounds runs at a time exactly, however many look at once', async () => {
+  const [free, pro] = await organizations(2);
+  await execute(
+    testDatabase.database,
+    sql`update organizations set paid_plan = 'pro' where id = ${pro!.organizationId}`,
+  );
+  await plantRuns(free!, 30);
+  await plantRuns(pro!, 30);
+  await room(500);
+  const paid = { billingConfigured: true, defaultPlan: 'scale' as const };
+  const admitted = await Promise.all(Array.from({ length: 12 }, () => admit(10, paid)));
+  expect(admitted.flat()).toHaveLength(1 + 20);
+  expect(new Set(admitted.flat())).toHaveLength(1 + 20);
+  // The operator's own bound holds as well, and alone where nobody pays.
+  expect(await admit(50, { ...SELF_HOSTED, runsAtATime: 22 })).toHaveLength(2 + 21);
+});
+
+test('a run that has waited too long is not admitted', async () => {
+  const [routine] = await organizations(1);
+  await plantRuns(routine!, 2, { queuedForSeconds: -1 });
+  const [fresh] = await plantRuns(routine!, 1);
+  await room(10);
+  expect(await admit(10)).toEqual([fresh]);
+});
+
+test('a run that waits for its predecessor is admitted when no other run of the routine is open', async () => {
+  const [routine] = await organizations(1);
+  const [previous] = await plantRuns(routine!, 1, { state: 'running', admitted: true });
+  const [next] = await plantRuns(routine!, 1, { afterPrevious: true });
+  await room(10);
+  expect(await admit(10)).toEqual([]);
+  await execute(
+    testDatabase.database,
+    sql`update runs set state = 'succeeded' where id = ${previous}`,
+  );
+  expect(await admit(10)).toEqual([next]);
+});
+
+test('an admitted run whose start nobody recorded is taken again when its lease is over', async () => {
+  const { database } = testDatabase;
+  const [routine] = await organizations(1);
+  const [id] = await plantRuns(routine!, 1);
+  await room(10);
+  expect(await admit(10)).toEqual([id]);
+  expect(await retakeUnstarted(database, 10)).toEqual([]);
+  await execute(database, sql`update runs set start_leased_until = now() - interval '1 second'`);
+  const taken = await Promise.all(Array.from({ length: 8 }, () => retakeUnstarted(database, 10)));
+  expect(taken.flat()).toEqual([
+    {
+      id,
+      organizationId: routine!.organizationId,
+      projectId: routine!.projectId,
+      routineId: routine!.id,
+      trigger: 'schedule',
+      timeoutSeconds: 60,
+    },
+  ]);
+});

@@ -1,0 +1,129 @@
+import { expect } from 'vitest';
+import { expireQueued } from '#core/runs/index.ts';
+import { tick } from '#core/scheduling/index.ts';
+import { row, sql } from '#lib/database/index.ts';
+import { createRoutine, runEnded } from '#test/support/routines.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { startWorkers } from '#test/support/service.ts';
+
+const test = serviceTest();
+
+test(
+  'runs that wait longer than their timeout for the only slot succeed all the same',
+  { timeout: 60_000 },
+  async ({ service, key }) => {
+    service.gateway.control.script({ times: null, latencyMs: 3_000 });
+    const routineId = await createRoutine(key, { limits: { timeoutSeconds: 10 } });
+    const started = await Promise.all(
+      Array.from({ length: 5 }, () => key.post(`/v1/routines/${routineId}/run`)),
+    );
+    const waiting = await key.get(`/v1/runs/${started[4]!.data.id}`);
+    expect(waiting.data).toMatchObject({ state: 'queued', waitingFor: 'worker' });
+
+    const worker = await startWorkers(service.config, service.deps, { concurrency: 1 });
+    try {
+      const last = await key.post(`/v1/routines/${routineId}/run`);
+      expect((await key.get(`/v1/runs/${last.data.id}`)).data.waitingFor).toBe('slot');
+      const ended = await Promise.all(started.map(({ data }) => runEnded(key, data.id, 50_000)));
+      expect(ended.map(({ state }) => state)).toEqual(Array(5).fill('succeeded'));
+      const waited = ended.map(({ queuedSeconds }) => queuedSeconds as number);
+      expect(Math.max(...waited)).toBeGreaterThan(10);
+      expect(ended.every(({ waitingFor }) => waitingFor === null)).toBe(true);
+    } finally {
+      service.gateway.control.reset();
+      await worker.stop();
+    }
+  },
+);
+
+test('a run that ends lets the next one in at once, and never more than there is room for', async ({
+  service,
+  key,
+}) => {
+  service.gateway.control.script({ times: null, latencyMs: 300 });
+  const routineId = await createRoutine(key);
+  const worker = await startWorkers(service.config, service.deps, { concurrency: 4 });
+  try {
+    const started = await Promise.all(
+      Array.from({ length: 30 }, () => key.post(`/v1/routines/${routineId}/run`)),
+    );
+    let most = 0;
+    let open = 30;
+    while (open > 0) {
+      const found = await row<{ admitted: number; open: number }>(
+        service.deps.database,
+        sql`
+          select count(*) filter (where admitted_at is not null) as admitted, count(*) as open from runs
+          where routine_id = ${routineId} and state in ('queued', 'running')
+        `,
+      );
+      most = Math.max(most, found!.admitted);
+      open = found!.open;
+    }
+    // Four slots and one ahead; the requests of one moment may pass that by their number, which is the pool's.
+    expect(most).toBeLessThanOrEqual(4 + 1 + 10);
+    for (const { data } of started) {
+      expect(await runEnded(key, data.id)).toMatchObject({ state: 'succeeded' });
+    }
+  } finally {
+    service.gateway.control.reset();
+    await worker.stop();
+  }
+});
+
+test('a run that waits too long is skipped and says so, and nobody is told by webhook', async ({
+  service,
+  key,
+}) => {
+  const routineId = await createRoutine(key, {
+    limits: { maxQueueSeconds: 60 },
+    webhookUrl: 'http://127.0.0.1:9009/hook',
+  });
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  const { database } = service.deps;
+  await row(database, sql`update runs set queue_until = now() where id = ${run.id} returning id`);
+  const worker = await startWorkers(service.config, service.deps, { concurrency: 1 });
+  try {
+    await service.deps.admission.admit();
+    expect((await key.get(`/v1/runs/${run.id}`)).data.state).toBe('queued');
+    expect(await expireQueued(service.deps)).toBe(1);
+    expect((await key.get(`/v1/runs/${run.id}`)).data).toMatchObject({
+      state: 'skipped',
+      reason: 'queue_expired',
+      errorMessage: 'It waited longer than limits.maxQueueSeconds.',
+      webhookDeliveries: [],
+    });
+    expect((await key.get(`/v1/routines/${routineId}`)).data.lastRunAt).toBeNull();
+  } finally {
+    await worker.stop();
+  }
+});
+
+test('a run past its deadline whose workflow says nothing is ended by the sweep', async ({
+  service,
+  key,
+}) => {
+  service.gateway.control.script({ latencyMs: 60_000 });
+  const routineId = await createRoutine(key);
+  const worker = await startWorkers(service.config, service.deps, { concurrency: 1 });
+  try {
+    const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+    await expect
+      .poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state, { timeout: 10_000 })
+      .toBe('running');
+    await row(
+      service.deps.database,
+      sql`update runs set started_at = now() - interval '18 minutes' where id = ${run.id} returning id`,
+    );
+    await tick(service.deps);
+    expect((await key.get(`/v1/runs/${run.id}`)).data).toMatchObject({
+      state: 'failed',
+      reason: 'timeout',
+    });
+    const { status } = await service.temporal.workflow.getHandle(run.id).describe();
+    expect(status.name).toBe('TERMINATED');
+  } finally {
+    service.gateway.control.reset();
+    await worker.stop();
+  }
+});

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listRuns, RUN_STATES, type RunState } from '#core/runs/index.ts';
+import { execute, sql, type Db } from '#lib/database/index.ts';
+import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+
+let testDatabase: TestDatabase;
+let routine: Planted;
+
+/** A routine whose runs succeeded or failed, except for a few old ones; beside it one with as many of every end. */
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const { database } = testDatabase;
+  routine = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
+  const other = await plantRoutine(database, {
+    schedule: '@yearly',
+    nextRunAt: new Date(),
+    beside: routine,
+  });
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, finished_at)
+      select 'run_' || lpad((n * 2 + nth)::text, 26, '0'), p.organization_id, p.id, routine_id, 1, 'manual',
+        case when n < 40 or nth = 1 then (array['queued', 'running', 'cancelled', 'skipped'])[1 + case when n < 40 then n % 4 else 2 + n % 2 end]
+          else (array['succeeded', 'failed'])[1 + n % 2] end, 1, 60, case when n % 4 > 1 or n >= 40 then now() end
+      from generate_series(0, 29999) n, projects p,
+        (values (0, ${routine.id}), (1, ${other.id})) as r(nth, routine_id)
+      where p.id = ${routine.projectId}
+    `,
+  );
+  await database.query('vacuum analyze runs');
+});
+afterAll(() => testDatabase.drop());
+
+test.each(RUN_STATES)('a page of the %s runs of a routine reads few blocks', async (state) => {
+  expect(await blocksOf(undefined)).toBeLessThan(100);
+  expect(await blocksOf(state)).toBeLessThan(100);
+});
+
+/** Counts the blocks that Postgres touches for the page. */
+async function blocksOf(state: RunState | undefined): Promise<number> {
+  const plans: { Plan: Record<string, number> }[] = [];
+  const explaining: Db = {
+    async query(config) {
+      const { text, values } = config;
+      const result = await testDatabase.database.query({
+        text: `explain (analyze, buffers, format json) ${text}`,
+        values: values ?? [],
+      });
+      plans.push(...result.rows[0]['QUERY PLAN']);
+      return { ...result, rows: [] };
+    },
+  };
+  await listRuns(explaining, routine.projectId, {
+    routineId: routine.id,
+    state,
+    trigger: undefined,
+    since: undefined,
+    until: undefined,
+    page: { limit: 50, after: undefined },
+  });
+  const plan = plans[0]?.Plan;
+  return (plan?.['Shared Hit Blocks'] ?? NaN) + (plan?.['Shared Read Blocks'] ?? NaN);
+}

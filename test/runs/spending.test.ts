@@ -1,0 +1,61 @@
+import { expect } from 'vitest';
+import { rows, sql } from '#lib/database/index.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
+
+const test = serviceTest({ worker: true });
+
+test.afterEach(({ service }) => service.gateway.control.reset());
+
+/** Writes all that it may, as the gateway then states. */
+const THOUSAND = {
+  times: null,
+  latencyMs: 100,
+  behaviour: {
+    kind: 'usage' as const,
+    usage: { prompt_tokens: 100, completion_tokens: 900, total_tokens: 1_000 },
+  },
+};
+
+test('of fifteen runs at once, with a budget of three, no more than the budget is spent', async ({
+  service,
+  key,
+}) => {
+  service.gateway.control.script(THOUSAND);
+  const id = await createRoutine(key, {
+    limits: { maxOutputTokens: 900 },
+    budget: { maxTokensPerDay: 3_100 },
+  });
+  const started = await Promise.all(
+    Array.from({ length: 15 }, () => key.post(`/v1/routines/${id}/run`)),
+  );
+  const runs = await Promise.all(started.map(({ data }) => runEnded(key, data.id, 60_000)));
+  const succeeded = runs.filter(({ state }) => state === 'succeeded');
+  expect(succeeded).toHaveLength(3);
+  for (const run of runs.filter(({ state }) => state !== 'succeeded')) {
+    expect(run).toMatchObject({ state: 'failed', reason: 'blocked_budget', stepCount: 0 });
+  }
+  const calls = service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
+  expect(calls).toHaveLength(3);
+  const totals = await rows(
+    service.deps.database,
+    sql`select day_tokens, reserved_tokens from usage_totals where scope_id = ${id}`,
+  );
+  expect(totals).toEqual([{ day_tokens: 3_000, reserved_tokens: 0 }]);
+});
+
+test('a step gets what its budget leaves as its maximum, and the run that used it all up says so', async ({
+  service,
+  key,
+}) => {
+  service.gateway.control.script({
+    behaviour: { kind: 'text', text: 'A begin', finishReason: 'length' },
+  });
+  const id = await createRoutine(key, { budget: { maxTokensPerDay: 1_000 } });
+  const run = await runOnce(key, id);
+  expect(run).toMatchObject({ state: 'failed', reason: 'budget_exceeded', result: 'A begin' });
+  const call = service.gateway.control.requests().find(({ path }) => path.includes('/chat/'));
+  const { max_tokens: maxTokens } = call!.body as { max_tokens: number };
+  expect(maxTokens).toBeGreaterThan(500);
+  expect(maxTokens).toBeLessThan(1_000);
+});

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
+import { forgetBreakers } from '#core/runs/index.ts';
+import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { installClock, type DatabaseClock } from './clock.ts';
+import { occurrencesOf, plantRoutine, plantRoutines, selfHosted } from './planted.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let clock: DatabaseClock;
+let deps: ClaimDeps;
+
+const NOON = new Date('2026-03-10T12:00:00Z');
+const ACCOUNT = 'gateway/fixture/writer-small';
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase(24);
+  clock = await installClock(testDatabase.url);
+  ({ database } = testDatabase);
+  deps = { database, ...selfHosted };
+});
+beforeEach(async () => {
+  await execute(database, sql`update routines set state = 'archived'`);
+  await execute(database, sql`delete from model_breakers`);
+  await clock.set(new Date(NOON.getTime() + 1_000));
+});
+afterAll(() => testDatabase.drop());
+
+function claim(over: Partial<ClaimDeps> = {}) {
+  return claimDueRoutines({ ...deps, ...over }, 500);
+}
+
+/** Opens the breaker with a pause of 30 s, of which so many are left. */
+function open(secondsLeft: number) {
+  return execute(
+    database,
+    sql`
+      insert into model_breakers (account, failures, failed_at, pause_from, pause_until)
+      values (${ACCOUNT}, 3, now(), now() + (${secondsLeft}::float8 - 30) * interval '1 second',
+        now() + ${secondsLeft}::float8 * interval '1 second')
+    `,
+  );
+}
+
+function breaker() {
+  return row(
+    database,
+    sql`
+      select extract(epoch from pause_until - now())::float8 > 28 as pausing,
+        extract(epoch from pause_until - pause_from)::float8 as seconds
+      from model_breakers where account = ${ACCOUNT}
+    `,
+  );
+}
+
+test('until the pause is over every occurrence of the account is skipped, in one row a routine', async () => {
+  const [first, second] = await plantRoutines(database, 2, { nextRunAt: NOON });
+  await open(150);
+  await claim();
+  await clock.shift(60_000);
+  await claim();
+  await clock.shift(60_000);
+  await claim();
+  for (const { id } of [first!, second!]) {
+    expect(await occurrencesOf(database, id)).toMatchObject([
+      { state: 'skipped', reason: 'provider_unavailable', count: 3, from: NOON },
+    ]);
+  }
+});
+
+test('of 200 due routines in ten overlapping ticks one passes as the probe, and the next after another pause', async () => {
+  const [first] = await plantRoutines(database, 200, { nextRunAt: NOON });
+  await open(-1);
+  const ticks = await Promise.all(Array.from({ length: 10 }, () => claimDueRoutines(deps, 20)));
+  const sum = (of: readonly { runs: number }[]) => of.reduce((total, { runs }) => total + runs, 0);
+  const rest = await claim();
+  expect(sum([...ticks, rest])).toBe(1);
+  expect(await breaker()).toEqual({ pausing: true, seconds: 30 });
+  const skipped = await row(
+    database,
+    sql`select count(*) as skipped from runs where project_id = ${first!.projectId} and reason = 'provider_unavailable'`,
+  );
+  expect(skipped).toEqual({ skipped: 199 });
+  // The probe is lost, so it is still open when the next may pass.
+  await clock.shift(60_000);
+  expect(await claim()).toMatchObject({ runs: 1, skipped: 199 });
+});
+
+test('an occurrence that something else holds back does not use up the probe', async () => {
+  const { organizationId } = await plantRoutine(database, { nextRunAt: NOON });
+  await execute(
+    database,
+    sql`insert into monthly_runs (organization_id, month, runs) values (${organizationId}, '2026-03-01', 100)`,
+  );
+  await open(-1);
+  const free = { planRule: { billingConfigured: true, defaultPlan: 'scale' as const } };
+  const claimed = await claim({ planRule: { ...selfHosted.planRule, ...free.planRule } });
+  expect([...claimed.skippedBy.keys()]).toEqual(['allowance_exceeded']);
+  expect(await breaker()).toEqual({ pausing: false, seconds: 30 });
+});
+
+test('routines of other accounts run on: another model, a personal connection', async () => {
+  const [model, connection] = await plantRoutines(database, 2, { nextRunAt: NOON });
+  await execute(
+    database,
+    sql`update routines set model_id = 'fixture/writer-large' where id = ${model!.id}`,
+  );
+  await execute(
+    database,
+    sql`update routines set model_connection_id = 'mcn_own' where id = ${connection!.id}`,
+  );
+  await open(100);
+  expect(await claim()).toMatchObject({ runs: 2, skipped: 0 });
+});
+
+test('a breaker that nobody has used for a day is forgotten', async () => {
+  await open(10);
+  await forgetBreakers(database);
+  expect(await rows(database, sql`select account from model_breakers`)).toHaveLength(1);
+  await clock.shift(25 * 3_600_000);
+  await forgetBreakers(database);
+  expect(await rows(database, sql`select account from model_breakers`)).toEqual([]);
+});

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTickParts } from '#core/scheduling/index.ts';
+import { execute, row, sql } from '#lib/database/index.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { occurrencesOf, plantRoutine } from './planted.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+test('a lost cancellation is repeated before anything else, however many runs are open', async () => {
+  const { database, engine } = service.deps;
+  const { id, projectId } = await plantRoutine(database, {
+    schedule: '@yearly',
+    nextRunAt: new Date(Date.now() + 86_400_000),
+  });
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, started_at, workflow_started_at, checked_at, cancel_requested_at)
+      select 'run_' || lpad(n::text, 26, '0'), organization_id, id, ${id}, 1, 'manual', 'running', 1, 86400, now(), now(),
+        now() - interval '1 hour' + case when n = 500 then interval '58 minutes' else interval '0' end,
+        case when n = 500 then now() - interval '1 minute' end
+      from generate_series(1, 500) n, projects where id = ${projectId}
+    `,
+  );
+  const asked: string[] = [];
+  const parts = createTickParts({
+    ...service.deps,
+    engine: {
+      ...engine,
+      cancelRun: async (runId) => void asked.push(`cancel ${runId.slice(-3)}`),
+      async workflowState(runId) {
+        asked.push(`look at ${runId.slice(-3)}`);
+        return 'open';
+      },
+    },
+  });
+  await parts.sweep(new AbortController().signal);
+  expect(asked.slice(0, 2)).toEqual(['cancel 500', 'look at 500']);
+  expect(asked).toHaveLength(202);
+
+  const given = AbortSignal.abort(new Error('given up'));
+  await execute(database, sql`update runs set checked_at = now() - interval '1 hour'`);
+  await expect(parts.sweep(given)).rejects.toThrow('given up');
+  expect(asked).toHaveLength(202);
+  const left = await row<{ count: number }>(
+    database,
+    sql`select count(*) as count from runs where checked_at > now() - interval '1 minute'`,
+  );
+  expect(left).toEqual({ count: 0 });
+});
+
+test('a part that was given up claims nothing more', async () => {
+  const { database } = service.deps;
+  const { id } = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
+  const parts = createTickParts(service.deps);
+  await expect(parts.claim(AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up');
+  expect(await occurrencesOf(database, id)).toEqual([]);
+  await expect(parts.deliveries(AbortSignal.abort(new Error('given up')))).rejects.toThrow();
+  expect(await parts.claim(new AbortController().signal)).toEqual({ runs: 1, skipped: 0 });
+});

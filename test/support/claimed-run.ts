@@ -1,0 +1,41 @@
+import { tick } from '#core/scheduling/index.ts';
+import { execute, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import type { ApiClient } from './client.ts';
+import { createRoutine } from './routines.ts';
+import type { Service } from './service.ts';
+
+/** A scheduled run that a tick has claimed; it waits while the service has no workers. */
+export async function claimedRun(
+  service: Service,
+  key: ApiClient,
+  fields: Record<string, unknown> = {},
+): Promise<{ routineId: string; runId: string }> {
+  const routineId = await createRoutine(key, { schedule: '@yearly', ...fields });
+  return { routineId, runId: await claimRunOf(service, key, routineId) };
+}
+
+/** Activates a draft as if a manual run of it had succeeded, and has a tick claim an occurrence. */
+export async function claimRunOf(
+  service: Service,
+  key: ApiClient,
+  routineId: string,
+): Promise<string> {
+  const { database } = service.deps;
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds)
+      select ${newId('run')}, p.organization_id, r.project_id, r.id, r.revision, 'manual', 'succeeded', 5, 60
+      from routines r join projects p on p.id = r.project_id where r.id = ${routineId}
+    `,
+  );
+  const active = await key.post(`/v1/routines/${routineId}/activate`);
+  if (active.status !== 200) throw new Error(JSON.stringify(active.body));
+  await execute(database, sql`update routines set next_run_at = now() where id = ${routineId}`);
+  await tick(service.deps);
+  const [run] = (await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`)).data;
+  if (run?.state !== 'queued') throw new Error(`the claimed run is ${run?.state}`);
+  return run.id;
+}

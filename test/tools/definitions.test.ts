@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { definitionHash } from '#core/tools/definition-hash.ts';
+import { assertUsableSchema, schemaFault, SchemaError } from '#core/tools/json-schema.ts';
+import { isRepeatable } from '#core/tools/policy.ts';
+import { canonicalJson } from '#lib/json.ts';
+import { redact } from '#core/runs/redact.ts';
+import { slowSchema } from './support.ts';
+
+const TOOL = {
+  name: 'send',
+  title: null,
+  description: 'Sends.',
+  inputSchema: { type: 'object', properties: { to: { type: 'string' }, text: {} } },
+  outputSchema: null,
+  annotations: { readOnlyHint: true },
+};
+
+test('the hash of a definition is the same in whatever order its keys come', () => {
+  const reordered = {
+    annotations: { readOnlyHint: true },
+    inputSchema: { properties: { text: {}, to: { type: 'string' } }, type: 'object' },
+    outputSchema: null,
+    description: 'Sends.',
+    title: null,
+    name: 'send',
+  };
+  expect(definitionHash(reordered)).toBe(definitionHash(TOOL));
+});
+
+test.each([
+  { name: 'Send' },
+  { title: 'Send' },
+  { description: 'Sends. ' },
+  { inputSchema: { ...TOOL.inputSchema, required: ['to'] } },
+  { outputSchema: {} },
+  { annotations: null },
+  { annotations: { readOnlyHint: false } },
+])('a change of %o changes the hash', (change) => {
+  expect(definitionHash({ ...TOOL, ...change })).not.toBe(definitionHash(TOOL));
+});
+
+test('canonical JSON says the same as the value, whatever the value is', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
+
+test('a value is checked in the dialect its schema names, 2020-12 where it names none', async () => {
+  const tuple = { prefixItems: [{ type: 'string' }] };
+  expect(await schemaFault({ properties: { a: tuple } }, { a: [1] })).toContain('must be string');
+  const draft7 = { $schema: 'http://json-schema.org/draft-07/schema#', properties: { a: tuple } };
+  expect(await schemaFault(draft7, { a: [1] })).toBeUndefined();
+});
+
+test('a schema cannot take the place of another, or of its dialect', async () => {
+  const dialect = 'https://json-schema.org/draft/2020-12/schema';
+  try {
+    await assertUsableSchema({ $id: dialect, type: 'object' });
+  } catch (error) {
+    expect(error).toBeInstanceOf(SchemaError);
+  }
+  expect(await schemaFault({ $id: 'https://example.com/a', type: 'object' }, {})).toBeUndefined();
+  expect(await schemaFault({ $id: 'https://example.com/a', type: 'string' }, {})).toContain(
+    'string',
+  );
+  expect(await schemaFault({ $schema: dialect, type: 'object' }, {})).toBeUndefined();
+});
+
+test.each([
+  ['a foreign reference', { $ref: 'https://example.com/schema.json' }],
+  ['an asynchronous schema', { $async: true, type: 'object' }],
+  ['an unknown type', { type: 'nonsense' }],
+])('%s is not a usable schema', async (_, schema) => {
+  await expect(assertUsableSchema(schema)).rejects.toThrow(SchemaError);
+});
+
+test('a schema that is nested deeper than the stack could follow is an error like any other', async () => {
+  let deep: Record<string, unknown> = { type: 'string' };
+  for (let level = 0; level < 100_000; level += 1) deep = { not: deep };
+  await expect(assertUsableSchema(deep)).rejects.toThrow(SchemaError);
+});
+
+test('a schema that takes for ever to check against ends as an error, and is not tried again', async () => {
+  const schema = slowSchema('a');
+  await assertUsableSchema(schema);
+  const started = performance.now();
+  await expect(schemaFault(schema, { a: 'a' })).rejects.toThrow(SchemaError);
+  const first = performance.now() - started;
+  await expect(schemaFault(schema, { a: 'aaa' })).rejects.toThrow(SchemaError);
+  expect(performance.now() - started - first).toBeLessThan(first);
+}, 60_000);
+
+test.each(['^(a|a)*$', '^(a+)+$'])(
+  'the pattern %s, made to backtrack for ever, is checked as fast as any other',
+  async (pattern) => {
+    const schema = { properties: { a: { pattern } } };
+    expect(await schemaFault(schema, { a: 'aaa' })).toBeUndefined();
+    expect(await schemaFault(schema, { a: `${'a'.repeat(100_000)}!` })).toContain(pattern);
+    // It was not given up, as what takes too long is.
+    await assertUsableSchema(schema);
+  },
+);
+
+test.each([
+  ['a lookahead', '^(?=a)'],
+  ['a negative lookahead', '^(?!a)'],
+  ['a lookbehind', '(?<=a)b'],
+  ['a backreference', '^(a)\\1$'],
+  ['a named backreference', '^(?<first>a)\\k<first>$'],
+])('a pattern with %s is refused, and the refusal says why', async (_, pattern) => {
+  const refusal = assertUsableSchema({ properties: { a: { pattern } } });
+  await expect(refusal).rejects.toThrow(SchemaError);
+  await expect(refusal).rejects.toThrow('cannot be matched in linear time');
+});
+
+test('a pattern means what it means in JavaScript', async () => {
+  const matches = async (pattern: string, text: string) =>
+    (await schemaFault({ properties: { a: { pattern } } }, { a: text })) === undefined;
+  expect(await matches('^[\\p{L}\\d]+$', 'h\u00e91')).toBe(true);
+  expect(await matches('^\\u{1F600}\\/\\u00e9$', '\u{1F600}/\u00e9')).toBe(true);
+  expect(await matches('^a$', 'a\n')).toBe(false);
+  expect(await matches('^(?<year>\\d{4})$', '2026')).toBe(true);
+});
+
+test('a schema with too many nodes is refused before anything is compiled', async () => {
+  const started = performance.now();
+  await expect(assertUsableSchema({ properties: manyUnions(1_150) })).rejects.toThrow(
+    'it is too large',
+  );
+  expect(performance.now() - started).toBeLessThan(500);
+});
+
+function manyUnions(count: number): Record<string, object> {
+  const union = { anyOf: [{ type: 'string' }, { type: 'number' }] };
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, union]));
+}
+
+test('secrets are redacted as they are, encoded for a URL, and in base64', () => {
+  const secret = 'p4ss word/+1';
+  const text = [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')].join(
+    ' ',
+  );
+  const clean = redact(text, [secret]);
+  expect(clean).not.toMatch(/p4ss|cDRzcyB3/);
+});
+
+test.each([
+  ['Authorization: Bearer abcdef0123456789abcd', 'Authorization: Bearer [redacted]'],
+  ['Authorization: Basic dXNlcjpwYXNz', 'Authorization: Basic [redacted]'],
+  ['authorization=Token abcdef', 'authorization=Token [redacted]'],
+  ['{"authorization":"ApiKey abcdef"}', '{"authorization":"ApiKey [redacted]"}'],
+  [
+    'Proxy-Authorization: Digest username="a", response="b1"',
+    'Proxy-Authorization: Digest [redacted]',
+  ],
+  ['sent Token 0123456789abcdef0123', 'sent Token [redacted]'],
+  ['Authorization: required', 'Authorization: required'],
+  ['the token of this session', 'the token of this session'],
+  ['Basic internationalization skills', 'Basic internationalization skills'],
+  ['the bearer of this letter', 'the bearer of this letter'],
+  [`key sk-${'a1'.repeat(12)} end`, 'key [redacted] end'],
+])('%s is recorded as %s', (text, recorded) => {
+  expect(redact(text, [])).toBe(recorded);
+});
+
+test('a call may be made again only where the confirmed claims of the server allow it', () => {
+  const policy = { state: 'automatic' as const, definitionHash: 'a', confirmedHash: 'a' };
+  const claims = (annotations: Record<string, unknown> | null) =>
+    isRepeatable({ ...policy, annotations });
+  expect([
+    claims(null),
+    claims({}),
+    claims({ readOnlyHint: true }),
+    claims({ idempotentHint: true }),
+    claims({ readOnlyHint: 'true' }),
+    claims({ readOnlyHint: true, destructiveHint: true }),
+    isRepeatable({ ...policy, confirmedHash: 'b', annotations: { readOnlyHint: true } }),
+    isRepeatable({ ...policy, state: 'disabled', annotations: { readOnlyHint: true } }),
+  ]).toEqual([false, false, true, true, false, false, false, false]);
+});

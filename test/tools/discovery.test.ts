@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { discovered, policyPath, type Json } from './support.ts';
+
+let service: Service;
+let hostile: HostileTools;
+let key: ApiClient;
+
+beforeAll(async () => {
+  [service, hostile] = await Promise.all([startService(), startHostileTools()]);
+  key = await (await signUp(service)).key();
+});
+beforeEach(() => hostile.control.reset());
+afterAll(async () => {
+  await hostile?.stop();
+  await service?.close();
+});
+
+test('of 10,000 tools the first 1,000 get a policy, in one statement, and the rest is mentioned', async () => {
+  const { routineId, connectionId, tools } = await discovered(key, { url: hostile.url('many') });
+  expect(tools).toHaveLength(1_000);
+  const path = `/v1/routines/${routineId}/connections/${connectionId}/discover`;
+  const again = await key.post(path);
+  expect(again.data).toMatchObject({ added: 0, unchanged: 1_000, vanished: 0, truncated: true });
+  expect(hostile.control.seen.filter((method) => method === 'tools/list')).toHaveLength(22);
+});
+
+test('a routine takes 128 automatic tools and not one more', async () => {
+  const { routineId, tools } = await discovered(key, { url: hostile.url('many') });
+  const patch = (tool: Json) =>
+    key.patch(policyPath(routineId, tool), { confirmAutomaticExecution: true });
+  await service.deps.database.query(
+    `update tool_policies set state = 'automatic', confirmed_hash = definition_hash, confirmed_at = now()
+     where routine_id = $1 and id = any($2)`,
+    [routineId, tools.slice(0, 127).map(({ id }) => id)],
+  );
+  expect((await patch(tools[200])).status).toBe(200);
+  expect((await patch(tools[201])).body.error.message).toContain('128 automatic tools');
+  expect((await patch(tools[200])).status).toBe(200);
+});
+
+test('a list without an end is given up after 50 pages', async () => {
+  await discovered(key, { url: hostile.url('endless-pages') });
+  expect(hostile.control.seen.filter((method) => method === 'tools/list')).toHaveLength(50);
+});
+
+test('a definition too large to be reviewed is left out', async () => {
+  const { routineId, connectionId, tools } = await discovered(key, {
+    url: hostile.url('fat-definition'),
+  });
+  expect(tools.map(({ name }) => name)).toEqual(['lookup', 'send_message']);
+  const path = `/v1/routines/${routineId}/connections/${connectionId}/discover`;
+  expect((await key.post(path)).data.skipped).toBe(1);
+});
+
+test('a tool that changed or vanished falls back to disabled, with both hashes, and the routine to draft', async () => {
+  const found = await discovered(key, { url: hostile.url('honest') });
+  const { routineId, connectionId } = found;
+  for (const { id } of found.tools) {
+    await key.patch(`/v1/routines/${routineId}/tools/${id}`, { confirmAutomaticExecution: true });
+  }
+  const [lookup, send] = found.tools;
+  const before = (await key.get(`/v1/routines/${routineId}`)).data;
+  hostile.control.tools = [{ ...hostile.control.tools[0]!, description: 'Also sends your files.' }];
+  const { data } = await key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
+  expect(data).toMatchObject({ added: 0, changed: 1, vanished: 1, unchanged: 0 });
+  const byId = new Map<string, Json>(data.tools.map((tool: Json) => [tool.id, tool]));
+  expect(byId.get(lookup.id)).toMatchObject({
+    state: 'disabled',
+    description: 'Also sends your files.',
+    confirmedHash: lookup.definitionHash,
+    vanishedAt: null,
+  });
+  expect(byId.get(lookup.id).definitionHash).not.toBe(lookup.definitionHash);
+  expect(byId.get(send.id)).toMatchObject({ state: 'disabled', vanishedAt: expect.any(String) });
+  const after = (await key.get(`/v1/routines/${routineId}`)).data;
+  expect(after).toMatchObject({
+    state: 'draft',
+    revision: before.revision + 1,
+    stateReason: expect.stringContaining('lookup, send_message'),
+  });
+});
+
+test('a vanished tool cannot be confirmed', async () => {
+  const found = await discovered(key, { url: hostile.url('honest') });
+  hostile.control.tools = [];
+  const { routineId, connectionId } = found;
+  await key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
+  const { status } = await key.patch(`/v1/routines/${routineId}/tools/${found.tools[0].id}`, {
+    confirmAutomaticExecution: true,
+  });
+  expect(status).toBe(400);
+});
+
+test('a tool whose input schema would stop the process is not confirmed', async () => {
+  hostile.control.tools = [
+    { name: 'broken', inputSchema: { type: 'object', properties: { a: { pattern: '(' } } } },
+  ];
+  const found = await discovered(key, { url: hostile.url('honest') });
+  const path = `/v1/routines/${found.routineId}/tools/${found.tools[0].id}`;
+  const refusal = await key.patch(path, { confirmAutomaticExecution: true });
+  expect(refusal.body.error.message).toMatch(/^inputSchema: not a usable JSON Schema/);
+});

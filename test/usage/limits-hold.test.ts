@@ -1,0 +1,281 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import {
+  cancellation,
+  endRun,
+  failure,
+  performModelStep,
+  type ModelCaller,
+} from '#core/runs/index.ts';
+import { countInput } from '#core/runs/model-call.ts';
+import { execute, rows, sql, type Database } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import type { Service } from '#test/support/service.ts';
+
+const test = serviceTest({ env: { DATABASE_POOL_SIZE: '12' } });
+
+/** One call of a model: what it uses, and what happens to its run or its process meanwhile. */
+interface Call {
+  readonly share: number;
+  /** Tokens beyond the maximum that the provider was given, and beyond the input as counted. */
+  readonly excess: number;
+  readonly stated: boolean;
+  readonly goesOn: boolean;
+  readonly delayMs: number;
+  readonly event: 'none' | 'crash' | 'crash and retry' | 'cancel' | 'time out';
+}
+
+const call: fc.Arbitrary<Call> = fc.record({
+  share: fc.double({ min: 0, max: 1, noNaN: true }),
+  excess: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 500 })),
+  stated: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.constant(false)),
+  goesOn: fc.boolean(),
+  delayMs: fc.integer({ min: 0, max: 12 }),
+  event: fc.oneof(
+    { weight: 5, arbitrary: fc.constant('none' as const) },
+    fc.constantFrom(
+      'crash' as const,
+      'crash and retry' as const,
+      'cancel' as const,
+      'time out' as const,
+    ),
+  ),
+});
+
+const tokens = fc.option(fc.integer({ min: 600, max: 8_000 }));
+const cost = fc.option(fc.integer({ min: 3, max: 40 }).map((n) => (n / 10_000).toFixed(4)));
+const budget = fc.record({ tokens, cost });
+
+const scenario = fc.record({
+  routine: budget,
+  project: budget,
+  organization: budget,
+  maxOutputTokens: fc.option(fc.integer({ min: 50, max: 1_500 })),
+  maxTotalTokens: fc.option(fc.integer({ min: 500, max: 4_000 })),
+  runs: fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 10 }),
+});
+
+test('however runs meet, end, crash and are answered late, totals are the ledger and limits hold', async ({
+  service,
+}) => {
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(scenario, async (given) => {
+      const { database } = service.deps;
+      const planted = await plantRoutines(database, 2);
+      await setBudgets(database, planted, given);
+      const runs = await Promise.all(
+        given.runs.map(async (calls, number) => {
+          const routine = planted[number % 2]!;
+          const id = await plantRun(database, routine, given.maxTotalTokens);
+          return { id, routine, calls };
+        }),
+      );
+      const carriedOut = await Promise.all(runs.map((run) => carryOut(service, run)));
+      for (const { outcome } of carriedOut) seen.add(outcome);
+      expect(await disagreements(database, planted[0]!)).toEqual([]);
+      const spentBy = async (scope: keyof Planted, of: Planted) =>
+        spent(
+          database,
+          runs.filter(({ routine }) => routine[scope] === of[scope]).map(({ id }) => id),
+        );
+      const excessOf = (scope: keyof Planted, of: Planted) =>
+        carriedOut
+          .filter((_, number) => runs[number]!.routine[scope] === of[scope])
+          .reduce((sum, { excess }) => sum + excess, 0);
+      const scopes = [
+        ...planted.map((of) => ({ scope: 'id' as const, of, limit: given.routine })),
+        { scope: 'projectId' as const, of: planted[0]!, limit: given.project },
+        { scope: 'organizationId' as const, of: planted[0]!, limit: given.organization },
+      ];
+      for (const { scope, of, limit } of scopes) {
+        const use = await spentBy(scope, of);
+        const excess = excessOf(scope, of);
+        expect(use.tokens).toBeLessThanOrEqual((limit.tokens ?? Infinity) + excess);
+        expect(use.cost).toBeLessThanOrEqual(
+          Number(limit.cost ?? Infinity) + excess * DEAREST + 1e-9,
+        );
+      }
+      for (const [number, { id }] of runs.entries()) {
+        const use = await spent(database, [id]);
+        const { excess } = carriedOut[number]!;
+        expect(use.tokens).toBeLessThanOrEqual((given.maxTotalTokens ?? Infinity) + excess);
+      }
+    }),
+    { numRuns: 60, interruptAfterTimeLimit: 40_000 },
+  );
+  // Each way in which a run can end was met.
+  for (const outcome of ['ended', 'crashed', 'late', 'waited'])
+    expect([...seen]).toContain(outcome);
+}, 100_000);
+
+/** Dollars of an output token of `fixture/writer-small`. */
+const DEAREST = 0.0000006;
+
+async function setBudgets(
+  database: Database,
+  planted: readonly Planted[],
+  given: typeof scenario extends fc.Arbitrary<infer S> ? S : never,
+): Promise<void> {
+  const [{ projectId, organizationId }] = planted as [Planted];
+  const assign = ({ tokens: maxTokens, cost: maxCost }: typeof given.routine) =>
+    sql`max_tokens_per_day = ${maxTokens}, max_cost_usd_per_month = ${maxCost}`;
+  await execute(
+    database,
+    sql`update routines set max_output_tokens = ${given.maxOutputTokens}, ${assign(given.routine)}
+      where project_id = ${projectId}`,
+  );
+  await execute(
+    database,
+    sql`update projects set ${assign(given.project)} where id = ${projectId}`,
+  );
+  await execute(
+    database,
+    sql`update organizations set ${assign(given.organization)} where id = ${organizationId}`,
+  );
+}
+
+async function plantRun(
+  database: Database,
+  routine: Planted,
+  maxTotalTokens: number | null,
+): Promise<string> {
+  const id = newId('run');
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, max_total_tokens, admitted_at)
+      values (${id}, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'manual', 'queued', 20, 900,
+        ${maxTotalTokens}, now())
+    `,
+  );
+  return id;
+}
+
+class Crash extends Error {}
+
+/** Carries out a run as its workflow does, without Temporal's pauses. */
+async function carryOut(service: Service, run: { id: string; calls: readonly Call[] }) {
+  let excess = 0;
+  let outcome = 'ended';
+  const crashed = new Set<number>();
+  const left = [...run.calls.entries()];
+  const caller: ModelCaller = {
+    close: () => Promise.resolve(),
+    async call(input) {
+      const [number, script] = left[0] ?? [-1, LAST];
+      await sleep(script.delayMs);
+      if (script.event.startsWith('crash') && !crashed.has(number)) {
+        crashed.add(number);
+        throw new Crash(script.event);
+      }
+      left.shift();
+      if (script.event === 'cancel') await endRun(service.deps, run.id, cancellation);
+      if (script.event === 'time out') await endRun(service.deps, run.id, failure('timeout'));
+      if (script.event === 'cancel' || script.event === 'time out') outcome = 'late';
+      const outputTokens =
+        Math.floor((input.maxOutputTokens ?? 2_000) * script.share) + script.excess;
+      const inputTokens = countInput(input) + script.excess;
+      const isLate = script.event === 'cancel' || script.event === 'time out';
+      // The end of its run gave back what a late call had reserved, so others may have used that meanwhile.
+      excess += isLate
+        ? inputTokens + outputTokens
+        : script.excess + Math.max(outputTokens - (input.maxOutputTokens ?? Infinity), 0);
+      return {
+        text: 'Done.',
+        messages: [{ role: 'assistant', content: 'Done.' }],
+        toolCalls: script.goesOn
+          ? [{ callId: newId('run'), name: 'none', input: {}, invalid: true }]
+          : [],
+        finishReason: script.goesOn ? 'tool-calls' : 'stop',
+        usage: {
+          inputTokens,
+          cachedInputTokens: 0,
+          outputTokens,
+          reasoningTokens: 0,
+          estimated: !script.stated,
+        },
+      };
+    },
+  };
+  const deps = { ...service.deps, caller };
+  for (let index = 0; ;) {
+    try {
+      const step = await performModelStep(
+        deps,
+        { runId: run.id, index },
+        AbortSignal.timeout(60_000),
+      );
+      if (step.next === 'ended') return { outcome, excess };
+      if (step.next === 'wait') {
+        outcome = 'waited';
+        await sleep(5);
+      } else index = step.nextIndex;
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+      if (error.message === 'crash') {
+        // Nobody carries it on; the sweep ends it, and until then what it reserved is held.
+        await sleep(20);
+        await endRun(service.deps, run.id, failure('workflow_lost'));
+        return { outcome: 'crashed', excess };
+      }
+    }
+  }
+}
+
+const LAST: Call = {
+  share: 0.1,
+  excess: 0,
+  stated: true,
+  goesOn: false,
+  delayMs: 0,
+  event: 'none',
+};
+
+async function spent(database: Database, runIds: readonly string[]) {
+  const [use] = await rows<{ tokens: number; cost: string }>(
+    database,
+    sql`
+      select coalesce(sum(total_tokens), 0)::bigint as tokens, coalesce(sum(cost_usd), 0)::text as cost
+      from usage_ledger where run_id = any(${runIds})
+    `,
+  );
+  return { tokens: use!.tokens, cost: Number(use!.cost) };
+}
+
+/** Everything that keeps a sum of the project's usage, held against the ledger, and what is still reserved. */
+async function disagreements(database: Database, { organizationId, projectId }: Planted) {
+  return rows(
+    database,
+    sql`
+      with ledger as (
+        select scope_id, sum(total_tokens) as tokens, coalesce(sum(cost_usd), 0) as cost from usage_ledger l,
+          unnest(array[${organizationId}, l.project_id, l.routine_id]) as scope_id
+        where l.project_id = ${projectId} group by scope_id
+      )
+      select 'totals' as what, scope_id as id from usage_totals t left join ledger l using (scope_id)
+      where (scope_id in (${organizationId}, ${projectId})
+          or scope_id in (select id from routines where project_id = ${projectId}))
+        and (day_tokens <> coalesce(l.tokens, 0) or month_tokens <> coalesce(l.tokens, 0)
+          or month_cost_usd <> coalesce(l.cost, 0) or reserved_tokens <> 0 or reserved_cost_usd <> 0)
+      union all
+      select 'no totals', scope_id from ledger where scope_id not in (select scope_id from usage_totals)
+      union all
+      select 'reserved', run_id from usage_reservations
+      union all
+      select 'days', r.id from routines r where project_id = ${projectId} and (
+        select coalesce(sum(input_tokens + output_tokens), 0) from usage_days d where d.routine_id = r.id
+      ) <> (select coalesce(sum(total_tokens), 0) from usage_ledger l where l.routine_id = r.id)
+      union all
+      select 'run', r.id from runs r where project_id = ${projectId} and r.input_tokens + r.output_tokens <> (
+        select coalesce(sum(total_tokens), 0) from usage_ledger l where l.run_id = r.id)
+      union all
+      select 'steps', r.id from runs r where project_id = ${projectId} and r.input_tokens + r.output_tokens <> (
+        select coalesce(sum(input_tokens + output_tokens), 0) from steps s where s.run_id = r.id)
+    `,
+  );
+}

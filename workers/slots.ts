@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  ANNOUNCE_EVERY_MS,
+  announceSlots,
+  withdrawSlots,
+  type Admission,
+  type WorkerSlots,
+} from '#core/runs/index.ts';
+import type { Database } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+
+export interface SlotDeps {
+  readonly database: Database;
+  readonly admission: Admission;
+  readonly log: Log;
+}
+
+/**
+ * Announces the worker's slots until `signal` aborts, then withdraws them, so that a worker which drains is given
+ * nothing new. Each announcement also lets in what waits: whatever another process should have started and did not.
+ */
+export async function keepAnnounced(
+  { database, admission, log }: SlotDeps,
+  worker: WorkerSlots,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await announceSlots(database, worker);
+      admission.nudge();
+    } catch (err) {
+      log.warn({ err }, 'the slots of this worker could not be announced');
+    }
+    await sleep(ANNOUNCE_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+  // A row that cannot be deleted runs out by itself.
+  await withdrawSlots(database, worker.workerId).catch(() => undefined);
+  await admission.settled();
+}

@@ -1,0 +1,81 @@
+import { NativeConnection } from '@temporalio/worker';
+import type { ConfigOf } from '#lib/config/index.ts';
+import type { Log } from '#lib/log.ts';
+import {
+  connectionOptions,
+  dropDetail,
+  ensureSearchAttributes,
+  SEARCH_ATTRIBUTE_NAMES,
+} from '#lib/temporal/index.ts';
+import type { openServices } from '#core/services.ts';
+import { keepScheduler } from './scheduler.ts';
+import { createWorkers, type RunningWorkers } from './worker.ts';
+
+export interface StartedWorkers {
+  /** Works until a signal, which the Temporal runtime hears, has been obeyed. */
+  run(): Promise<void>;
+  /** Lets go of everything, also of what has never run. */
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to Temporal and prepares all that there is to work with.
+ * @throws the first error, when everything is let go of again. A further attempt needs a connection of its own: the
+ *   native half keeps the name of a worker that could not be created taken for as long as its connection is open
+ */
+export async function startWorkers(
+  config: ConfigOf<'worker'>,
+  { deps, temporal: client }: Awaited<ReturnType<typeof openServices>>,
+  stopping: AbortSignal,
+): Promise<StartedWorkers> {
+  const { log } = deps;
+  const { TEMPORAL_NAMESPACE: namespace, TEMPORAL_TASK_QUEUE: taskQueue } = config;
+  const connection = await NativeConnection.connect(await connectionOptions(config));
+  let workers: RunningWorkers | undefined;
+  try {
+    dropDetail(log);
+    await registerSearchAttributes(connection, namespace, log);
+    const running = await createWorkers({
+      connection,
+      namespace,
+      taskQueue,
+      concurrency: config.WORKER_CONCURRENCY,
+      workflowConcurrency: config.WORKER_WORKFLOW_CONCURRENCY,
+      maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
+      shutdownGraceSeconds: config.WORKER_SHUTDOWN_GRACE_SECONDS,
+      stopping,
+      deps,
+    });
+    workers = running;
+    const scheduler = await keepScheduler({ client, taskQueue, log });
+    return {
+      run: () => running.run(),
+      async close() {
+        scheduler.stop();
+        await running.discard();
+        await connection.close();
+      },
+    };
+  } catch (err) {
+    await workers?.discard();
+    await connection.close();
+    throw err;
+  }
+}
+
+/** Where these credentials may not, an administrator has to; if nobody has, the server refuses every run. */
+async function registerSearchAttributes(
+  connection: NativeConnection,
+  namespace: string,
+  log: Log,
+): Promise<void> {
+  try {
+    const registered = await ensureSearchAttributes(connection.operatorService, namespace);
+    if (registered.length > 0) log.info({ registered }, 'search attributes registered');
+  } catch (err) {
+    log.warn(
+      { err, needed: SEARCH_ATTRIBUTE_NAMES },
+      'search attributes could not be checked; runs cannot start without them',
+    );
+  }
+}

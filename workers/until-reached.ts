@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isGrpcServiceError } from '@temporalio/client';
+import { TransportError } from '@temporalio/worker';
+import type { Log } from '#lib/log.ts';
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+
+export interface Patience {
+  /** Where Temporal is looked for. */
+  readonly address: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes an attempt, again and again while Temporal cannot be reached: after a power cut everything starts at once, and
+ * a worker that gave up would have to be started by hand.
+ * @returns undefined when `signal` was aborted first; an attempt under way is then abandoned
+ * @throws whatever is not for time to mend: a certificate file that is missing, a namespace that does not exist
+ */
+export async function untilReached<Result>(
+  attempt: () => Promise<Result>,
+  { address, log, signal }: Patience,
+): Promise<Result | undefined> {
+  const aborted = once(signal, 'abort').then(() => undefined);
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    if (signal.aborted) return undefined;
+    try {
+      return await Promise.race([attempt(), aborted]);
+    } catch (err) {
+      if (!isUnreachable(err)) throw err;
+      log.warn({ err, address, retryInMs: pauseMs }, 'Temporal cannot be reached');
+    }
+    await Promise.race([sleep(pauseMs), aborted]);
+  }
+}
+
+/** Statuses by which a server that is there refuses: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED. */
+const REFUSALS: ReadonlySet<number> = new Set([3, 5, 7, 16]);
+/** The same in the text of a native error, which has no field for them. */
+const REFUSAL = /Status \{ code: (InvalidArgument|NotFound|PermissionDenied|Unauthenticated)/;
+
+function isUnreachable(err: unknown): boolean {
+  if (err instanceof TransportError) return !REFUSAL.test(err.message);
+  if (isGrpcServiceError(err)) return !REFUSALS.has(err.code);
+  return err instanceof Error && isUnreachable(err.cause);
+}
