@@ -1,6 +1,5 @@
 import { routineAfterRun } from '#core/routines/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
-import { releaseOfRun } from '#core/usage/index.ts';
 import { enqueueDelivery, enqueuePaused, type EndedRun } from '#core/webhooks/index.ts';
 import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { afterEnd, type AfterEndDeps } from './after-end.ts';
@@ -16,7 +15,8 @@ export interface EndRunDeps extends AfterEndDeps {
 
 /**
  * Ends a run in a transaction of its own and does what follows. A run that has ended already stays as it is. It is locked
- * first, so that the statement which ends it sees what a step under way has just reserved, and releases that.
+ * first, so that the statement which ends it sees the steps of whoever held it. What a call under way has reserved stays
+ * reserved: its response may still come.
  */
 export async function endRun(deps: EndRunDeps, runId: string, ending: RunEnding): Promise<void> {
   const end = await transaction(deps.database, async (tx) => {
@@ -28,10 +28,10 @@ export async function endRun(deps: EndRunDeps, runId: string, ending: RunEnding)
 
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
- * row, the pause after too many), the breaker of its model account, the steps that were under way, what they had
- * reserved, and the webhook deliveries. When a model failed, the
- * error of its last attempt becomes the run's error message, because it says more than the reason does. The caller
- * calls `afterEnd` when the transaction is committed, and has locked the run with an earlier statement of it.
+ * row, the pause after too many), the breaker of its model account, the steps that were under way, and the webhook
+ * deliveries. When a model failed, the error of its last attempt becomes the run's error message, because it says more
+ * than the reason does. The caller calls `afterEnd` when the transaction is committed, and has locked the run with an
+ * earlier statement of it.
  * @returns undefined when the run had ended before; nothing is changed then
  */
 export async function recordEnd(
@@ -44,7 +44,7 @@ export async function recordEnd(
   const ended = await row<EndedRow>(
     tx,
     sql`
-      with over as (
+      with ended as (
         update runs set state = ${state}, reason = ${reason}, result = coalesce(${result}, result),
           error_message = coalesce((
             select s.error_message from steps s
@@ -54,9 +54,6 @@ export async function recordEnd(
           finished_at = now()
         where id = ${runId} and state = any(${statesBefore(state)})
         returning *
-      ), ${releaseOfRun(sql`over`)}, ended as (
-        -- After the release: its locks come before the routine's.
-        select over.* from over, (select count(*) from released) as released
       ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason) })}${breakerAfterRun(ending)}, closed as (
         update steps set finished_at = now(),
           state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,

@@ -35,6 +35,8 @@ export interface ModelCall {
 }
 
 export interface ModelCaller {
+  /** The longest that a call takes: then it is broken off. */
+  readonly timeoutMs: number;
   /** @throws {ModelFailure}, or the signal's reason when it was aborted */
   call(input: ModelCall): Promise<ModelResponse>;
   close(): Promise<void>;
@@ -65,6 +67,7 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
     return model;
   };
   return {
+    timeoutMs: settings.timeoutMs,
     async call(input) {
       // The timer of `AbortSignal.timeout` would run on after the call and hold the call's whole async context.
       const deadline = new AbortController();

@@ -1,4 +1,4 @@
-import { costOf } from '#core/usage/index.ts';
+import { costOf, releaseAttempt } from '#core/usage/index.ts';
 import { persistently, type Database } from '#lib/database/index.ts';
 import { afterEnd } from './after-end.ts';
 import { beginStep, type RunContext } from './begin-step.ts';
@@ -72,6 +72,7 @@ async function performInTime(
   const grant = await reserveStep(deps, run, index, {
     option: ready.option,
     countInput: () => countInput(call),
+    maxCallMs: Math.min(run.remainingMs, deps.caller.timeoutMs),
   });
   if (grant.kind === 'overtaken') return readOutcome(deps.database, run.id, index);
   if (grant.kind === 'refused') return end(deps, run.id, failure(grant.reason));
@@ -79,11 +80,16 @@ async function performInTime(
     return { next: 'wait', delayMs: grant.delayMs, remainingMs: deadline.remainingMs() };
   }
   const { maxOutputTokens, cutBy } = grant;
-  const response = await deps.caller.call({ ...call, maxOutputTokens });
+  const attempt = { runId: run.id, index, attempt: run.attempt };
+  const response = await deps.caller.call({ ...call, maxOutputTokens }).catch(async (error) => {
+    // Nothing of it can be settled any more. Where this fails, the lease of the reservation runs out.
+    if (grant.reserved) await releaseAttempt(deps.database, attempt).catch(() => undefined);
+    throw error;
+  });
   const costUsd = costOf(response.usage, ready.option.prices);
   deps.metrics.modelCost(ready.option.modelId, costUsd);
   const { messages, ...calls } = planToolCalls(response, run.tools);
-  const record = { runId: run.id, index, prompt: ready.prompt, response, messages, costUsd, cutBy };
+  const record = { ...attempt, prompt: ready.prompt, response, messages, costUsd, cutBy };
   // A response that could not be recorded would be paid for a second time.
   const recorded = await persistently(
     () => recordResponse(deps.database, run, record, calls, () => deadline.remainingMs()),

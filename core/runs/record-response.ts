@@ -6,7 +6,7 @@ import type { CallPlan } from './plan-tool-calls.ts';
 import {
   recordModelStep,
   recordStepAndSuccess,
-  settleLateStep,
+  settleLateResponse,
   type ModelStepRecord,
 } from './record-step.ts';
 import { readOutcome, type StepOutcome } from './step-outcome.ts';
@@ -19,8 +19,8 @@ export interface RecordedResponse {
 
 /**
  * Records a model step with everything that the response leads to: the tool calls it asks for, or the end of the run.
- * It records all of that or nothing: when another attempt was faster, its record stands, and when the run ended
- * meanwhile, only the usage is added to it.
+ * It records all of that or, when another attempt was faster or the run ended meanwhile, adds only the usage to what is
+ * on record.
  */
 export async function recordResponse(
   database: Database,
@@ -33,7 +33,7 @@ export async function recordResponse(
   const ending = endingOf(record.response, { ...run, cutBy: record.cutBy });
   if (ending === undefined) {
     const recorded = await recordModelStep(database, record, calls.steps);
-    if (!recorded) return recordLate(database, record);
+    if (!recorded) return transaction(database, (tx) => recordLate(tx, record));
     const nextIndex = index + 1 + calls.steps.length;
     const remainingMs = timeLeft();
     return {
@@ -55,7 +55,7 @@ export async function recordResponse(
   });
 }
 
-async function recordLate(db: Db, record: ModelStepRecord): Promise<RecordedResponse> {
-  await settleLateStep(db, record);
-  return { outcome: await readOutcome(db, record.runId, record.index), end: undefined };
+async function recordLate(tx: Db, record: ModelStepRecord): Promise<RecordedResponse> {
+  await settleLateResponse(tx, record);
+  return { outcome: await readOutcome(tx, record.runId, record.index), end: undefined };
 }

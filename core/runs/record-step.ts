@@ -8,7 +8,7 @@ import {
   type Sql,
 } from '#lib/database/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
-import { settlement } from '#core/usage/index.ts';
+import { isSettled, settlement, type Attempt, type Spent } from '#core/usage/index.ts';
 import type { ModelMessage } from 'ai';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
@@ -17,9 +17,7 @@ import type { ModelResponse } from './model-call.ts';
 import type { FailureReason } from './states.ts';
 import type { PlannedCall } from './tool-record.ts';
 
-export interface ModelStepRecord {
-  readonly runId: string;
-  readonly index: number;
+export interface ModelStepRecord extends Attempt {
   readonly prompt: string;
   readonly response: ModelResponse;
   /** The assistant's part of the transcript. */
@@ -46,10 +44,10 @@ export async function recordModelStep(
         select id, organization_id, routine_id from runs where id = ${record.runId} and state = 'running' for update
       ), step as (
         ${updateStep(sql`live`, record)}
-      ), ${settlement(sql`step`, record.response, record.costUsd)}, calls as (
+      ), ${settlement(sql`step`, spentBy(record))}, calls as (
         ${insertCalls(sql`step`, record.index + 1, calls)}
       )
-      update runs set ${addToRun(record)}, prompt = coalesce(prompt, ${storable(record.prompt)}),
+      update runs set ${addUsage(record, sql`estimated_usage`)}, prompt = coalesce(prompt, ${storable(record.prompt)}),
         step_count = step_count + 1
       from step where runs.id = step.run_id
       returning runs.id
@@ -79,9 +77,9 @@ export async function recordStepAndSuccess(
         for update
       ), step as (
         ${updateStep(sql`live`, record)}
-      ), ${settlement(sql`step`, record.response, record.costUsd)}, ended as (
+      ), ${settlement(sql`step`, spentBy(record))}, ended as (
         -- After the settlement: its locks come before the routine's.
-        update runs set ${addToRun(record)}, prompt = coalesce(prompt, ${storable(record.prompt)}),
+        update runs set ${addUsage(record, sql`estimated_usage`)}, prompt = coalesce(prompt, ${storable(record.prompt)}),
           step_count = step_count + 1, state = 'succeeded', result = ${result}, finished_at = now()
         from step, settled where runs.id = step.run_id
         returning runs.*
@@ -93,26 +91,35 @@ export async function recordStepAndSuccess(
 }
 
 /**
- * Settles a response that came when its run had ended: the usage of its step and its run, the ledger and the totals. The
- * run stays as it ended.
+ * Settles a response that came too late to be recorded, because its run had ended or another attempt had recorded the
+ * step: it was paid for, so its usage is added to the step's, the run's, the ledger and the totals. Everything else
+ * stays. Does nothing when this attempt has been settled.
+ * @param tx transaction
  */
-export async function settleLateStep(db: Db, record: ModelStepRecord): Promise<void> {
-  const { response, index } = record;
+export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promise<void> {
+  const { runId, response, index } = record;
+  // A statement of its own: the next one sees what whoever held the run has recorded.
+  await row(tx, sql`select id from runs where id = ${runId} for update`);
   await execute(
-    db,
+    tx,
     sql`
-      with over as (
-        select id, organization_id, routine_id from runs
-        where id = ${record.runId} and state not in ('queued', 'running') for update
+      with late as (
+        select r.id, r.organization_id, r.routine_id, (s.finish_reason is null)::integer as new_steps
+        from runs r join steps s on s.run_id = r.id and s.index = ${index}
+        where r.id = ${runId} and not ${isSettled(record)}
       ), step as (
-        update steps set finish_reason = ${response.finishReason}, ${usageOfStep(record)}
-        from over
-        where run_id = over.id and index = ${index} and state = 'failed' and finish_reason is null
-        returning run_id, index, over.organization_id, project_id, over.routine_id, model_id
-      ), ${settlement(sql`step`, record.response, record.costUsd)}
-      update runs set ${addToRun(record)} from step, settled where runs.id = step.run_id
+        update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}), ${addUsage(record, sql`usage_estimated`)}
+        from late
+        where run_id = late.id and index = ${index}
+        returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, late.new_steps
+      ), ${settlement(sql`step`, spentBy(record))}
+      update runs set ${addUsage(record, sql`estimated_usage`)} from step, settled where runs.id = step.run_id
     `,
   );
+}
+
+function spentBy({ response: { usage }, ...record }: ModelStepRecord): Spent {
+  return { ...record, usage };
 }
 
 /**
@@ -123,16 +130,11 @@ function updateStep(live: Sql, record: ModelStepRecord): Sql {
   const { index, response, messages } = record;
   return sql`update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
           messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
-          ${usageOfStep(record)}, finished_at = now()
+          ${addUsage(record, sql`usage_estimated`)}, finished_at = now()
         from ${live} live
         where run_id = live.id and index = ${index} and state = 'started'
-        returning run_id, index, live.organization_id, project_id, live.routine_id, model_id`;
-}
-
-function usageOfStep({ response: { usage }, costUsd }: ModelStepRecord): Sql {
-  return sql`input_tokens = ${usage.inputTokens}, cached_input_tokens = ${usage.cachedInputTokens},
-          output_tokens = ${usage.outputTokens}, reasoning_tokens = ${usage.reasoningTokens},
-          cost_usd = ${costUsd}, usage_estimated = ${usage.estimated}`;
+        returning run_id, index, live.organization_id, project_id, live.routine_id, model_id,
+          1 as new_steps`;
 }
 
 /**
@@ -154,13 +156,16 @@ function insertCalls(step: Sql, firstIndex: number, calls: readonly PlannedCall[
         on conflict do nothing`;
 }
 
-/** Adds the step's usage to the run's: assignments of an update of `runs`. */
-function addToRun({ response: { usage }, costUsd }: ModelStepRecord): Sql {
+/**
+ * Adds the usage of a response: assignments of an update of `runs` or `steps`.
+ * @param estimated the column that tells whether any of it was estimated
+ */
+function addUsage({ response: { usage }, costUsd }: ModelStepRecord, estimated: Sql): Sql {
   return sql`input_tokens = input_tokens + ${usage.inputTokens},
         cached_input_tokens = cached_input_tokens + ${usage.cachedInputTokens},
         output_tokens = output_tokens + ${usage.outputTokens},
         reasoning_tokens = reasoning_tokens + ${usage.reasoningTokens},
         cost_usd = case when ${costUsd}::numeric is null then cost_usd
           else coalesce(cost_usd, 0) + ${costUsd}::numeric end,
-        estimated_usage = estimated_usage or ${usage.estimated}`;
+        ${estimated} = ${estimated} or ${usage.estimated}`;
 }

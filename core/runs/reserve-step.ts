@@ -23,6 +23,8 @@ export type Grant =
       readonly maxOutputTokens: number | undefined;
       /** The reason for which the run ends if the model stops at that many tokens, where a limit lowered them. */
       readonly cutBy: FailureReason | undefined;
+      /** Whether something was reserved, which a call that gives no response has to release. */
+      readonly reserved: boolean;
     }
   | { readonly kind: 'wait'; readonly delayMs: number }
   | { readonly kind: 'refused'; readonly reason: FailureReason }
@@ -32,20 +34,25 @@ export type Grant =
 /** The output that is reserved where neither the routine nor the model directory has a bound of it. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
+/** The time beyond its call's that a step has to record its response, before what it reserved is given to others. */
+const RECORD_MS = 30_000;
+
 /**
  * Reserves the most that the next model step can use: its input as counted, and its output. A run without a limit costs
- * no statement; `limits.maxTotalTokens` costs none either, because nobody else uses those tokens.
+ * no statement.
+ * @param step.maxCallMs the longest that the call takes
  */
 export async function reserveStep(
   deps: ReserveDeps,
   run: RunContext,
   index: number,
-  { option, countInput }: { option: ModelOption; countInput: () => number },
+  step: { option: ModelOption; countInput: () => number; maxCallMs: number },
 ): Promise<Grant> {
+  const { option, countInput, maxCallMs } = step;
   const limits = limitsOf({ ...run, provider: run.model.provider }, deps.maxCostUsdPerOrganization);
-  const limited = limits.some(isLimited);
-  if (!limited && run.maxTotalTokens === null) {
-    return { kind: 'granted', maxOutputTokens: run.maxOutputTokens ?? undefined, cutBy: undefined };
+  if (!limits.some(isLimited) && run.maxTotalTokens === null) {
+    const maxOutputTokens = run.maxOutputTokens ?? undefined;
+    return { kind: 'granted', maxOutputTokens, cutBy: undefined, reserved: false };
   }
   const overBudget: FailureReason = run.modelSteps === 0 ? 'blocked_budget' : 'budget_exceeded';
   if (option.prices === null && limits.some((limit) => limit.maxCostUsdPerMonth !== null)) {
@@ -60,11 +67,20 @@ export async function reserveStep(
   }
   const outputTokens = Math.min(wanted, left);
   const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
-  if (!limited) return { kind: 'granted', maxOutputTokens: outputTokens, cutBy: cutByRun };
 
   const reservation = await reserve(
     deps.database,
-    { runId: run.id, index, limits, inputTokens, outputTokens, prices: option.prices },
+    {
+      runId: run.id,
+      index,
+      attempt: run.attempt,
+      limits,
+      inputTokens,
+      outputTokens,
+      prices: option.prices,
+      maxRunTokens: run.maxTotalTokens,
+      leaseMs: maxCallMs + RECORD_MS,
+    },
     { begun: attemptUnderWay(run, index), unless: takeBackAttempt(run, index) },
   );
   switch (reservation?.verdict) {
@@ -72,12 +88,14 @@ export async function reserveStep(
       return { kind: 'overtaken' };
     case 'exceeded':
       return { kind: 'refused', reason: overBudget };
+    case 'run_exceeded':
+      return { kind: 'refused', reason: 'max_total_tokens' };
     case 'wait':
       return { kind: 'wait', delayMs: delayAfter(run.stepAgeMs) };
     case 'granted': {
       const { maxOutputTokens } = reservation;
       const cutBy = maxOutputTokens < outputTokens ? 'budget_exceeded' : cutByRun;
-      return { kind: 'granted', maxOutputTokens, cutBy };
+      return { kind: 'granted', maxOutputTokens, cutBy, reserved: true };
     }
   }
 }
@@ -88,15 +106,16 @@ function outputBound({ maxOutputTokens, contextTokens }: ModelOption, inputToken
 }
 
 /**
- * Locks the run before its step, as every other statement does, and only for the latest attempt: an end of the run, or a
- * new attempt, waits for the reservation and sees it.
+ * Locks the run before its step, as every other statement does, and only for the latest attempt: a run that has ended
+ * sends nothing more, and a new attempt waits for the reservation and sees it.
  */
 function attemptUnderWay(run: RunContext, index: number) {
   return sql`
         with live as materialized (
-          select id from runs where id = ${run.id} and state = 'running' for share
+          select id, input_tokens + output_tokens as tokens from runs
+          where id = ${run.id} and state = 'running' for share
         )
-        select s.run_id from live join steps s on s.run_id = live.id
+        select live.tokens as run_tokens from live join steps s on s.run_id = live.id
         where s.index = ${index} and s.state = 'started' and s.attempt = ${run.attempt}
         for no key update of s`;
 }

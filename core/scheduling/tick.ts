@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
 import type { Engine } from '#core/engine/index.ts';
 import { afterReplacing, expireQueued, type Admission } from '#core/runs/index.ts';
+import { releaseExpired } from '#core/usage/index.ts';
 import { claimDueDeliveries, kickDelivery } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
@@ -44,7 +45,7 @@ export interface TickParts {
   deliveries(signal: AbortSignal): Promise<number>;
   /** Skips runs that have waited too long. */
   expire(signal: AbortSignal): Promise<number>;
-  /** Repeats lost cancellations and settles lost runs. */
+  /** Releases what lost calls have reserved, repeats lost cancellations and settles lost runs. */
   sweep(signal: AbortSignal): Promise<number>;
   /** Deletes what is no longer needed. */
   housekeeping(signal: AbortSignal): Promise<void>;
@@ -64,7 +65,10 @@ export function createTickParts(deps: TickDeps): TickParts {
     },
     deliveries: (signal) => startDueDeliveries(deps, signal),
     expire: () => expireQueued(deps),
-    sweep: (signal) => sweepOpenRuns(deps, signal),
+    async sweep(signal) {
+      await releaseExpired(deps.database);
+      return sweepOpenRuns(deps, signal);
+    },
     async housekeeping() {
       await forgetExpired(deps.database);
       await sealPlainQueries(deps.database, deps.connectionSecrets);

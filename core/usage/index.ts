@@ -1,8 +1,10 @@
+export type { Attempt } from './attempt.ts';
 export { budgetColumns, isLimited, limitsOf, type Budgets, type OperatorCap } from './budget.ts';
 export type { Budget } from '#core/identity/index.ts';
 export { MAX_USAGE_GROUPS, readUsage, USAGE_GROUPS, type UsageSum } from './history.ts';
+export { releaseAttempt, releaseExpired } from './release.ts';
 export { reserve } from './reserve.ts';
-export { releaseOfRun, settlement } from './settle.ts';
+export { isSettled, settlement, type Spent } from './settle.ts';
 export { MIN_OUTPUT_TOKENS, overBudget } from './totals.ts';
 export {
   costOf,

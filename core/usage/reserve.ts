@@ -1,25 +1,29 @@
 import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import type { Attempt } from './attempt.ts';
 import type { ScopeLimits } from './budget.ts';
+import { releaseExpired } from './release.ts';
 import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
 import type { Prices } from './usage.ts';
 
-/** The most that a model step can use. */
-export interface StepBound {
-  readonly runId: string;
-  readonly index: number;
+/** The most that an attempt at a model step can use. */
+export interface StepBound extends Attempt {
   readonly limits: readonly ScopeLimits[];
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Null only where no limit is one of cost. */
   readonly prices: Pick<Prices, 'input' | 'output'> | null;
+  /** The run's own limit; null where it has none. */
+  readonly maxRunTokens: number | null;
+  /** The longest that the call can take once it is sent. The reservation is held no longer than that. */
+  readonly leaseMs: number;
 }
 
 export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
-  /** It would fit but for what other steps have reserved, which they settle soon. */
+  /** It would fit but for what others have reserved, which they settle soon or lose with their lease. */
   | { readonly verdict: 'wait' }
-  /** Too little is left, whatever the others come to. */
-  | { readonly verdict: 'exceeded' };
+  /** Too little is left of a budget, or of the run's own limit, whatever the others come to. */
+  | { readonly verdict: 'exceeded' | 'run_exceeded' };
 
 interface Verdict {
   readonly verdict: Reservation['verdict'] | 'unknown_scope';
@@ -27,9 +31,11 @@ interface Verdict {
 }
 
 /**
- * Reserves the most that a step can use against all limits at once, in one statement. Where less is left, its output is
- * lowered to that, down to 256 tokens. A reservation of an earlier attempt of the step is replaced.
- * @param begun relation with one row while the step may be made, whose rows it locks, and none otherwise
+ * Reserves the most that an attempt at a step can use against all limits at once, in one statement. Where less is left,
+ * its output is lowered to that, down to 256 tokens. What an earlier attempt has reserved stays reserved until its call
+ * has returned or its lease has run out, because its response may still come.
+ * @param begun relation with one row, `run_tokens` that the run has used, while the step may be made, whose rows it
+ * locks, and none otherwise
  * @param unless a further statement of the same, for when nothing is granted; it reads the relation `room`
  * @returns undefined when `begun` was empty
  */
@@ -44,34 +50,41 @@ export async function reserve(
     const { verdict, maxOutputTokens } = found;
     if (verdict === 'unknown_scope') await openTotals(db, step.limits);
     else if (verdict === 'granted') return { verdict, maxOutputTokens: maxOutputTokens ?? 0 };
-    else return { verdict };
+    else {
+      // Whoever asks again finds the room of those that have died.
+      if (verdict === 'wait') await releaseExpired(db);
+      return { verdict };
+    }
   }
 }
 
 /**
  * Locks the rows of all scopes in the order of their ids, which also gives their newest values, and decides by them.
- * `output_left` is what the limits leave for the step's output, `output_free` what they leave beside what other steps have
- * reserved.
+ * `output_left` is what the limits leave for the step's output, `output_free` what they leave beside what others have
+ * reserved. The run's own limit is held against what earlier attempts at this step have reserved: nobody else uses it.
  */
 function reservation(step: StepBound, begun: Sql, unless: Sql): Sql {
-  const { inputTokens, outputTokens, limits } = step;
+  const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs } = step;
   const input = sql`${step.prices?.input ?? null}::numeric`;
   const output = sql`${step.prices?.output ?? null}::numeric`;
   const inputCost = sql`(${inputTokens}::bigint * ${input})`;
+  const least = sql`least(${outputTokens}::bigint, ${MIN_OUTPUT_TOKENS}::bigint)`;
+  const scopeIds = limits.map(({ scopeId }) => scopeId);
   return sql`
       with begun as materialized (
         ${begun}
       ), own as materialized (
-        select tokens, cost_usd from usage_reservations where run_id = ${step.runId} and step_index = ${step.index}
+        select run_left, run_left - coalesce((
+            select sum(tokens) from usage_reservations where run_id = ${runId} and leased_until > now()
+          ), 0) as run_free
+        from (select ${step.maxRunTokens}::bigint - run_tokens - ${inputTokens}::bigint as run_left from begun) as run
       ), locked as materialized (
         select t.scope_id, l."maxTokensPerDay" - ${spentToday} as tokens_left,
           l."maxCostUsdPerMonth" - ${spentThisMonth} as cost_left,
-          t.reserved_tokens - coalesce(own.tokens, 0) as tokens_reserved,
-          t.reserved_cost_usd - coalesce(own.cost_usd, 0) as cost_reserved
+          t.reserved_tokens as tokens_reserved, t.reserved_cost_usd as cost_reserved
         from begun cross join jsonb_to_recordset(${JSON.stringify(limits)}::jsonb)
           as l("scopeId" text, "maxTokensPerDay" bigint, "maxCostUsdPerMonth" numeric)
         join usage_totals t on t.scope_id = l."scopeId"
-        left join own on true
         order by t.scope_id
         for no key update of t
       ), bound as (
@@ -84,27 +97,27 @@ function reservation(step: StepBound, begun: Sql, unless: Sql): Sql {
           min(cost_left) < ${inputCost} as input_exceeds, min(cost_left - cost_reserved) < ${inputCost} as input_waits
         from locked
       ), room as materialized (
-        select output_free::bigint as tokens, case
+        select least(output_free, run_free)::bigint as tokens, case
             when scopes < ${limits.length}::bigint then 'unknown_scope'
-            when input_exceeds or output_left < least(${outputTokens}::bigint, ${MIN_OUTPUT_TOKENS}::bigint)
-              then 'exceeded'
-            when input_waits or output_free < output_left then 'wait'
+            when input_exceeds or output_left < ${least} then 'exceeded'
+            when run_left < ${least} then 'run_exceeded'
+            when input_waits or least(output_free, run_free) < least(output_left, run_left) then 'wait'
             else 'granted' end as verdict
-        from bound, begun
+        from bound, own
       ), granted as (
         select tokens as output_tokens, ${inputTokens}::bigint + tokens as tokens,
           coalesce(${inputCost} + tokens * ${output}, 0) as cost_usd
         from room where verdict = 'granted'
       ), reserved as (
-        insert into usage_reservations (run_id, step_index, tokens, cost_usd)
-        select ${step.runId}, ${step.index}, tokens, cost_usd from granted
-        on conflict (run_id, step_index) do update set tokens = excluded.tokens, cost_usd = excluded.cost_usd
+        insert into usage_reservations (run_id, step_index, attempt, scope_ids, tokens, cost_usd, leased_until)
+        select ${runId}, ${index}, ${attempt}, ${scopeIds}, tokens, cost_usd,
+          now() + ${leaseMs}::float8 * interval '1 millisecond'
+        from granted
       ), added as (
         update usage_totals t set
-          reserved_tokens = t.reserved_tokens + granted.tokens - coalesce(own.tokens, 0),
-          reserved_cost_usd = t.reserved_cost_usd + granted.cost_usd - coalesce(own.cost_usd, 0)
-        from granted left join own on true
-        where t.scope_id = any(${limits.map(({ scopeId }) => scopeId)})
+          reserved_tokens = t.reserved_tokens + granted.tokens,
+          reserved_cost_usd = t.reserved_cost_usd + granted.cost_usd
+        from granted where t.scope_id = any(${scopeIds})
       ), unless as (
         ${unless}
       )

@@ -37,6 +37,7 @@ async function everyFaultIsNoticed(load: Load): Promise<void> {
     sql`update runs set scheduled_for = scheduled_for + interval '1 second' where id =
       (select id from runs where trigger = 'schedule' limit 1)`,
     sql`delete from usage_ledger where run_id = (select run_id from usage_ledger limit 1)`,
+    sql`update runs set input_tokens = input_tokens + 1 where id = ${run}`,
     sql`update steps set attempt = 0 where kind = 'model' and run_id =
       (select run_id from steps where kind = 'model' and state = 'succeeded' limit 1)`,
     sql`update steps set attempt = 0 where kind = 'tool' and tool->>'name' = 'lookup'`,
@@ -60,7 +61,8 @@ async function everyFaultIsNoticed(load: Load): Promise<void> {
     'run run_twice is still queued',
     'has 0 rows',
     'on record that was never due',
-    'the ledger disagree',
+    'and its entries in the ledger disagree',
+    `the usage of run ${run} and its steps disagree`,
     'attempts on record',
     'called its tool 2 times, 1 would be right',
     'called its tool 1 times, 0 would be right',

@@ -92,9 +92,9 @@ function nameOf({ routineId, at }: { readonly routineId: string; readonly at: Da
   return `${routineId} at ${at.toISOString()}`;
 }
 
-/** Runs, steps and ledger tell the same usage. */
+/** Runs, steps and ledger tell the same usage: each step what its attempts have come to, each run what its steps have. */
 async function sums(database: Database): Promise<string[]> {
-  const wrong = await rows<{ id: string }>(
+  const runs = await rows<{ id: string }>(
     database,
     sql`
       select runs.id from runs left join (
@@ -102,17 +102,31 @@ async function sums(database: Database): Promise<string[]> {
           sum(input_tokens) as input, sum(output_tokens) as output, sum(cost_usd) as cost,
           max(index) + 1 as indexes, count(*) as steps
         from steps group by run_id
-      ) s on s.run_id = runs.id left join (
-        select run_id, count(*) as entries, sum(total_tokens) as total, sum(cost_usd) as cost
-        from usage_ledger group by run_id
-      ) l on l.run_id = runs.id
+      ) s on s.run_id = runs.id
       where runs.step_count <> coalesce(s.done, 0) or runs.input_tokens <> coalesce(s.input, 0)
         or runs.output_tokens <> coalesce(s.output, 0) or runs.cost_usd is distinct from s.cost
-        or coalesce(l.entries, 0) < coalesce(s.done, 0) or l.cost is distinct from s.cost
-        or coalesce(l.total, 0) <> runs.input_tokens + runs.output_tokens or s.indexes <> s.steps
+        or s.indexes <> s.steps
     `,
   );
-  return wrong.map(({ id }) => `the usage of run ${id}, its steps and the ledger disagree`);
+  const steps = await rows<{ runId: string; index: number }>(
+    database,
+    sql`
+      select coalesce(s.run_id, l.run_id) as "runId", coalesce(s.index, l.step_index) as index from steps s full join (
+        select run_id, step_index, count(*) as responses, max(attempt) as attempt, sum(total_tokens) as total,
+          sum(cost_usd) as cost
+        from usage_ledger group by run_id, step_index
+      ) l on l.run_id = s.run_id and l.step_index = s.index
+      where (s.kind = 'model' and s.state = 'succeeded') <> (l.responses is not null)
+        or s.input_tokens + s.output_tokens <> coalesce(l.total, 0) or s.cost_usd is distinct from l.cost
+        or l.attempt > s.attempt or s.run_id is null
+    `,
+  );
+  return [
+    ...runs.map(({ id }) => `the usage of run ${id} and its steps disagree`),
+    ...steps.map(
+      ({ runId, index }) => `step ${index} of run ${runId} and its entries in the ledger disagree`,
+    ),
+  ];
 }
 
 /** Each run has the model steps that its script implies, and each request to the model is an attempt on record. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
+import { execute, rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
@@ -65,3 +65,51 @@ test('an attempt that died with its worker is none of the five that a provider m
   expect(ended.steps).toMatchObject([{ attempt: 6 }]);
   expect(calls()).toBe(6);
 }, 120_000);
+
+test('what a killed worker has reserved is held until its call can no longer come back, and then given to others', async () => {
+  await workers.stop();
+  service.gateway.control.reset();
+  const { database } = service.deps;
+  const first = await workers.start({ MODEL_STEP_TIMEOUT_SECONDS: '60' });
+  service.gateway.control.script({ latencyMs: 120_000 });
+  const routineId = await createRoutine(key, {
+    limits: { maxOutputTokens: 1_000 },
+    budget: { maxTokensPerDay: 1_900 },
+  });
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  const calls = () =>
+    service.gateway.control.requests().filter(({ path }) => path.includes('/chat/')).length;
+  await expect.poll(calls, { timeout: 15_000 }).toBe(1);
+  await first.end('SIGKILL');
+  await workers.start();
+
+  // The next attempt waits for the room that the first one may still use.
+  const waits = async () => {
+    const { events } = await service.temporal.workflow.getHandle(run.id).fetchHistory();
+    return events?.some(({ timerStartedEventAttributes: timer }) => timer) === true;
+  };
+  await expect.poll(waits, { timeout: 30_000 }).toBe(true);
+  const held = await rows<{ attempt: number; seconds: number }>(
+    database,
+    sql`
+      select attempt, extract(epoch from leased_until - now())::float8 as seconds
+      from usage_reservations where run_id = ${run.id}
+    `,
+  );
+  expect(held).toEqual([{ attempt: 1, seconds: expect.any(Number) }]);
+  // No longer than the call's own maximum, and the time to record it.
+  expect(held[0]!.seconds).toBeLessThan(60 + 30);
+  expect(calls()).toBe(1);
+
+  await execute(
+    database,
+    sql`update usage_reservations set leased_until = now() where run_id = ${run.id}`,
+  );
+  const ended = await runEnded(key, run.id, 60_000);
+  expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1 });
+  const totals = await rows(
+    database,
+    sql`select day_tokens, reserved_tokens from usage_totals where scope_id = ${routineId}`,
+  );
+  expect(totals).toEqual([{ day_tokens: ended.usage.totalTokens, reserved_tokens: 0 }]);
+}, 150_000);

@@ -7,8 +7,10 @@ import {
   failure,
   performModelStep,
   type ModelCaller,
+  type StepOutcome,
 } from '#core/runs/index.ts';
 import { countInput } from '#core/runs/model-call.ts';
+import { releaseExpired } from '#core/usage/index.ts';
 import { execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
@@ -25,8 +27,12 @@ interface Call {
   readonly stated: boolean;
   readonly goesOn: boolean;
   readonly delayMs: number;
-  readonly event: 'none' | 'crash' | 'crash and retry' | 'cancel' | 'time out';
+  readonly event: Event;
 }
+
+const EVENTS = ['none', 'crash', 'crash and retry', 'overtaken', 'cancel', 'time out'] as const;
+/** An attempt that is `overtaken` was thought dead: its response comes after another attempt has made the step. */
+type Event = (typeof EVENTS)[number];
 
 const call: fc.Arbitrary<Call> = fc.record({
   share: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -36,12 +42,7 @@ const call: fc.Arbitrary<Call> = fc.record({
   delayMs: fc.integer({ min: 0, max: 12 }),
   event: fc.oneof(
     { weight: 5, arbitrary: fc.constant('none' as const) },
-    fc.constantFrom(
-      'crash' as const,
-      'crash and retry' as const,
-      'cancel' as const,
-      'time out' as const,
-    ),
+    fc.constantFrom(...EVENTS.slice(1)),
   ),
 });
 
@@ -75,7 +76,7 @@ test('however runs meet, end, crash and are answered late, totals are the ledger
         }),
       );
       const carriedOut = await Promise.all(runs.map((run) => carryOut(service, run)));
-      for (const { outcome } of carriedOut) seen.add(outcome);
+      for (const { outcomes } of carriedOut) for (const outcome of outcomes) seen.add(outcome);
       expect(await disagreements(database, planted[0]!)).toEqual([]);
       const spentBy = async (scope: keyof Planted, of: Planted) =>
         spent(
@@ -108,8 +109,9 @@ test('however runs meet, end, crash and are answered late, totals are the ledger
     { numRuns: 60, interruptAfterTimeLimit: 40_000 },
   );
   // Each way in which a run can end was met.
-  for (const outcome of ['ended', 'crashed', 'late', 'waited'])
+  for (const outcome of ['ended', 'crashed', 'late', 'overtaken', 'waited']) {
     expect([...seen]).toContain(outcome);
+  }
 }, 100_000);
 
 /** Dollars of an output token of `fixture/writer-small`. */
@@ -156,35 +158,38 @@ async function plantRun(
   return id;
 }
 
-class Crash extends Error {}
-
 /** Carries out a run as its workflow does, without Temporal's pauses. */
 async function carryOut(service: Service, run: { id: string; calls: readonly Call[] }) {
+  const { database } = service.deps;
   let excess = 0;
-  let outcome = 'ended';
-  const crashed = new Set<number>();
+  const outcomes = new Set(['ended']);
+  const met = new Set<number>();
   const left = [...run.calls.entries()];
+  /** Attempts that have been given up, whose responses come at the end of the run. */
+  const overtaken: { respond: () => void; step: Promise<unknown> }[] = [];
+  let lose: (event: Event, respond: () => void) => void = () => undefined;
+
   const caller: ModelCaller = {
+    timeoutMs: 60_000,
     close: () => Promise.resolve(),
     async call(input) {
       const [number, script] = left[0] ?? [-1, LAST];
       await sleep(script.delayMs);
-      if (script.event.startsWith('crash') && !crashed.has(number)) {
-        crashed.add(number);
-        throw new Crash(script.event);
+      const { event } = script;
+      if (isLost(event) && !met.has(number)) {
+        met.add(number);
+        // A process that has died never gets its response; one that is only thought dead gets it late.
+        await new Promise<void>((respond) => lose(event, respond));
+      } else {
+        left.shift();
       }
-      left.shift();
-      if (script.event === 'cancel') await endRun(service.deps, run.id, cancellation);
-      if (script.event === 'time out') await endRun(service.deps, run.id, failure('timeout'));
-      if (script.event === 'cancel' || script.event === 'time out') outcome = 'late';
+      if (event === 'cancel') await endRun(service.deps, run.id, cancellation);
+      if (event === 'time out') await endRun(service.deps, run.id, failure('timeout'));
+      if (event === 'cancel' || event === 'time out') outcomes.add('late');
       const outputTokens =
         Math.floor((input.maxOutputTokens ?? 2_000) * script.share) + script.excess;
       const inputTokens = countInput(input) + script.excess;
-      const isLate = script.event === 'cancel' || script.event === 'time out';
-      // The end of its run gave back what a late call had reserved, so others may have used that meanwhile.
-      excess += isLate
-        ? inputTokens + outputTokens
-        : script.excess + Math.max(outputTokens - (input.maxOutputTokens ?? Infinity), 0);
+      excess += script.excess + Math.max(outputTokens - (input.maxOutputTokens ?? Infinity), 0);
       return {
         text: 'Done.',
         messages: [{ role: 'assistant', content: 'Done.' }],
@@ -202,29 +207,68 @@ async function carryOut(service: Service, run: { id: string; calls: readonly Cal
       };
     },
   };
-  const deps = { ...service.deps, caller };
+
+  /** Performs a step until it is done, or its process is lost. */
+  async function attempt(index: number): Promise<StepOutcome | Event> {
+    const lost = Promise.withResolvers<Event>();
+    lose = (event, respond) => {
+      if (event === 'overtaken') overtaken.push({ respond, step });
+      lost.resolve(event);
+    };
+    const step = performModelStep(
+      { ...service.deps, caller },
+      { runId: run.id, index },
+      AbortSignal.timeout(60_000),
+    );
+    return Promise.race([step, lost.promise]);
+  }
+
   for (let index = 0; ;) {
-    try {
-      const step = await performModelStep(
-        deps,
-        { runId: run.id, index },
-        AbortSignal.timeout(60_000),
-      );
-      if (step.next === 'ended') return { outcome, excess };
+    const step = await attempt(index);
+    if (typeof step === 'object') {
+      if (step.next === 'ended') break;
       if (step.next === 'wait') {
-        outcome = 'waited';
+        outcomes.add('waited');
+        await respondAll(overtaken);
         await sleep(5);
       } else index = step.nextIndex;
-    } catch (error) {
-      if (!(error instanceof Crash)) throw error;
-      if (error.message === 'crash') {
-        // Nobody carries it on; the sweep ends it, and until then what it reserved is held.
-        await sleep(20);
-        await endRun(service.deps, run.id, failure('workflow_lost'));
-        return { outcome: 'crashed', excess };
-      }
+      continue;
     }
+    outcomes.add(step === 'overtaken' ? 'overtaken' : 'crashed');
+    if (step === 'overtaken') continue;
+    await sleep(10);
+    if (step === 'crash') await endRun(service.deps, run.id, failure('workflow_lost'));
+    // Nobody releases what a dead process has reserved, until its call's time is over.
+    await sleep(10);
+    await endLease(database, run.id, index);
+    if (step === 'crash') break;
   }
+  await respondAll(overtaken);
+  return { outcomes, excess };
+}
+
+function isLost(event: Event): boolean {
+  return event === 'crash' || event === 'crash and retry' || event === 'overtaken';
+}
+
+async function respondAll(overtaken: { respond: () => void; step: Promise<unknown> }[]) {
+  for (const { respond, step } of overtaken.splice(0)) {
+    respond();
+    await step;
+  }
+}
+
+/** Lets the time of a dead attempt go by, the latest at its step; what it reserved is released as in every tick. */
+async function endLease(database: Database, runId: string, index: number): Promise<void> {
+  await execute(
+    database,
+    sql`
+      update usage_reservations r set leased_until = now() from steps s
+      where r.run_id = ${runId} and r.step_index = ${index}
+        and s.run_id = r.run_id and s.index = r.step_index and s.attempt = r.attempt
+    `,
+  );
+  await releaseExpired(database);
 }
 
 const LAST: Call = {
@@ -273,6 +317,9 @@ async function disagreements(database: Database, { organizationId, projectId }: 
       union all
       select 'run', r.id from runs r where project_id = ${projectId} and r.input_tokens + r.output_tokens <> (
         select coalesce(sum(total_tokens), 0) from usage_ledger l where l.run_id = r.id)
+      union all
+      select 'estimated', r.id from runs r where project_id = ${projectId} and r.estimated_usage <> (
+        select coalesce(bool_or(usage_estimated), false) from steps s where s.run_id = r.id)
       union all
       select 'steps', r.id from runs r where project_id = ${projectId} and r.input_tokens + r.output_tokens <> (
         select coalesce(sum(input_tokens + output_tokens), 0) from steps s where s.run_id = r.id)
