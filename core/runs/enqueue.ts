@@ -2,7 +2,7 @@ import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/billin
 import type { StartableRun } from '#core/engine/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import { freePlaces, START_LEASE, waiting, type AdmissionRule } from './admission/room.ts';
+import { START_LEASE, takePlace, type AdmissionRule } from './admission/room.ts';
 import { findRun, readRun, runColumns } from './queries.ts';
 import type { Run } from './run.ts';
 import { isEndState } from './states.ts';
@@ -25,8 +25,8 @@ export interface EnqueuedRun {
 
 /**
  * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. When nobody waits,
- * there is room, and no bound of the organization has to be exact, the same statement admits it; concurrent ones may
- * then pass the room by their number, which the engine's own queue absorbs. Otherwise it waits its turn.
+ * there is room, and the organization has no bound of its own, the same statement admits it, which spares an idle
+ * service a round of admission. Otherwise it waits its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `allowance_exceeded`
  */
 export async function enqueueManualRun(
@@ -54,8 +54,7 @@ export async function enqueueManualRun(
       ), allowed as (
         ${takeOneRun(input.organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
       ), room as (
-        select case when ${runsAtATimeOf(rule.planRule)} is null and not exists (select from runs where ${waiting})
-          then ${freePlaces(rule.taskQueue)} > 0 else false end as free
+        select case when ${runsAtATimeOf(rule.planRule)} is null then ${takePlace(rule.taskQueue)} else false end as free
         from organizations o where o.id = ${input.organizationId}
       ), run as (
         insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,

@@ -23,4 +23,25 @@ export async function up(knex: Knex): Promise<void> {
       drop constraint usage_ledger_pkey,
       add primary key (run_id, step_index, attempt);
   `);
+
+  // Free places are counted in two statements; the second has to count after it has the lock, so it is a function:
+  // each query of a volatile one sees what was committed before that query. The conditions are those of
+  // core/runs/admission/room.ts.
+  await knex.raw(`
+    create function free_places(queue text) returns bigint language sql stable as $$
+      select
+        (select coalesce(sum(slots) + greatest(sum(slots) / 10, 1), 0) from worker_slots
+          where task_queue = queue and expires_at > now())
+        - (select count(*) from runs where state in ('queued', 'running') and admitted_at is not null)
+    $$;
+
+    create function take_place(queue text) returns boolean language plpgsql volatile as $$
+      begin
+        if not pg_try_advisory_xact_lock(hashtextextended('ras:admission', 0)) then
+          return false;
+        end if;
+        return not exists (select from runs where state = 'queued' and admitted_at is null) and free_places(queue) > 0;
+      end
+    $$;
+  `);
 }

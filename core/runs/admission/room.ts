@@ -25,9 +25,15 @@ export const admitted = sql`state in ('queued', 'running') and admitted_at is no
  * should stand empty. Without a live worker there is no room.
  */
 export function freePlaces(taskQueue: string): Sql {
-  return sql`(
-    (select coalesce(sum(slots) + greatest(sum(slots) / 10, 1), 0) from worker_slots
-      where task_queue = ${taskQueue} and expires_at > now())
-    - (select count(*) from runs where ${admitted})
-  )`;
+  return sql`free_places(${taskQueue})`;
+}
+
+/**
+ * Takes the right to admit one run, as an SQL expression that is true when there is a place and nobody waits for it. It
+ * holds the lock of the admission until the transaction ends, and does not wait for it: where another admits just now,
+ * it is false. A function of the database, because it must count after it has the lock, and a statement sees only what
+ * was there when it began.
+ */
+export function takePlace(taskQueue: string): Sql {
+  return sql`take_place(${taskQueue})`;
 }
