@@ -1,4 +1,4 @@
-import { execute, rows, sql, transaction, type Database } from '#lib/database/index.ts';
+import { execute, sql, transaction, type Database } from '#lib/database/index.ts';
 import type { Connection } from './store/connection.ts';
 import { revokeStored, type RevocationDeps } from './oauth/index.ts';
 import type { RoutineEditor } from './routines.ts';
@@ -37,15 +37,7 @@ function remove(
 ): Promise<RemovedConnection & { readonly sealed: string | null }> {
   return transaction(database, async (tx) => {
     // Routines before the connection, as discovery takes them, so that the two cannot wait for each other.
-    const users = await rows<{ id: string }>(
-      tx,
-      sql`
-        select id from routines
-        where project_id = ${projectId} and id in (
-          select routine_id from tool_policies where connection_id = ${id} and state = 'automatic')
-        order by id for update
-      `,
-    );
+    const users = await routineEditor.holdUsersOf(tx, projectId, id);
     const connection = await lockConnection(tx, projectId, id);
     const reason = `the connection "${connection.name}" that it used was deleted`;
     const { credentials: sealed } = await readSealedCredentials(tx, connection);
@@ -53,7 +45,7 @@ function remove(
     // After the deletion, which takes the policies along: the new versions no longer have the tools.
     const routineIds = await routineEditor.returnToDraft(tx, {
       projectId,
-      routineIds: users.map((routine) => routine.id),
+      routineIds: users,
       reason,
       actor,
     });

@@ -8,6 +8,11 @@ export interface RoutineEditor {
    */
   hold(tx: Db, projectId: string, routineId: string): Promise<void>;
   /**
+   * Holds the routines that may call a tool of the connection by themselves.
+   * @returns their ids
+   */
+  holdUsersOf(tx: Db, projectId: string, connectionId: string): Promise<string[]>;
+  /**
    * Returns routines to draft as new versions with the tools as they are then: they lose their proof run and their next
    * time, and scheduled runs that have not begun are skipped. `reason` is shown on the routine; null where a person made
    * the change on the routine itself.

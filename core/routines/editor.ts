@@ -1,6 +1,6 @@
 import type { RoutineEditor } from '#core/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { lockRoutine } from './queries.ts';
+import { lockRoutine, lockUsersOfConnection } from './queries.ts';
 import type { QueuedRuns } from './queued-runs.ts';
 import { statesBefore } from './states.ts';
 import { returnToDraft } from './writes.ts';
@@ -12,6 +12,7 @@ export function createRoutineEditor(queuedRuns: QueuedRuns): RoutineEditor {
       const { state } = await lockRoutine(tx, projectId, routineId);
       if (!statesBefore('draft').includes(state)) throw new AppError('routine_archived');
     },
+    holdUsersOf: lockUsersOfConnection,
     async returnToDraft(tx, input) {
       const changed = await returnToDraft(tx, input);
       await queuedRuns.skip(tx, changed, 'superseded');

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { routinesUsing } from '#core/tools/index.ts';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -87,6 +88,22 @@ export async function lockRoutine(tx: Db, projectId: string, id: string): Promis
   );
   if (found === undefined) throw new AppError('routine_not_found');
   return found;
+}
+
+/** Locks the routines that may call a tool of the connection by themselves, in the order of their ids. @returns the ids */
+export async function lockUsersOfConnection(
+  tx: Db,
+  projectId: string,
+  connectionId: string,
+): Promise<string[]> {
+  const users = await rows<{ id: string }>(
+    tx,
+    sql`
+      select id from routines where project_id = ${projectId} and id in (${routinesUsing(connectionId)})
+      order by id for no key update
+    `,
+  );
+  return users.map(({ id }) => id);
 }
 
 export function listRoutines(

@@ -27,6 +27,7 @@ export { recordFailedAttempt } from './record-failed-attempt.ts';
 export { performModelStep, type ModelStepDeps } from './model-step.ts';
 export type { StepOutcome } from './step-outcome.ts';
 export { openRunEvents } from './open-events.ts';
+export { insertOccurrences, type OccurrenceRow } from './occurrences.ts';
 export { listRuns, readRunDetail } from './queries.ts';
 export { pauseWithRuns } from './pause.ts';
 export { afterReplacing, replaceOpenRuns, type ReplacedRuns } from './replace.ts';
@@ -36,6 +37,7 @@ export type { ToolRecord } from './tool-record.ts';
 export { performToolStep, type ToolStepDeps, type ToolStepOutcome } from './tool-step.ts';
 export { retryRun, startManualRun } from './start.ts';
 export { createQueuedRuns } from './queued-runs.ts';
+export { sweepOpenRuns } from './sweep.ts';
 export { skipUnwanted } from './unwanted.ts';
 export {
   FAILURE_CLASSES,

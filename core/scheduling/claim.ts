@@ -1,11 +1,17 @@
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { pauseUnreadable, setNextTimes, type PausedRoutine } from '#core/routines/index.ts';
-import { replaceOpenRuns, skipUnwanted, type ReplacedRuns } from '#core/runs/index.ts';
+import {
+  insertOccurrences,
+  replaceOpenRuns,
+  skipUnwanted,
+  type OccurrenceRow,
+  type ReplacedRuns,
+} from '#core/runs/index.ts';
 import { enqueuePaused } from '#core/webhooks/index.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { parseStoredSchedule } from '#lib/schedule/index.ts';
 import { lockDueRoutines, type DueRoutine } from './due-routines.ts';
-import { insertOccurrences, occurrenceRows, type OccurrenceRow } from './occurrence-rows.ts';
+import { occurrenceRows } from './occurrence-rows.ts';
 import { decide, type Decision } from './occurrence.ts';
 import { judge, type SkipRules } from './skip-reasons.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
 import type { Engine } from '#core/engine/index.ts';
-import { afterReplacing, expireQueued, type Admission } from '#core/runs/index.ts';
+import { afterReplacing, expireQueued, sweepOpenRuns, type Admission } from '#core/runs/index.ts';
 import { releaseExpired } from '#core/usage/index.ts';
 import { claimDueDeliveries, kickDelivery } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -10,7 +10,6 @@ import { claimDueRoutines, type Claimed, type ClaimDeps } from './claim.ts';
 import { dueWithinSeconds } from './due-routines.ts';
 import { forgetExpired } from './housekeeping.ts';
 import { reconcileNextTimes } from './reconcile.ts';
-import { sweepOpenRuns } from './sweep.ts';
 
 export interface TickDeps extends ClaimDeps {
   readonly connectionSecrets: ConnectionSecrets;

@@ -8,7 +8,7 @@ export {
   type OfferedToolJson,
 } from './offered.ts';
 export { POLICY_STATES, type ToolPolicy } from './policy.ts';
-export { listPolicies, policyUnchanged } from './queries.ts';
+export { listPolicies, policyUnchanged, routinesUsing } from './queries.ts';
 export { automaticToolsJson, type VersionTool } from './snapshot.ts';
 export type { Refusal } from './refusal.ts';
 export { targetJson, targetOf, type TargetJson, type ToolTarget } from './target.ts';

@@ -28,6 +28,11 @@ export function listPolicies(
   );
 }
 
+/** Selects the ids of the routines that may call a tool of the connection by themselves, as a subquery. */
+export function routinesUsing(connectionId: string): Sql {
+  return sql`select routine_id from tool_policies where connection_id = ${connectionId} and state = 'automatic'`;
+}
+
 /** Lists the policies of one connection, in the order in which the server lists the tools. */
 export function listPoliciesOfConnection(
   db: Db,

@@ -6,20 +6,10 @@ import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { etag, saveErrors } from './declared.ts';
-import {
-  etagOf,
-  pauseBody,
-  presentDetail,
-  presentRoutine,
-  presentRoutineSummary,
-  routine,
-  routineBody,
-  routineDetail,
-  routineParams,
-  routinePatch,
-  routineSummary,
-  savedRoutine,
-} from './schemas.ts';
+import { routineParams } from './fields.ts';
+import { etagOf, presentDetail, presentRoutine, presentRoutineSummary } from './present.ts';
+import { pauseBody, routineBody, routinePatch } from './requests.ts';
+import { routine, routineDetail, routineSummary, savedRoutine } from './responses.ts';
 import { versionRoutes } from './versions.ts';
 
 const tag = 'Routines';

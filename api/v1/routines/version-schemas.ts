@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { VERSION_FIELDS, type Version, type VersionSummary } from '#core/routines/index.ts';
 import { EXAMPLE, idOf, iso, timestamp } from '../../http/schemas.ts';
-import { presentLimits, presentModel, shape } from './schemas.ts';
+import { presentLimits, presentModel } from './present.ts';
+import { shape } from './responses.ts';
 
 const summary = {
   revision: z.number().int(),

@@ -5,7 +5,9 @@ import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { etag, saveErrors } from './declared.ts';
-import { etagOf, presentRoutine, routine, routineParams } from './schemas.ts';
+import { routineParams } from './fields.ts';
+import { etagOf, presentRoutine } from './present.ts';
+import { routine } from './responses.ts';
 import {
   presentSummary,
   presentVersion,

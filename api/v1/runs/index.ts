@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { EXAMPLE, idOf, pageOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
-import { routineParams, variables } from '../routines/schemas.ts';
+import { routineParams, variables } from '../routines/fields.ts';
 import { followRun } from './events.ts';
 import {
   presentRun,

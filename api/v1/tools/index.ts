@@ -5,7 +5,7 @@ import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
-import { routineParams } from '../routines/schemas.ts';
+import { routineParams } from '../routines/fields.ts';
 import {
   discoverParams,
   discovery,

@@ -1,5 +1,7 @@
-import { cancellation, endRun, failure, type EndRunDeps, type RunState } from '#core/runs/index.ts';
 import { execute, rows, sql, type Database } from '#lib/database/index.ts';
+import { endRun, type EndRunDeps } from './end-run.ts';
+import { cancellation, failure } from './ending.ts';
+import type { RunState } from './states.ts';
 
 interface OpenRun {
   readonly id: string;

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { BUILT_IN_VARIABLES, MISFIRE_POLICIES, OVERLAP_POLICIES } from '#core/routines/index.ts';
+import { EXAMPLE, idOf, nameOf } from '../../http/schemas.ts';
+import { modelReference } from '../models.ts';
+
+export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });
+
+const reserved: readonly string[] = BUILT_IN_VARIABLES;
+
+export const variables = z
+  .record(
+    z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'a name of letters, digits and _, at most 64')
+      .refine((name) => !reserved.includes(name), 'this name is built in'),
+    z.string().max(10_000),
+  )
+  .refine((value) => Object.keys(value).length <= 50, 'at most 50 variables')
+  .meta({
+    description: 'Values of the `{{placeholders}}` in the instructions.',
+    example: { topic: 'pricing pages' },
+  });
+
+/** The fields that requests and responses have in common. */
+export const fields = {
+  name: nameOf(200).meta({ example: 'Weekly SEO audit' }),
+  instructions: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(100_000)
+    .meta({ example: 'Audit the site {{site}} and report what changed since last week.' }),
+  variables,
+  schedule: z
+    .string()
+    .max(200)
+    .meta({ description: 'Five cron fields, or @hourly to @yearly.', example: '0 7 * * 1' }),
+  timezone: z.string().max(100).meta({ description: 'IANA name.', example: 'Europe/Berlin' }),
+  model: modelReference,
+  skills: z
+    .array(z.string().min(1).max(80))
+    .max(50)
+    .refine((skills) => new Set(skills).size === skills.length, 'the same skill twice')
+    .meta({ description: 'Curated slugs or custom skill ids, in order.', example: ['seo-audit'] }),
+  overlap: z.enum(OVERLAP_POLICIES),
+  misfire: z.enum(MISFIRE_POLICIES),
+  pauseAfterFailures: z.number().int().min(1).max(1_000),
+  webhookUrl: z
+    .string()
+    .max(2_000)
+    .nullable()
+    .meta({ example: 'https://example.com/hooks/routine' }),
+};

@@ -1,0 +1,72 @@
+import type { Limits, Routine, RoutineDetail, RoutineSummary } from '#core/routines/index.ts';
+import { iso, isoOrNull } from '../../http/schemas.ts';
+import { nextRunsOf } from './next-runs.ts';
+
+export function presentRoutine(row: Routine) {
+  return {
+    ...presentRoutineSummary(row),
+    instructions: row.instructions,
+    variables: { ...row.variables },
+  };
+}
+
+export function presentRoutineSummary(row: RoutineSummary) {
+  return {
+    id: row.id,
+    name: row.name,
+    schedule: row.schedule,
+    timezone: row.timezone,
+    model: presentModel(row.model),
+    skills: [...row.skills],
+    overlap: row.overlap,
+    misfire: row.misfire,
+    limits: presentLimits(row.limits),
+    budget: {
+      maxTokensPerDay: row.budget.maxTokensPerDay,
+      maxCostUsdPerMonth: row.budget.maxCostUsdPerMonth,
+    },
+    pauseAfterFailures: row.pauseAfterFailures,
+    webhookUrl: row.webhookUrl,
+    webhookFailedAt: isoOrNull(row.webhookFailedAt),
+    state: row.state,
+    stateReason: row.stateReason,
+    revision: row.revision,
+    nextRunAt: isoOrNull(row.nextRunAt),
+    lastRunAt: isoOrNull(row.lastRunAt),
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+    archivedAt: isoOrNull(row.archivedAt),
+  };
+}
+
+export function presentModel(model: Routine['model']) {
+  return {
+    provider: model.provider,
+    connectionId: model.connectionId,
+    modelId: model.modelId,
+  };
+}
+
+export function presentLimits(limits: Limits) {
+  return {
+    maxSteps: limits.maxSteps,
+    timeoutSeconds: limits.timeoutSeconds,
+    maxTotalTokens: limits.maxTotalTokens,
+    maxOutputTokens: limits.maxOutputTokens,
+    maxQueueSeconds: limits.maxQueueSeconds,
+  };
+}
+
+export function presentDetail(row: RoutineDetail) {
+  const { ready, proofRunId, reason } = row.activation;
+  return {
+    ...presentRoutine(row),
+    nextRuns: [...nextRunsOf(row)],
+    activation: { ready, proofRunId, reason },
+  };
+}
+
+/** Returns the entity tag of a routine's version (RFC 9110, section 8.8.3). */
+export function etagOf(row: Routine): { ETag: string } {
+  return { ETag: `"${row.version}"` };
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { budgetFields } from '../budget-schema.ts';
+import { fields } from './fields.ts';
+
+const limits = z.strictObject({
+  maxSteps: z
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .default(25)
+    .meta({ description: 'Model steps of one run.' }),
+  timeoutSeconds: z.number().int().min(10).max(86_400).default(900),
+  maxTotalTokens: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .nullable()
+    .default(null)
+    .meta({ description: 'Input and output tokens of one run. A step gets at most what is left.' }),
+  maxOutputTokens: z.number().int().min(1).max(1_000_000_000).nullable().default(null).meta({
+    description: 'Output tokens of one model step; null leaves them to the provider.',
+  }),
+  maxQueueSeconds: z
+    .number()
+    .int()
+    .min(60)
+    .max(604_800)
+    .default(21_600)
+    .meta({ description: 'How long a run may wait for its first step before it is skipped.' }),
+});
+
+const budget = z.strictObject({
+  maxTokensPerDay: budgetFields.maxTokensPerDay.default(null),
+  maxCostUsdPerMonth: budgetFields.maxCostUsdPerMonth.default(null),
+});
+
+/** Tools are given to a routine by discovery and confirmation only, so a list of them in its body is refused. */
+const inlineTools = z
+  .array(z.unknown())
+  .optional()
+  .superRefine((tools, context) => {
+    if (tools === undefined || tools.length === 0) return;
+    context.addIssue({
+      code: 'custom',
+      message: 'inline tools are not accepted; create a connection and discover its tools',
+      params: { code: 'tool_policy_requires_connection' },
+    });
+  })
+  .meta({ description: 'Only an empty list: tools come from a saved connection.' });
+
+export const routineBody = z
+  .strictObject({
+    ...fields,
+    variables: fields.variables.default({}),
+    timezone: fields.timezone.default('UTC'),
+    skills: fields.skills.default([]),
+    overlap: fields.overlap.default('skip'),
+    misfire: fields.misfire.default('run_once'),
+    limits: limits.prefault({}),
+    budget: budget.prefault({}),
+    pauseAfterFailures: fields.pauseAfterFailures.default(5),
+    webhookUrl: fields.webhookUrl.default(null),
+    tools: inlineTools,
+    toolPolicies: inlineTools,
+  })
+  .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...routine }) => routine)
+  .meta({ id: 'CreateRoutine' });
+
+export const routinePatch = z
+  .strictObject({
+    ...fields,
+    limits: withoutDefaults(limits.shape),
+    budget: withoutDefaults(budget.shape),
+    tools: inlineTools,
+    toolPolicies: inlineTools,
+  })
+  .partial()
+  .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...patch }) => patch)
+  .meta({ id: 'UpdateRoutine' });
+
+export const pauseBody = z
+  .strictObject({
+    cancelRuns: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Also cancels the runs of the routine that are open.' }),
+  })
+  .meta({ id: 'PauseRoutine' });
+
+function withoutDefaults<S extends Record<string, z.ZodDefault>>(shape: S) {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which field is which
+  const bare = Object.fromEntries(
+    Object.entries(shape).map(([name, field]) => [name, field.unwrap()]),
+  ) as { [K in keyof S]: ReturnType<S[K]['unwrap']> };
+  return z.strictObject(bare).partial();
+}

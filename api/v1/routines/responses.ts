@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { ACTIVATION_REASONS, ROUTINE_STATES } from '#core/routines/index.ts';
+import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { modelReference } from '../models.ts';
+import { fields, variables } from './fields.ts';
+
+const { instructions: _instructions, variables: _variables, ...shortFields } = fields;
+
+const summaryShape = {
+  id: idOf('routine', EXAMPLE.routine),
+  ...shortFields,
+  model: modelReference,
+  limits: z.strictObject({
+    maxSteps: z.number().int(),
+    timeoutSeconds: z.number().int(),
+    maxTotalTokens: z.number().int().nullable(),
+    maxOutputTokens: z.number().int().nullable(),
+    maxQueueSeconds: z.number().int(),
+  }),
+  budget: z.strictObject({
+    maxTokensPerDay: z.number().int().nullable(),
+    maxCostUsdPerMonth: z.string().nullable(),
+  }),
+  state: z.enum(ROUTINE_STATES),
+  stateReason: z.string().nullable().meta({
+    description: 'Why the service itself changed the state last; null when a person did.',
+  }),
+  revision: z.number().int().meta({ description: 'Counts material changes.' }),
+  webhookFailedAt: timestamp
+    .nullable()
+    .meta({ description: 'When the receiver responded with 410, which stopped deliveries.' }),
+  nextRunAt: timestamp.nullable(),
+  lastRunAt: timestamp.nullable(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  archivedAt: timestamp.nullable(),
+};
+
+export const shape = { ...summaryShape, instructions: fields.instructions, variables };
+
+export const routineSummary = z.strictObject(summaryShape).meta({ id: 'RoutineSummary' });
+
+export const routine = z.strictObject(shape).meta({ id: 'Routine' });
+
+const webhookSecret = z.string().optional().meta({
+  description: 'Shown once, when the webhook URL is first set.',
+  example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
+});
+
+export const savedRoutine = z
+  .strictObject({ ...shape, webhookSecret })
+  .meta({ id: 'SavedRoutine' });
+
+const activation = z
+  .strictObject({
+    ready: z.boolean().meta({ description: 'Whether activating it would be accepted now.' }),
+    proofRunId: idOf('run', EXAMPLE.run).nullable().meta({
+      description: 'The latest manual run that has succeeded with the present revision.',
+    }),
+    reason: z
+      .enum(ACTIVATION_REASONS)
+      .nullable()
+      .meta({ description: 'The code of the error that activating would get; null when ready.' }),
+  })
+  .meta({ id: 'Activation' });
+
+export const routineDetail = z
+  .strictObject({
+    ...shape,
+    nextRuns: z
+      .array(timestamp)
+      .meta({ description: 'The next five times of the schedule, were it active now.' }),
+    activation,
+  })
+  .meta({ id: 'RoutineDetail' });
