@@ -1,9 +1,15 @@
 import { Context } from '@temporalio/activity';
-import { attemptDelivery, type AttemptDeps, type AttemptOutcome } from '#core/webhooks/index.ts';
+import {
+  attemptDelivery,
+  kickDeliveries,
+  type AttemptDeps,
+  type AttemptOutcome,
+  type StartDeliveriesDeps,
+} from '#core/webhooks/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
-export interface WebhookActivityDeps extends AttemptDeps {
+export interface WebhookActivityDeps extends AttemptDeps, StartDeliveriesDeps {
   readonly metrics: Metrics;
 }
 
@@ -20,6 +26,8 @@ export function createWebhookActivities(deps: WebhookActivityDeps): WebhookActiv
       const outcome = await withHeartbeat(() => attemptDelivery(deps, deliveryId, { signal }));
       const seconds = (performance.now() - started) / 1_000;
       if (outcome !== 'not_due') deps.metrics.webhookAttempt({ outcome, seconds });
+      // The slot of this one is free for another.
+      await kickDeliveries(deps);
       return outcome;
     },
   };

@@ -2,7 +2,7 @@ export { ACTIVATION_REASONS, readRoutineDetail, type RoutineDetail } from './act
 export { routineAfterRun } from './after-run.ts';
 export { createRoutineEditor } from './editor.ts';
 export { activateRoutine, archiveRoutine, pauseRoutine, type StopDeps } from './lifecycle.ts';
-export { pauseUnreadable, setNextTimes, type PausedRoutine } from './next-times.ts';
+export { pauseUnreadable, setNextTimes } from './next-times.ts';
 export { BUILT_IN_VARIABLES, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';
 export { listRoutines, readRoutine } from './queries.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';

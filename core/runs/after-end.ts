@@ -1,11 +1,13 @@
 import type { Engine } from '#core/engine/index.ts';
-import { kickDelivery } from '#core/webhooks/index.ts';
+import { kickDeliveries } from '#core/webhooks/index.ts';
+import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { Admission } from './admission/admission.ts';
 import type { RecordedEnd } from './ending.ts';
 
 export interface AfterEndDeps {
+  readonly database: Database;
   readonly engine: Engine;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -23,5 +25,5 @@ export async function afterEnd(deps: AfterEndDeps, end: RecordedEnd): Promise<vo
     deps.log.error({ runId: end.runId, reason }, 'a run failed because of the service itself');
   }
   if (end.othersWait) deps.admission.nudge();
-  for (const delivery of end.deliveries) await kickDelivery(deps.engine, delivery, deps.log);
+  if (end.deliveries.length > 0) await kickDeliveries(deps);
 }

@@ -1,7 +1,7 @@
 import { routineAfterRun } from '#core/routines/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { enqueueDelivery, enqueuePaused, type EndedRun } from '#core/webhooks/index.ts';
-import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { row, sql, transaction, type Db } from '#lib/database/index.ts';
 import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
@@ -9,9 +9,7 @@ import type { RecordedEnd, RunEnding } from './ending.ts';
 import { countsTowardsPause, statesBefore } from './states.ts';
 import { skipUnwanted } from './unwanted.ts';
 
-export interface EndRunDeps extends AfterEndDeps {
-  readonly database: Database;
-}
+export interface EndRunDeps extends AfterEndDeps {}
 
 /**
  * Ends a run in a transaction of its own and does what follows. A run that has ended already stays as it is. It is locked

@@ -17,7 +17,7 @@ export {
   takeProbes,
 } from './breaker/index.ts';
 export { cancelRun } from './cancel.ts';
-export { endRun, type EndRunDeps } from './end-run.ts';
+export { endRun } from './end-run.ts';
 export { cancellation, failure, type RunEnding } from './ending.ts';
 export { createRunFeed, type RunFeed } from './feed.ts';
 export type { RunEvent } from './follow.ts';

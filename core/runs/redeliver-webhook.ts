@@ -1,13 +1,13 @@
 import type { Engine } from '#core/engine/index.ts';
-import { kickDelivery, redeliver } from '#core/webhooks/index.ts';
-import type { Db } from '#lib/database/index.ts';
+import { kickDeliveries, redeliver } from '#core/webhooks/index.ts';
+import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Admission } from './admission/admission.ts';
 import { readRunDetail } from './queries.ts';
 import type { RunDetail } from './run.ts';
 
 export interface RedeliverDeps {
-  readonly database: Db;
+  readonly database: Database;
   readonly engine: Pick<Engine, 'startDelivery'>;
   readonly admission: Pick<Admission, 'rule'>;
   readonly log: Log;
@@ -22,7 +22,7 @@ export async function redeliverWebhook(
   deps: RedeliverDeps,
   input: { projectId: string; runId: string; deliveryId: string },
 ): Promise<RunDetail> {
-  const delivery = await redeliver(deps.database, input);
-  await kickDelivery(deps.engine, delivery, deps.log);
+  await redeliver(deps.database, input);
+  await kickDeliveries(deps);
   return readRunDetail(deps, input.projectId, input.runId);
 }

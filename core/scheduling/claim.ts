@@ -1,18 +1,16 @@
-import type { StartableDelivery } from '#core/engine/index.ts';
-import { pauseUnreadable, setNextTimes, type PausedRoutine } from '#core/routines/index.ts';
+import { setNextTimes } from '#core/routines/index.ts';
 import {
   insertOccurrences,
   replaceOpenRuns,
-  skipUnwanted,
   type OccurrenceRow,
   type ReplacedRuns,
 } from '#core/runs/index.ts';
-import { enqueuePaused } from '#core/webhooks/index.ts';
-import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import { transaction, type Database } from '#lib/database/index.ts';
 import { parseStoredSchedule } from '#lib/schedule/index.ts';
 import { lockDueRoutines, type DueRoutine } from './due-routines.ts';
 import { occurrenceRows } from './occurrence-rows.ts';
 import { decide, type Decision } from './occurrence.ts';
+import { pauseWithNews } from './pause-unreadable.ts';
 import { judge, type SkipRules } from './skip-reasons.ts';
 
 export interface ClaimDeps extends SkipRules {
@@ -28,8 +26,6 @@ export interface Claimed {
   readonly skippedBy: ReadonlyMap<string, number>;
   /** Earlier runs that make way for the claimed ones; Temporal is told after the commit. */
   readonly replaced: ReplacedRuns;
-  /** The news of routines that were paused, to be started after the commit. */
-  readonly deliveries: readonly StartableDelivery[];
   /** Seconds by which the oldest of the batch was late; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;
 }
@@ -40,7 +36,6 @@ const NOTHING: Claimed = {
   skipped: 0,
   skippedBy: new Map(),
   replaced: { ends: [], cancelled: [] },
-  deliveries: [],
   lagSeconds: undefined,
 };
 
@@ -75,13 +70,14 @@ export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Cl
       tx,
       decided.map(({ routine: { id }, decision: { next } }) => ({ id, next })),
     );
-    const unreadableIds = unreadable.map(({ id }) => id);
-    const paused = await pauseUnreadable(tx, unreadableIds);
-    await skipUnwanted(tx, unreadableIds, 'paused');
-    const deliveries = await enqueueNews(
+    const blocked = new Map(
+      occurrences
+        .filter(({ id }) => inserted.has(id))
+        .map(({ id, routine_id: routineId }) => [routineId, id]),
+    );
+    await pauseWithNews(
       tx,
-      paused,
-      occurrences.filter(({ id }) => inserted.has(id)),
+      unreadable.map(({ id }) => ({ id, runId: blocked.get(id) ?? null })),
     );
     const runs = occurrences.filter(({ state }) => state === 'queued').length;
     const undecided = due.length - decided.length - unreadable.length;
@@ -92,26 +88,9 @@ export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Cl
       skipped: occurrences.length - runs,
       skippedBy: countByReason(occurrences),
       replaced,
-      deliveries,
       lagSeconds: (oldest.now.getTime() - oldest.dueAt.getTime()) / 1_000,
     };
   });
-}
-
-/** Queues the webhook events of paused routines; the run that an event names is the occurrence that was blocked. */
-async function enqueueNews(
-  tx: Db,
-  paused: readonly PausedRoutine[],
-  occurrences: readonly OccurrenceRow[],
-): Promise<StartableDelivery[]> {
-  const deliveries: StartableDelivery[] = [];
-  for (const routine of paused) {
-    const run = occurrences.find(({ routine_id: id }) => id === routine.id);
-    if (run === undefined) continue;
-    const delivery = await enqueuePaused(tx, { ...routine, runId: run.id });
-    if (delivery !== undefined) deliveries.push(delivery);
-  }
-  return deliveries;
 }
 
 function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, number> {

@@ -1,6 +1,7 @@
-import { pauseUnreadable, setNextTimes } from '#core/routines/index.ts';
+import { setNextTimes } from '#core/routines/index.ts';
 import { rows, sql, transaction, type Database } from '#lib/database/index.ts';
 import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
+import { pauseWithNews } from './pause-unreadable.ts';
 
 interface Unscheduled {
   readonly id: string;
@@ -23,8 +24,11 @@ export function reconcileNextTimes(database: Database): Promise<number> {
     if (lost.length === 0) return 0;
     const found = lost.map((routine) => ({ id: routine.id, next: tryNext(routine) }));
     const readable = found.flatMap(({ id, next }) => (next === undefined ? [] : [{ id, next }]));
-    const unreadable = found.flatMap(({ id, next }) => (next === undefined ? [id] : []));
-    await pauseUnreadable(tx, unreadable);
+    const unreadable = found.filter(({ next }) => next === undefined);
+    await pauseWithNews(
+      tx,
+      unreadable.map(({ id }) => ({ id, runId: null })),
+    );
     return setNextTimes(tx, readable);
   });
 }

@@ -3,7 +3,7 @@ import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/inde
 import type { Engine } from '#core/engine/index.ts';
 import { afterReplacing, expireQueued, sweepOpenRuns, type Admission } from '#core/runs/index.ts';
 import { releaseExpired } from '#core/usage/index.ts';
-import { claimDueDeliveries, kickDelivery } from '#core/webhooks/index.ts';
+import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import { claimDueRoutines, type Claimed, type ClaimDeps } from './claim.ts';
@@ -28,7 +28,6 @@ export interface TickReport {
 
 /** Routines claimed in one transaction: enough to be cheap, few enough to hold the rows briefly. */
 const CLAIM_BATCH = 500;
-const DELIVERY_BATCH = 200;
 
 /** How long the deliveries of one tick may take to start; the next tick goes on with the oldest. */
 const DELIVERIES_MS = 45_000;
@@ -57,12 +56,14 @@ export function createTickParts(deps: TickDeps): TickParts {
       const faults: unknown[] = [];
       await attempt(deps, faults, 'reconcile', () => reconcileNextTimes(deps.database), 0);
       const claimed = await attempt(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING);
+      // Either may have paused routines, which is news.
+      await kickDeliveries(deps);
       const seconds = (performance.now() - started) / 1_000;
       deps.metrics.ticked({ seconds, failed: faults.length > 0 });
       if (faults.length > 0) throw faults[0];
       return claimed;
     },
-    deliveries: (signal) => startDueDeliveries(deps, signal),
+    deliveries: (signal) => startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS }),
     expire: () => expireQueued(deps),
     async sweep(signal) {
       await releaseExpired(deps.database);
@@ -141,9 +142,6 @@ async function claimBatches(
     skipped += claimed.skipped;
     report(deps.metrics, claimed);
     await afterReplacing(deps, claimed.replaced);
-    for (const delivery of claimed.deliveries) {
-      await kickDelivery(deps.engine, delivery, deps.log);
-    }
     if (claimed.runs > 0) deps.admission.nudge();
     // A short batch may also mean that another tick has locked the rest and will finish it.
     if (!claimed.more) return { runs, skipped };
@@ -152,24 +150,4 @@ async function claimBatches(
 
 function report(metrics: Metrics, { lagSeconds, runs, skippedBy }: Claimed): void {
   if (lagSeconds !== undefined) metrics.claimed({ lagSeconds, runs, skipped: skippedBy });
-}
-
-async function startDueDeliveries(
-  { database, engine, log }: TickDeps,
-  signal: AbortSignal,
-): Promise<number> {
-  const end = performance.now() + DELIVERIES_MS;
-  let started = 0;
-  for (;;) {
-    signal.throwIfAborted();
-    const due = await claimDueDeliveries(database, DELIVERY_BATCH);
-    for (const delivery of due) {
-      signal.throwIfAborted();
-      // While Temporal is away each start would wait for its deadline. The leases run out and a later tick goes on.
-      if (!(await kickDelivery(engine, delivery, log))) return started;
-      started += 1;
-    }
-    // Claimed deliveries are leased, so no batch repeats an earlier one.
-    if (due.length < DELIVERY_BATCH || performance.now() > end) return started;
-  }
 }

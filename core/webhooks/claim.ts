@@ -6,7 +6,8 @@ export interface ClaimedAttempt {
   readonly deliveryId: string;
   readonly projectId: string;
   readonly routineId: string;
-  readonly runId: string;
+  /** Null when the event is not of a run. */
+  readonly runId: string | null;
   readonly body: string;
   /** Counts all attempts of the delivery, from 1. */
   readonly index: number;

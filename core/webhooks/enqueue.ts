@@ -7,39 +7,41 @@ import {
   pausedBody,
   type EndedRun,
   type EventType,
-  type PausedByRun,
+  type PausedByService,
 } from './event.ts';
-import { AT_ONCE, START_LEASE } from './times.ts';
+import { AT_ONCE } from './times.ts';
 
 /**
  * Queues the event of a run in the transaction that ends the run, so that there is never one without the other. The
- * caller starts the delivery after its commit; if that fails, a tick does. Costs nothing without a webhook.
- * @returns the delivery to start, or undefined when the routine has no webhook or its receiver is gone
+ * caller calls `kickDeliveries` after its commit; if that fails, a tick does. Costs nothing without a webhook.
+ * @returns the delivery, or undefined when the routine has no webhook or its receiver is gone
  */
 export async function enqueueDelivery(
   tx: Db,
   run: EndedRun & Webhook,
 ): Promise<StartableDelivery | undefined> {
-  const { id: runId, projectId, routineId } = run;
+  const { id: runId, projectId, routineId, webhookUrl } = run;
   if (!isArmed(run)) return undefined;
   return insertDelivery(tx, {
     projectId,
     routineId,
     runId,
+    webhookUrl,
     eventType: eventType(run),
     body: eventBody(run),
   });
 }
 
-/** Queues the event of a routine that was paused because of a run, in the transaction that pauses it. */
+/** Queues the event of a routine that the service pauses, in the transaction that pauses it. */
 export async function enqueuePaused(
   tx: Db,
-  routine: PausedByRun & Webhook,
+  routine: PausedByService & Webhook,
 ): Promise<StartableDelivery | undefined> {
-  const { id: routineId, projectId, runId } = routine;
+  const { id: routineId, projectId, runId, webhookUrl } = routine;
   if (!isArmed(routine)) return undefined;
   const body = pausedBody(routine);
-  return insertDelivery(tx, { projectId, routineId, runId, eventType: 'routine.paused', body });
+  const eventType = 'routine.paused';
+  return insertDelivery(tx, { projectId, routineId, runId, webhookUrl, eventType, body });
 }
 
 interface Webhook {
@@ -54,7 +56,8 @@ function isArmed({ webhookUrl, webhookFailedAt }: Webhook): boolean {
 interface NewDelivery {
   readonly projectId: string;
   readonly routineId: string;
-  readonly runId: string;
+  readonly runId: string | null;
+  readonly webhookUrl: string | null;
   readonly eventType: EventType;
   readonly body: string;
 }
@@ -65,12 +68,17 @@ async function insertDelivery(tx: Db, event: NewDelivery): Promise<StartableDeli
     tx,
     sql`
       insert into webhook_deliveries (
-        id, project_id, routine_id, run_id, event_type, body, state, next_attempt_at, claimed_until
-      ) values (
-        ${id}, ${event.projectId}, ${event.routineId}, ${event.runId}, ${event.eventType}, ${event.body}, 'pending',
-        ${AT_ONCE}, now() + ${START_LEASE}
+        id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, next_attempt_at
       )
+      select ${id}, organization_id, ${hostOf(event.webhookUrl)}, id, ${event.routineId}, ${event.runId},
+        ${event.eventType}, ${event.body}, 'pending', ${AT_ONCE}
+      from projects where id = ${event.projectId}
     `,
   );
   return { id, attempt: 1, projectId: event.projectId };
+}
+
+/** Returns the receiver by which deliveries take turns; the routine may have another one by the time of the attempt. */
+function hostOf(webhookUrl: string | null): string {
+  return URL.parse(webhookUrl ?? '')?.host ?? '';
 }

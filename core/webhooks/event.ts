@@ -24,15 +24,16 @@ export interface EndedRun {
   readonly estimatedUsage: boolean;
 }
 
-/** A routine that the service has paused because of a run. */
-export interface PausedByRun {
+/** A routine that the service has paused. */
+export interface PausedByService {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
   /** Why, in the words that the routine itself shows. */
   readonly stateReason: string;
   readonly pausedAt: Date;
-  readonly runId: string;
+  /** The run because of which it was paused; null when there is none. */
+  readonly runId: string | null;
 }
 
 export const EVENT_TYPES = [
@@ -84,7 +85,7 @@ export function eventBody(run: EndedRun): string {
 }
 
 /** Builds the JSON text that tells of a routine that was paused. */
-export function pausedBody(routine: PausedByRun): string {
+export function pausedBody(routine: PausedByService): string {
   return JSON.stringify({
     type: 'routine.paused' satisfies EventType,
     timestamp: routine.pausedAt,

@@ -1,8 +1,7 @@
 export { attemptDelivery, type AttemptDeps, type AttemptOutcome } from './attempt.ts';
 export { FAILURE_REASONS, type Delivery } from './delivery.ts';
-export { claimDueDeliveries } from './due.ts';
 export { enqueueDelivery, enqueuePaused } from './enqueue.ts';
 export { EVENT_TYPES, type EndedRun, type EventType } from './event.ts';
-export { kickDelivery } from './kick.ts';
 export { listDeliveries } from './list.ts';
 export { redeliver } from './redeliver.ts';
+export { kickDeliveries, startDueDeliveries, type StartDeliveriesDeps } from './start.ts';

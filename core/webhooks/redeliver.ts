@@ -1,12 +1,12 @@
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { AT_ONCE, START_LEASE } from './times.ts';
+import { AT_ONCE } from './times.ts';
 
 /**
  * Makes a delivery due now, whatever its state, with a whole new retry schedule; its attempts so far stay on record. An
- * attempt that is under way goes on as the first of the new schedule.
- * @returns the delivery to start
+ * attempt that is under way goes on as the first of the new schedule. The caller calls `kickDeliveries`.
+ * @returns the delivery
  * @throws {AppError} `run_not_found`, `delivery_not_found`
  */
 export async function redeliver(
@@ -21,7 +21,7 @@ export async function redeliver(
         state = case when ${isBeingSent} then state else 'pending' end,
         ladder_offset = case when ${isBeingSent} then attempt_count - 1 else attempt_count end,
         next_attempt_at = case when ${isBeingSent} then next_attempt_at else ${AT_ONCE} end,
-        claimed_until = case when ${isBeingSent} then claimed_until else now() + ${START_LEASE} end,
+        claimed_until = case when ${isBeingSent} then claimed_until end,
         reason = null, finished_at = null
       where id = ${deliveryId} and run_id = ${runId} and project_id = ${projectId}
       returning id, attempt_count + 1 as attempt, project_id as "projectId"

@@ -44,4 +44,18 @@ export async function up(knex: Knex): Promise<void> {
       end
     $$;
   `);
+
+  // Deliveries take turns by organization, and by receiver within one. Those of before are a group of their own. That a
+  // routine was paused may be the consequence of no run.
+  await knex.raw(`
+    alter table webhook_deliveries
+      alter column run_id drop not null,
+      add column organization_id text not null default '',
+      add column host text not null default '';
+    create index webhook_deliveries_turn_idx
+      on webhook_deliveries (organization_id, host, greatest(next_attempt_at, claimed_until))
+      where state in ('pending', 'sending');
+    create index webhook_deliveries_lease_idx on webhook_deliveries (claimed_until)
+      where state in ('pending', 'sending') and claimed_until is not null;
+  `);
 }

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { pausedEvent } from '#api/docs/webhooks.ts';
 import { announceSlots, createAdmission } from '#core/runs/index.ts';
 import { tick } from '#core/scheduling/index.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { execute, row, rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
@@ -188,15 +189,29 @@ test('a dead previous run holds a routine up only until it is found out', async 
   expect(await runEnded(key, going!.id)).toMatchObject({ state: 'succeeded' });
 });
 
-test('an active routine without a next time gets one; one whose schedule is unreadable is paused', async () => {
+test('an active routine without a next time gets one; one whose schedule is unreadable is paused, which is news', async () => {
   const { database } = service.deps;
   const lost = await plantRoutine(database, { schedule: '0 * * * *' });
   const broken = await plantRoutine(database, { schedule: '61 * * * *', beside: lost });
+  await execute(
+    database,
+    sql`update routines set webhook_url = 'http://127.0.0.1:9/hook' where id = ${broken.id}`,
+  );
   await tick(service.deps);
   const { nextRunAt } = await routineOf(database, lost.id);
   expect(nextRunAt!.getTime()).toBeGreaterThan(Date.now());
   expect(nextRunAt!.getUTCMinutes()).toBe(0);
-  expect(await routineOf(database, broken.id)).toMatchObject({ state: 'paused', nextRunAt: null });
+  const { stateReason, ...paused } = await routineOf(database, broken.id);
+  expect(paused).toEqual({ state: 'paused', nextRunAt: null });
+  const [news, ...others] = await rows<{ body: string }>(
+    database,
+    sql`select body from webhook_deliveries where routine_id = ${broken.id}`,
+  );
+  expect(others).toEqual([]);
+  expect(pausedEvent.parse(JSON.parse(news!.body))).toMatchObject({
+    type: 'routine.paused',
+    data: { routineId: broken.id, state: 'paused', reason: stateReason, runId: null },
+  });
 });
 
 test('what falls due within two seconds of a tick is claimed by it, at its time', async () => {

@@ -3,14 +3,9 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSealedWebhookSecrets, rotateWebhookSecret } from '#core/routines/index.ts';
 import { claimAttempt } from '#core/webhooks/claim.ts';
-import {
-  attemptDelivery,
-  claimDueDeliveries,
-  enqueueDelivery,
-  listDeliveries,
-} from '#core/webhooks/index.ts';
+import { attemptDelivery, enqueueDelivery, listDeliveries } from '#core/webhooks/index.ts';
 import { RETRY_LADDER_MS } from '#core/webhooks/retry.ts';
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { execute, rows, sql } from '#lib/database/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { startReceiver, type Received } from '#test/outbound/receiver.ts';
 import { startWorld, type World } from './world.ts';
@@ -389,10 +384,10 @@ describe('at most one attempt at a time', () => {
     await claimAttempt(world.deps.database, delivery.id);
     expect(await world.read(delivery)).toMatchObject({ state: 'sending', attempts: 1 });
     expect(await world.attempt(delivery)).toBe('not_due');
-    expect(await dueIds(world.deps.database)).not.toContain(delivery.id);
+    expect(await dueIds()).not.toContain(delivery.id);
 
     await world.passTime(delivery.id);
-    const due = await claimDueDeliveries(world.deps.database, 1_000);
+    const due = await world.claim();
     expect(due).toContainEqual({ id: delivery.id, attempt: 2, projectId: routine.projectId });
     expect(await world.attempt(delivery)).toBe('delivered');
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([delivery.id]);
@@ -487,6 +482,6 @@ test('secrets and results stand in no log line and in no row of deliveries but t
   expect(world.logged()).not.toMatch(/canary|whsec_/);
 });
 
-async function dueIds(db: Db): Promise<string[]> {
-  return (await claimDueDeliveries(db, 1_000)).map(({ id }) => id);
+async function dueIds(): Promise<string[]> {
+  return (await world.claim()).map(({ id }) => id);
 }

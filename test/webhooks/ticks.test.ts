@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { StartableDelivery } from '#core/engine/index.ts';
+import { announceSlots, withdrawSlots } from '#core/runs/index.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
 import { success } from '#core/runs/ending.ts';
+import { claimAttempt } from '#core/webhooks/claim.ts';
+import { claimDueDeliveries } from '#core/webhooks/due.ts';
 import {
-  claimDueDeliveries,
   enqueueDelivery,
-  kickDelivery,
+  kickDeliveries,
   listDeliveries,
   redeliver,
+  startDueDeliveries,
 } from '#core/webhooks/index.ts';
 import { execute, rows, sql, transaction } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
@@ -29,8 +32,8 @@ function answering(status: number) {
   });
 }
 
-function claim(limit = 1_000) {
-  return claimDueDeliveries(world.deps.database, limit);
+function claim(limit?: number) {
+  return world.claim(limit);
 }
 
 async function queueMany(routine: Routine, count: number): Promise<StartableDelivery[]> {
@@ -134,16 +137,45 @@ describe('ticks', () => {
     expect(await claim()).toHaveLength(others.length);
   });
 
-  test('leave a new delivery to whoever ended the run, and take it when that start has failed', async () => {
+  test('start a new delivery once, and once more when that start has failed', async () => {
     const routine = await world.createRoutine('http://unused/');
     const delivery = await world.queue(routine, 'http://unused/');
+    expect(await claim()).toEqual([delivery]);
     expect(await claim()).toEqual([]);
     await world.passTime(delivery.id);
     expect(await claim()).toEqual([delivery]);
-    // Leased for this start too.
-    expect(await claim()).toEqual([]);
-    await world.passTime(delivery.id);
-    expect(await claim()).toEqual([delivery]);
+  });
+
+  test('start as many as live workers have slots, half of them of one organization and a quarter to one host', async () => {
+    const { database } = world.deps;
+    const [one, other] = [
+      await world.createRoutine('http://unused/'),
+      await world.createRoutine('http://unused/'),
+    ];
+    const hosts = ['a.example', 'b.example', 'c.example'];
+    for (const host of hosts) {
+      for (let index = 0; index < 10; index++) await world.queue(one, `https://${host}/hook`);
+    }
+    const late = await world.queue(other, 'https://a.example/hook');
+    await announceSlots(database, { workerId: 'w', taskQueue: 'shares', slots: 8 });
+    const claimed = await claimDueDeliveries(database, 'shares', 100);
+    expect(claimed).toContainEqual(late);
+    expect(claimed).toHaveLength(1 + 4);
+    // What is under way counts, whether it is being started or sent.
+    await Promise.all(claimed.map(({ id }) => claimAttempt(database, id)));
+    expect(await claimDueDeliveries(database, 'shares', 100)).toEqual([]);
+    const byHost = await rows<{ host: string; count: number }>(
+      database,
+      sql`
+        select host, count(*)::integer as count from webhook_deliveries
+        where state = 'sending' and project_id = ${one.projectId} group by host order by host
+      `,
+    );
+    expect(byHost.reduce((sum, { count }) => sum + count, 0)).toBe(4);
+    expect(Math.max(...byHost.map(({ count }) => count))).toBe(2);
+    await withdrawSlots(database, 'w');
+    await world.passTime(late.id);
+    expect(await claimDueDeliveries(database, 'shares', 100)).toEqual([]);
   });
 
   test('do not start what is not due yet, nor what is over', async () => {
@@ -276,10 +308,23 @@ test('a run lists its deliveries with every attempt, and when the next one comes
 });
 
 test('a start that fails is logged and left to a tick', async () => {
-  const delivery = { id: 'whd_kicked', attempt: 1, projectId: 'prj_1' };
+  const routine = await world.createRoutine('http://unused/');
+  const delivery = await world.queue(routine, 'http://unused/');
+  const taskQueue = 'kicked';
+  await announceSlots(world.deps.database, { workerId: 'k', taskQueue, slots: 10 });
+  const started: StartableDelivery[] = [];
+  const deps = { ...world.deps, admission: { rule: { taskQueue } } };
   const away = { startDelivery: () => Promise.reject(new Error('Temporal is away')) };
-  const there = { startDelivery: () => Promise.resolve() };
-  expect(await kickDelivery(away, delivery, world.deps.log)).toBe(false);
-  expect(world.logged()).toContain('whd_kicked');
-  expect(await kickDelivery(there, delivery, world.deps.log)).toBe(true);
+  const there = {
+    startDelivery: (due: StartableDelivery) => {
+      started.push(due);
+      return Promise.resolve();
+    },
+  };
+  await kickDeliveries({ ...deps, engine: away });
+  expect(world.logged()).toContain(delivery.id);
+  expect(await startDueDeliveries({ ...deps, engine: there })).toBe(0);
+  await world.passTime(delivery.id);
+  expect(await startDueDeliveries({ ...deps, engine: there })).toBe(1);
+  expect(started).toEqual([delivery]);
 });

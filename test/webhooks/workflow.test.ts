@@ -49,6 +49,8 @@ async function startWorkers(): Promise<void> {
       taskQueue: webhookTaskQueue(TASK_QUEUE),
       activities: createWebhookActivities({
         ...world.deps,
+        engine,
+        admission: { rule: { taskQueue: TASK_QUEUE } },
         webhookTimeoutMs: TIMEOUT_MS,
         metrics: createMetrics().metrics,
       }),

@@ -2,6 +2,8 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { createSealedWebhookSecrets, generateWebhookSecret } from '#core/routines/index.ts';
+import { announceSlots } from '#core/runs/index.ts';
+import { claimDueDeliveries } from '#core/webhooks/due.ts';
 import {
   attemptDelivery,
   enqueueDelivery,
@@ -44,12 +46,16 @@ export interface World {
     webhookUrl: string,
     ending?: Partial<EndedRun>,
   ) => Promise<StartableDelivery>;
+  /** Claims what is due, with room for far more than there is. */
+  claim: (limit?: number) => Promise<StartableDelivery[]>;
   /** Lets all waiting and all leases of the delivery be over. */
   passTime: (deliveryId: string) => Promise<void>;
   attempt: (delivery: { id: string }, over?: Partial<AttemptDeps>) => Promise<AttemptOutcome>;
   read: (delivery: { id: string }) => Promise<DeliveryRow>;
   stop: () => Promise<void>;
 }
+
+const TASK_QUEUE = 'world';
 
 /** A database with everything that deliveries need. */
 export async function startWorld(options: { poolSize?: number } = {}): Promise<World> {
@@ -84,6 +90,10 @@ export async function startWorld(options: { poolSize?: number } = {}): Promise<W
       );
       if (delivery === undefined) throw new Error('nothing was queued');
       return delivery;
+    },
+    async claim(limit = 1_000) {
+      await announceSlots(database, { workerId: 'world', taskQueue: TASK_QUEUE, slots: 10_000 });
+      return claimDueDeliveries(database, TASK_QUEUE, limit);
     },
     async passTime(deliveryId) {
       await execute(

@@ -1,0 +1,57 @@
+import { expect } from 'vitest';
+import { startDueDeliveries } from '#core/webhooks/index.ts';
+import { execute, row, sql } from '#lib/database/index.ts';
+import { startReceiver } from '#test/outbound/receiver.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+
+// With twenty slots, five for one receiver of an organization.
+const test = serviceTest({ worker: true });
+const OF_ONE_HOST = 5;
+
+test('ten thousand deliveries to a receiver that hangs delay no other receiver and no other tenant', async ({
+  service,
+  key,
+  bobsKey,
+}) => {
+  const { database } = service.deps;
+  let [open, mostOpen] = [0, 0];
+  const hanging = await startReceiver((_, response) => {
+    open += 1;
+    mostOpen = Math.max(mostOpen, open);
+    response.once('close', () => (open -= 1));
+  });
+  const quick = await startReceiver((_, response) => response.end());
+  const stuck = await createRoutine(key, { webhookUrl: hanging.origin });
+  await execute(
+    database,
+    sql`
+      insert into webhook_deliveries (id, organization_id, host, project_id, routine_id, event_type, body, state,
+        next_attempt_at)
+      select 'whd_' || n, p.organization_id, ${new URL(hanging.origin).host}, p.id, r.id, 'run.succeeded', '{}',
+        'pending', now() - interval '1 hour'
+      from generate_series(1, 10000) n, routines r join projects p on p.id = r.project_id where r.id = ${stuck}
+    `,
+  );
+  expect(await startDueDeliveries(service.deps)).toBe(OF_ONE_HOST);
+  await expect.poll(() => open, { timeout: 15_000 }).toBe(OF_ONE_HOST);
+
+  // Another tenant's first delivery, and one of the same tenant to a receiver that works.
+  for (const client of [bobsKey, key]) {
+    const before = quick.received.length;
+    await runOnce(client, await createRoutine(client, { webhookUrl: quick.origin }));
+    await expect.poll(() => quick.received.length, { timeout: 15_000 }).toBe(before + 1);
+  }
+  // None of those that hang had to end for it.
+  expect(hanging.received).toHaveLength(OF_ONE_HOST);
+  expect(mostOpen).toBe(OF_ONE_HOST);
+
+  // An attempt that ends makes room for the next one at once, without a tick.
+  await expect.poll(() => hanging.received.length, { timeout: 40_000 }).toBe(2 * OF_ONE_HOST);
+  expect(mostOpen).toBe(OF_ONE_HOST);
+  const waiting = await row(
+    database,
+    sql`select count(*)::integer as deliveries from webhook_deliveries where attempt_count = 0 and state = 'pending'`,
+  );
+  expect(waiting).toEqual({ deliveries: 10_000 - 2 * OF_ONE_HOST });
+}, 90_000);
