@@ -9,6 +9,7 @@ import {
   ToolServerError,
   type FoundTool,
   type LeasedSession,
+  type ToolServerErrorKind,
   type ToolSessions,
 } from '#core/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -107,7 +108,7 @@ interface LiveTool extends FoundTool {
   readonly lease: LeasedSession;
 }
 
-/** Asks the server for the tool. A session that the server has forgotten is replaced once. */
+/** Asks the server for the tool: on a session of its own once more where the first one failed for want of the server. */
 async function findLive(
   deps: ToolCallDeps,
   { runId, signal }: Caller,
@@ -120,21 +121,32 @@ async function findLive(
     version: `${connection.id} ${connection.updatedAt.getTime()}`,
     holder: runId,
   };
-  const find = async (lease: LeasedSession) => {
+  const find = async (fresh: boolean) => {
+    const lease = await deps.toolSessions.lease(key, limits, { fresh });
     held.lease = lease;
     const found = await findTool(lease.session, policy.toolName, limits);
     return found === undefined ? undefined : { ...found, lease };
   };
-  const lease = await deps.toolSessions.lease(key, limits);
   try {
-    return await find(lease);
+    return await find(false);
   } catch (error) {
-    if (!lease.reused || signal.aborted) throw error;
+    if (signal.aborted || !mayPass(error, held.lease)) throw error;
+    held.lease?.release('end');
     held.lease = undefined;
-    lease.release('end');
-    return find(await deps.toolSessions.lease(key, limits, { fresh: true }));
+    return find(true);
   }
 }
+
+/**
+ * Tells whether another try may go better: a server may have forgotten the session, or have closed an idle connection at
+ * the moment at which it was used. To ask for a tool changes nothing, so it can be asked again whatever has arrived.
+ */
+function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
+  if (lease?.reused === true) return true;
+  return error instanceof ToolServerError && PASSING.has(error.kind);
+}
+
+const PASSING: ReadonlySet<ToolServerErrorKind> = new Set(['unreachable', 'broken']);
 
 function preparedCall(
   { policy, args, found }: AllowedCall<LiveTool>,

@@ -29,6 +29,7 @@ export async function startHostileTools(): Promise<HostileTools> {
     answer: () => 'ok',
     credential: '',
     delayMs: 0,
+    drops: 0,
     becomes: undefined,
     calls: [],
     seen: [],
@@ -37,6 +38,7 @@ export async function startHostileTools(): Promise<HostileTools> {
       control.answer = () => 'ok';
       control.credential = '';
       control.delayMs = 0;
+      control.drops = 0;
       control.becomes = undefined;
       control.calls.length = 0;
       control.seen.length = 0;
@@ -45,6 +47,11 @@ export async function startHostileTools(): Promise<HostileTools> {
   control.reset();
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (control.drops > 0) {
+      control.drops -= 1;
+      request.socket.destroy();
+      return;
+    }
     const name = (request.url ?? '').split('/')[1] ?? '';
     const scenario = control.becomes ?? (isScenario(name) ? name : 'honest');
     if (request.method !== 'POST') {

@@ -156,6 +156,28 @@ test.each<[Scenario, Scenario, string]>([
   },
 );
 
+test('a server that breaks off the first request of a call is asked again, since nothing was called yet', async () => {
+  const mark = marker();
+  const { routineId } = await routineWith(key, ['send_message'], {
+    connection: { url: hostile.url('honest') },
+    routine: { instructions: mark },
+  });
+  for (const drops of [1, 1]) {
+    scriptCalls(service, mark, SEND);
+    hostile.control.drops = drops;
+    expect(toolSteps(await runOnce(key, routineId))[0]).toMatchObject({ state: 'succeeded' });
+    expect(hostile.control.drops).toBe(0);
+  }
+  // The server of the second run is one whose protocol is known. One that does not come back is not asked for ever.
+  scriptCalls(service, mark, SEND);
+  hostile.control.drops = 100;
+  expect(toolSteps(await runOnce(key, routineId))[0]).toMatchObject({
+    state: 'failed',
+    errorMessage: 'The server broke off before it had answered.',
+  });
+  expect(hostile.control.calls).toHaveLength(2);
+});
+
 test('a call that may have taken effect is told as such and not made again', async () => {
   const { run, step, told } = await runAgainst('cut', SEND);
   expect(run.state).toBe('succeeded');
