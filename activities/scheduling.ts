@@ -13,6 +13,7 @@ export interface SchedulingActivities {
   expireQueued(): Promise<void>;
   sweepRuns(): Promise<void>;
   keepHouse(): Promise<void>;
+  applyRetention(): Promise<void>;
 }
 
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
@@ -25,6 +26,7 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
     expireQueued: () => untilCancelled(async (signal) => void (await parts.expire(signal))),
     sweepRuns: () => untilCancelled(async (signal) => void (await parts.sweep(signal))),
     keepHouse: () => untilCancelled((signal) => parts.housekeeping(signal)),
+    applyRetention: () => untilCancelled(async (signal) => void (await parts.retention(signal))),
   };
 }
 

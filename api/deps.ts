@@ -6,7 +6,7 @@ import type {
   RoutineEditor,
 } from '#core/connections/index.ts';
 import type { Engine } from '#core/engine/index.ts';
-import type { Auth } from '#core/identity/index.ts';
+import type { Auth, RetentionRule } from '#core/identity/index.ts';
 import type { ModelDirectory } from '#core/models/index.ts';
 import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { Admission, RunFeed } from '#core/runs/index.ts';
@@ -23,6 +23,7 @@ import type { Tracing } from '#lib/tracing/index.ts';
 export interface Deps {
   readonly config: Config;
   readonly planRule: PlanRule;
+  readonly retention: RetentionRule;
   readonly database: Database;
   readonly auth: Auth;
   readonly models: ModelDirectory;

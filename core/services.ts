@@ -91,6 +91,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     webhookSecrets: createSealedWebhookSecrets(secrets),
     providerEnabled: providerSwitch(config),
     planRule,
+    retention: { contentDays: config.RUN_CONTENT_DAYS, runDays: config.RUN_DAYS },
     maxCostUsdPerOrganization: config.MAX_COST_USD_PER_ORGANIZATION,
   };
   return {

@@ -48,6 +48,7 @@ export const ERRORS = {
   routine_archived: [409, 'The routine is archived.'],
   run_not_cancellable: [409, 'The run has already ended.'],
   run_not_finished: [409, 'The run has not ended yet.'],
+  content_erased: [409, 'The content of the run has been erased.'],
   webhook_not_configured: [409, 'The routine has no webhook URL.'],
   rotation_in_progress: [
     409,

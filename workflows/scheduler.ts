@@ -15,7 +15,7 @@ export interface SchedulerInput {
   /** Default one minute. Ticks come at whole multiples of it. */
   readonly intervalMs?: number;
   /**
-   * The number of ticks before it continues as new, by default 120. A tick is up to forty events, so the server,
+   * The number of ticks before it continues as new, by default 120. A tick is up to fifty events, so the server,
    * which suggests it at 4,096 events, may be first.
    */
   readonly ticksPerRun?: number;
@@ -28,7 +28,7 @@ export interface SchedulerInput {
  */
 export async function scheduler(input: SchedulerInput = {}): Promise<void> {
   const { intervalMs = 60_000, ticksPerRun = 120 } = input;
-  // Asked once, so that a scheduler which began in the former shape keeps it until it continues as new.
+  // Asked once, so that a scheduler which began in a former shape keeps it until it continues as new.
   const separate = patched('separate_parts');
   const first = separate ? activity('claimDue', 'claim') : activity('tick', 'tick');
   const others = separate
@@ -38,6 +38,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
         activity('expireQueued', 'expire'),
         activity('sweepRuns', 'sweep'),
         activity('keepHouse', 'housekeeping'),
+        ...(patched('retention') ? [activity('applyRetention', 'retention')] : []),
       ]
     : [dispatch()];
   const underWay = new Map<string, Promise<void>>();

@@ -18,13 +18,34 @@ const budget = z
 const organizationDetail = z
   .strictObject({ ...organization.shape, budget })
   .meta({ id: 'OrganizationDetail' });
-const projectDetail = z.strictObject({ ...project.shape, budget }).meta({ id: 'ProjectDetail' });
-
-const patch = z
+const projectDetail = z
   .strictObject({
-    name: nameOf(100).meta({ example: 'Website' }),
-    budget: z.strictObject(budgetFields).partial(),
+    ...project.shape,
+    budget,
+    runContentDays: z.number().int().meta({
+      description:
+        'Days after the end of a run until its content is erased; never more than `runDays`.',
+    }),
+    runDays: z.number().int().meta({
+      description: 'Days after the end of a run until it is deleted. Totals of usage stay.',
+    }),
   })
+  .meta({ id: 'ProjectDetail' });
+
+const patchFields = {
+  name: nameOf(100).meta({ example: 'Website' }),
+  budget: z.strictObject(budgetFields).partial(),
+};
+const organizationPatch = z.strictObject(patchFields).partial();
+
+const days = z
+  .number()
+  .int()
+  .min(1)
+  .nullable()
+  .meta({ description: 'At most what the service keeps; null for as long as it does.' });
+const projectPatch = z
+  .strictObject({ ...patchFields, runContentDays: days, runDays: days })
   .partial();
 
 const organizationParams = z.strictObject({
@@ -55,7 +76,7 @@ const updateOrganization = route({
   description: 'Needs the role owner or admin. `budget` is changed field by field.',
   auth: 'session',
   params: organizationParams,
-  body: patch.meta({ id: 'UpdateOrganization' }),
+  body: organizationPatch.meta({ id: 'UpdateOrganization' }),
   success: { status: 200, data: organizationDetail, description: 'The organization.' },
   errors: ['forbidden'],
 }).to(async ({ access, params: { organizationId }, body, deps }) => {
@@ -71,13 +92,13 @@ const readProject = route({
   path: '/v1/projects/:projectId',
   id: 'readProject',
   tag,
-  summary: 'Read a project with its budget',
+  summary: 'Read a project with its budget and how long it keeps runs',
   auth: 'session',
   params: projectParams,
   success: { status: 200, data: projectDetail, description: 'The project.' },
 }).to(async ({ access, params: { projectId }, deps }) => {
-  const found = await identity.readProject(deps.database, { userId: access.userId, id: projectId });
-  return { data: { ...presentProject(found), budget: presentBudget(found) } };
+  const key = { userId: access.userId, id: projectId };
+  return { data: presentDetail(await identity.readProject(deps.database, key, deps.retention)) };
 });
 
 const updateProject = route({
@@ -85,18 +106,21 @@ const updateProject = route({
   path: '/v1/projects/:projectId',
   id: 'updateProject',
   tag,
-  summary: 'Change the name or the budget of a project',
+  summary: 'Change the name, the budget or the retention of a project',
   description:
-    'Needs the role owner or admin in its organization. `budget` is changed field by field.',
+    'Needs the role owner or admin in its organization. `budget` is changed field by field. A shorter retention holds ' +
+    'for the runs that there are, within minutes, and what it erases is gone for good.',
   auth: 'session',
   params: projectParams,
-  body: patch.meta({ id: 'UpdateProject' }),
+  body: projectPatch.meta({ id: 'UpdateProject' }),
   success: { status: 200, data: projectDetail, description: 'The project.' },
   errors: ['forbidden'],
 }).to(async ({ access, params: { projectId }, body, deps }) => {
   const key = { userId: access.userId, id: projectId };
-  const changed = await transaction(deps.database, (tx) => identity.patchProject(tx, key, body));
-  return { data: { ...presentProject(changed), budget: presentBudget(changed) } };
+  const changed = await transaction(deps.database, (tx) =>
+    identity.patchProject(tx, key, body, deps.retention),
+  );
+  return { data: presentDetail(changed) };
 });
 
 export const settingsRoutes: readonly Route[] = [
@@ -108,6 +132,15 @@ export const settingsRoutes: readonly Route[] = [
 
 function presentSettled(row: identity.OrganizationSettings) {
   return { ...presentOrganization(row), budget: presentBudget(row) };
+}
+
+function presentDetail(row: identity.ProjectSettings) {
+  return {
+    ...presentProject(row),
+    budget: presentBudget(row),
+    runContentDays: row.runContentDays,
+    runDays: row.runDays,
+  };
 }
 
 function presentBudget({

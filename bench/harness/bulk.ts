@@ -62,15 +62,15 @@ export async function loadRoutines(
 }
 
 /**
- * Runs of a project, one a second up to now: a third of them of its first routine, one in ten failed, one in fifty
+ * Runs of a project, one a second up to now or so many days ago: a third of them of its first routine, one in ten failed, one in fifty
  * thousand manual, one in ten thousand cancelled, the others scheduled and succeeded. Ids carry their time as real
  * ones do.
  */
 export async function loadRuns(
   db: Db,
-  input: { projectId: string; routines: number; count: number },
+  input: { projectId: string; routines: number; count: number; daysAgo?: number },
 ): Promise<void> {
-  const { projectId, routines, count } = input;
+  const { projectId, routines, count, daysAgo = 0 } = input;
   await execute(db, TIME_ID);
   await execute(
     db,
@@ -87,7 +87,41 @@ export async function loadRuns(
         'gateway', 'fixture/writer-small', 25, 900, 'It is mild, the news is calm and the day goes on as planned.',
         1, 120, 20, 0.00003, at, at, at, at
       from generate_series(0, ${count}::bigint - 1) n
-      cross join lateral (select now() - (${count}::bigint - n) * interval '1 second' as at) as time
+      cross join lateral (
+        select now() - ${daysAgo}::float8 * interval '1 day' - (${count}::bigint - n) * interval '1 second' as at
+      ) as time
+    `,
+  );
+}
+
+/** What the loaded runs have beside them: a model step each, every second one a tool call, every fourth a delivery. */
+export async function loadRecords(db: Db): Promise<void> {
+  const text = sql`repeat(md5(id), 20)`;
+  await execute(
+    db,
+    sql`
+      insert into steps (run_id, index, project_id, kind, state, text, messages, tool, finished_at)
+      select id, index, project_id, kind, 'succeeded', case when kind = 'model' then ${text} end,
+        jsonb_build_array(jsonb_build_object('role', 'assistant', 'content', ${text})),
+        case when kind = 'tool' then jsonb_build_object('name', 'lookup', 'toolName', 'lookup', 'connectionId', 'con',
+          'policyId', 'pol', 'arguments', '{}', 'result', ${text}, 'attachments', '[]'::jsonb) end, finished_at
+      from runs, (values (0, 'model'), (1, 'tool')) as s(index, kind)
+      where kind = 'model' or hashtext(id) % 2 = 0
+    `,
+  );
+  await execute(
+    db,
+    sql`
+      insert into webhook_deliveries (id, project_id, routine_id, run_id, event_type, body, state, attempt_count, finished_at)
+      select 'whd' || substr(id, 4), project_id, routine_id, id, 'run.succeeded', ${text}, 'delivered', 1, finished_at
+      from runs where hashtext(id) % 4 = 0
+    `,
+  );
+  await execute(
+    db,
+    sql`
+      insert into webhook_attempts (delivery_id, index, started_at, status, response_excerpt)
+      select id, 1, finished_at, 200, 'thanks' from webhook_deliveries
     `,
   );
 }

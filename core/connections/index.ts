@@ -32,6 +32,7 @@ export {
   clientMetadataUrlOf,
   completeSignIn,
   createOAuthSource,
+  forgetSignIns,
   redirectUriOf,
   startSignIn,
   type SignInDeps,

@@ -1,6 +1,7 @@
 export { createApiKey, listApiKeys, revokeApiKey, touchApiKey, type ApiKey } from './api-keys.ts';
 export { authOptions, CLIENT_ADDRESS_HEADER, createAuth, type Auth } from './auth.ts';
 export { authenticateKey, countUse, findMemberships, type WindowUse } from './credentials.ts';
+export { forgetAuthentication } from './expired.ts';
 export {
   createOrganization,
   createProject,
@@ -12,11 +13,19 @@ export {
   type Role,
 } from './organizations.ts';
 export {
+  contentDaysOf,
+  contentDaysOfAll,
+  hasOwnRetention,
+  runDaysOf,
+  type RetentionRule,
+} from './retention.ts';
+export {
   patchOrganization,
   patchProject,
   readOrganization,
   readProject,
   type Budget,
   type OrganizationSettings,
+  type ProjectSettings,
 } from './settings.ts';
 export { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts';

@@ -1,6 +1,15 @@
 import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 import type { Organization, Project, Role } from './organizations.ts';
+import {
+  assertWithin,
+  assignRetention,
+  contentDaysOf,
+  runDaysOf,
+  type Retention,
+  type RetentionPatch,
+  type RetentionRule,
+} from './retention.ts';
 
 /** Limits of what may be spent; null for no limit. */
 export interface Budget {
@@ -14,7 +23,7 @@ export interface OrganizationSettings extends Organization {
   readonly budget: Budget;
 }
 
-export interface ProjectSettings extends Project {
+export interface ProjectSettings extends Project, Retention {
   readonly budget: Budget;
 }
 
@@ -28,6 +37,8 @@ export interface SettingsPatch {
       }
     | undefined;
 }
+
+export type ProjectPatch = SettingsPatch & RetentionPatch;
 
 function budget(table: Sql) {
   return sql`jsonb_build_object('maxTokensPerDay', ${table}.max_tokens_per_day,
@@ -55,11 +66,13 @@ export async function readOrganization(
 export async function readProject(
   db: Db,
   key: { userId: string; id: string },
+  rule: RetentionRule,
 ): Promise<ProjectSettings> {
   const found = await row<ProjectSettings>(
     db,
     sql`
-      select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt", ${budget(sql`p`)}
+      select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt", ${budget(sql`p`)},
+        ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays"
       from memberships m join projects p on p.organization_id = m.organization_id
       where m.user_id = ${key.userId} and p.id = ${key.id}
     `,
@@ -84,17 +97,23 @@ export async function patchOrganization(
 
 /**
  * Changes a project.
- * @throws {AppError} `project_not_found`, `forbidden` when the person is neither owner nor admin of its organization
+ * @throws {AppError} `project_not_found`, `forbidden` when the person is neither owner nor admin of its organization,
+ * `invalid_request` when it is to keep runs for longer than the service does
  */
 export async function patchProject(
   tx: Db,
   key: { userId: string; id: string },
-  patch: SettingsPatch,
+  patch: ProjectPatch,
+  rule: RetentionRule,
 ): Promise<ProjectSettings> {
   const organization = sql`(select organization_id from projects where id = ${key.id})`;
   await assertMayChange(tx, key.userId, organization, 'project_not_found');
-  await row(tx, sql`update projects set ${assignments(patch)} where id = ${key.id}`);
-  return readProject(tx, key);
+  assertWithin(rule, patch);
+  await row(
+    tx,
+    sql`update projects set ${assignments(patch)}, ${assignRetention(patch)} where id = ${key.id}`,
+  );
+  return readProject(tx, key, rule);
 }
 
 /** Assigns what the patch names; a field that it leaves out keeps its value. */

@@ -5,6 +5,7 @@ export { activateRoutine, archiveRoutine, pauseRoutine, type StopDeps } from './
 export { pauseUnreadable, setNextTimes } from './next-times.ts';
 export { BUILT_IN_VARIABLES, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';
 export { listRoutines, readRoutine } from './queries.ts';
+export { keepProofs } from './proof.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';
 export { restoreVersion } from './restore.ts';
 export {
@@ -29,5 +30,5 @@ export {
   type SealedWebhookSecrets,
 } from './webhook-secret.ts';
 export { VERSION_FIELDS, type Version, type VersionSummary } from './version.ts';
-export { listVersions, readVersion } from './versions.ts';
+export { KEPT_VERSIONS, listVersions, readVersion } from './versions.ts';
 export { markWebhookGone } from './webhook.ts';

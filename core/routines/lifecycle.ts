@@ -2,7 +2,8 @@ import { databaseTime, transaction, type Database } from '#lib/database/index.ts
 import { AppError } from '#lib/errors.ts';
 import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 import { assertMayActivate, type Plan } from '#core/billing/index.ts';
-import { hasProofRun, lockRoutine } from './queries.ts';
+import { hasProofRun } from './proof.ts';
+import { lockRoutine } from './queries.ts';
 import type { QueuedRuns } from './queued-runs.ts';
 import type { Routine } from './routine.ts';
 import { statesBefore, type StateMove } from './states.ts';

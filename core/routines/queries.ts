@@ -3,6 +3,7 @@ import { routinesUsing } from '#core/tools/index.ts';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
+import { proofRunId } from './proof.ts';
 import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 
 const summaryColumns = sql`
@@ -19,7 +20,7 @@ const summaryColumns = sql`
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
 `;
 
-/** A routine with the latest manual run that has succeeded with its present version. */
+/** A routine with the latest manual run that has succeeded with its present version, which may be deleted by now. */
 export interface ProvenRoutine extends Routine {
   readonly proofRunId: string | null;
 }
@@ -60,13 +61,7 @@ async function readRoutines(
   const found = await rows<ProvenRoutine>(
     db,
     sql`
-      select ${columns}, (
-        select p.id from runs p
-        where p.routine_id = routines.id and p.project_id = routines.project_id
-          and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'
-        order by p.id desc limit 1
-      ) as "proofRunId"
-      from routines
+      select ${columns}, ${proofRunId} as "proofRunId" from routines
       where (id, project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))
     `,
   );
@@ -121,18 +116,4 @@ export function listRoutines(
       order by id desc limit ${filter.page.limit + 1}
     `,
   );
-}
-
-/** Tells whether a manual run of this revision has succeeded. */
-export async function hasProofRun(db: Db, routine: Routine): Promise<boolean> {
-  const proof = await row(
-    db,
-    sql`
-      select 1 from runs
-      where routine_id = ${routine.id} and project_id = ${routine.projectId}
-        and routine_revision = ${routine.revision} and trigger = 'manual' and state = 'succeeded'
-      limit 1
-    `,
-  );
-  return proof !== undefined;
 }

@@ -1,5 +1,5 @@
 import { automaticToolsJson } from '#core/tools/index.ts';
-import { row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { execute, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Page } from '#lib/paging.ts';
 import type { Version, VersionOrigin, VersionSummary } from './version.ts';
@@ -34,6 +34,23 @@ export function insertVersions(origin: VersionOrigin): Sql {
     cross join lateral (select ${automaticToolsJson({ id: sql`r.id`, projectId: sql`r.project_id` })} as now) tools
     left join routine_versions before on before.routine_id = r.id and before.revision = r.revision - 1
   `;
+}
+
+/** The versions of a routine that are kept: it can be changed ten times a second. */
+export const KEPT_VERSIONS = 200;
+
+/** Deletes the oldest versions of routines that have just got a new one, except those that open runs were made with. */
+export async function forgetVersions(tx: Db, routineIds: readonly string[]): Promise<void> {
+  await execute(
+    tx,
+    sql`
+      delete from routine_versions v using routines r
+      where r.id = any(${routineIds}) and v.routine_id = r.id and v.revision <= r.revision - ${KEPT_VERSIONS}::integer
+        and not exists (
+          select from runs where runs.routine_id = v.routine_id and runs.routine_revision = v.revision
+            and runs.state in ('queued', 'running'))
+    `,
+  );
 }
 
 const summaryColumns = sql`

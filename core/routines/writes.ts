@@ -4,7 +4,7 @@ import { columns } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import { statesBefore, type StateMove } from './states.ts';
 import type { VersionOrigin } from './version.ts';
-import { insertVersions } from './versions.ts';
+import { forgetVersions, insertVersions } from './versions.ts';
 
 /** Inserts a draft with its first version; returns undefined when an earlier attempt of the same request has inserted it. */
 export async function insertRoutine(
@@ -86,6 +86,7 @@ export async function updateRoutine(
     `,
   );
   if (updated === undefined) throw new AppError('routine_not_found');
+  if (version !== undefined) await forgetVersions(tx, [id]);
   return updated;
 }
 
@@ -136,7 +137,9 @@ export async function returnToDraft(
       select id from written
     `,
   );
-  return changed.map(({ id }) => id);
+  const ids = changed.map(({ id }) => id);
+  if (ids.length > 0) await forgetVersions(tx, ids);
+  return ids;
 }
 
 /** Assigns the columns of a material change: a new revision, which has no proof run and no next time. */

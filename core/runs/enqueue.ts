@@ -99,7 +99,8 @@ export async function enqueueManualRun(
 
 /**
  * Enqueues a new manual run with the inputs of one that has ended.
- * @throws {AppError} `run_not_found`, `run_not_finished`, and everything that `enqueueManualRun` throws
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and everything that
+ * `enqueueManualRun` throws
  */
 export async function enqueueRetry(
   db: Db,
@@ -108,6 +109,7 @@ export async function enqueueRetry(
 ): Promise<EnqueuedRun> {
   const run: Run = await readRun(db, input.projectId, input.runId);
   if (!isEndState(run.state)) throw new AppError('run_not_finished');
+  if (run.contentErasedAt !== null) throw new AppError('content_erased');
   const { routineId, variables } = run;
   return enqueueManualRun(db, rule, { ...input, routineId, variables, retryOf: run.id });
 }

@@ -30,6 +30,13 @@ export { openRunEvents } from './open-events.ts';
 export { insertOccurrences, type OccurrenceRow } from './occurrences.ts';
 export { listRuns, readRunDetail } from './queries.ts';
 export { pauseWithRuns } from './pause.ts';
+export { MAX_PINNED, pinRun } from './pin.ts';
+export {
+  applyRetention,
+  type RetentionDeps,
+  type RetentionReport,
+} from './retention/apply-retention.ts';
+export { eraseProjectContent } from './retention/erase-project.ts';
 export { afterReplacing, replaceOpenRuns, type ReplacedRuns } from './replace.ts';
 export { redeliverWebhook } from './redeliver-webhook.ts';
 export type { Run, RunDetail, RunSummary, RunUsage, Step } from './run.ts';

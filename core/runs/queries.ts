@@ -21,7 +21,8 @@ const shortColumns = sql`
   case when model_id is not null then jsonb_build_object('provider', model_provider,
     'connectionId', model_connection_id, 'modelId', model_id) end as model,
   step_count as "stepCount", ${usageWith(sql`estimated_usage`)}, created_at as "createdAt", started_at as "startedAt",
-  finished_at as "finishedAt", cancel_requested_at as "cancelRequestedAt"
+  finished_at as "finishedAt", cancel_requested_at as "cancelRequestedAt", pinned,
+  content_erased_at as "contentErasedAt"
 `;
 
 /** The columns of `Run`. */

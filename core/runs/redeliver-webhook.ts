@@ -16,7 +16,7 @@ export interface RedeliverDeps {
 /**
  * Sends a webhook delivery of a run again.
  * @returns the run, with the delivery pending
- * @throws {AppError} `run_not_found`, `delivery_not_found`
+ * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased`
  */
 export async function redeliverWebhook(
   deps: RedeliverDeps,

@@ -36,6 +36,10 @@ export interface Run {
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly cancelRequestedAt: Date | null;
+  /** Whether its owner keeps it beyond the retention of its project. */
+  readonly pinned: boolean;
+  /** The time since which its texts are null and its variables empty. */
+  readonly contentErasedAt: Date | null;
 }
 
 /** A run as lists show it: without its long texts. */

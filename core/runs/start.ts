@@ -26,7 +26,7 @@ export async function startManualRun(
 
 /**
  * Starts a new manual run with the inputs of one that has ended.
- * @throws {AppError} `run_not_found`, `run_not_finished`, and what `startManualRun` throws
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, and what `startManualRun` throws
  */
 export async function retryRun(
   deps: StartDeps,

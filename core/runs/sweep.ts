@@ -46,8 +46,12 @@ async function check(deps: EndRunDeps, waiting: OpenRun[], signal: AbortSignal):
   return settled;
 }
 
-/** The step under way ends its run when the time is over, so whoever comes later found nobody who could. */
+/**
+ * The step under way ends its run when the time is over, and that is a `timeout`. Where none has for so long, the platform
+ * lost the run, which is no fault of the routine's.
+ */
 const OVERDUE = sql`interval '2 minutes'`;
+const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
 
 async function endOverdue(deps: EndRunDeps, signal: AbortSignal): Promise<void> {
   const overdue = await rows<{ id: string }>(
@@ -62,7 +66,7 @@ async function endOverdue(deps: EndRunDeps, signal: AbortSignal): Promise<void> 
   for (const { id } of overdue) {
     signal.throwIfAborted();
     deps.log.warn({ runId: id }, 'a run is past its deadline and still open');
-    await endRun(deps, id, failure('timeout'));
+    await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE));
     // Its row is settled; a workflow that lives on finds nothing to do.
     await deps.engine.terminateRun(id, 'past its deadline').catch(() => undefined);
   }

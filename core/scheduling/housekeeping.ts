@@ -1,12 +1,59 @@
+import { forgetSignIns } from '#core/connections/index.ts';
+import { forgetAuthentication } from '#core/identity/index.ts';
 import { forgetBreakers } from '#core/runs/index.ts';
+import { forgetDeletedSkills } from '#core/skills/index.ts';
+import { forgetDays, forgetLedger } from '#core/usage/index.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 
-/** Deletes what is no longer needed: idempotency keys and breakers after a day, rate limit windows after an hour. */
-export async function forgetExpired(db: Db): Promise<void> {
-  await execute(
+/** Rows deleted in one statement, so that a backlog of millions is no long transaction. */
+const BATCH = 1_000;
+
+/** What is deleted when its time is over; each deletes at most `limit` rows and returns how many. */
+const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
+  forgetIdempotencyKeys,
+  forgetRateLimits,
+  forgetBreakers,
+  forgetSignIns,
+  ...forgetAuthentication,
+  forgetDeletedSkills,
+  forgetLedger,
+  forgetDays,
+];
+
+/** Deletes what is no longer needed, in batches, until nothing is left; stops between two when `signal` aborts. */
+export async function forgetExpired(db: Db, signal: AbortSignal): Promise<void> {
+  for (const forget of FORGET) {
+    do signal.throwIfAborted();
+    while ((await forget(db, BATCH)) === BATCH);
+  }
+}
+
+/** A day, as Stripe keeps them. */
+function forgetIdempotencyKeys(db: Db, limit: number): Promise<number> {
+  return execute(
     db,
-    sql`delete from idempotency_keys where created_at < now() - interval '24 hours'`,
+    sql`
+      with old as (
+        select scope, key from idempotency_keys where created_at < now() - interval '24 hours'
+        order by created_at limit ${limit}
+        for update skip locked
+      )
+      delete from idempotency_keys t using old where t.scope = old.scope and t.key = old.key
+    `,
   );
-  await execute(db, sql`delete from rate_limits where window_start < now() - interval '1 hour'`);
-  await forgetBreakers(db);
+}
+
+/** Without an index, which each request would have to keep up: the table holds the credentials of an hour. */
+function forgetRateLimits(db: Db, limit: number): Promise<number> {
+  return execute(
+    db,
+    sql`
+      with old as (
+        select credential from rate_limits where window_start < now() - interval '1 hour'
+        limit ${limit}
+        for update skip locked
+      )
+      delete from rate_limits t using old where t.credential = old.credential
+    `,
+  );
 }

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
 import type { Engine } from '#core/engine/index.ts';
-import { afterReplacing, expireQueued, sweepOpenRuns, type Admission } from '#core/runs/index.ts';
+import {
+  afterReplacing,
+  applyRetention,
+  expireQueued,
+  sweepOpenRuns,
+  type Admission,
+  type RetentionDeps,
+  type RetentionReport,
+} from '#core/runs/index.ts';
 import { releaseExpired } from '#core/usage/index.ts';
 import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -11,7 +19,7 @@ import { dueWithinSeconds } from './due-routines.ts';
 import { forgetExpired } from './housekeeping.ts';
 import { reconcileNextTimes } from './reconcile.ts';
 
-export interface TickDeps extends ClaimDeps {
+export interface TickDeps extends ClaimDeps, RetentionDeps {
   readonly connectionSecrets: ConnectionSecrets;
   readonly engine: Engine;
   readonly admission: Admission;
@@ -32,6 +40,10 @@ const CLAIM_BATCH = 500;
 /** How long the deliveries of one tick may take to start; the next tick goes on with the oldest. */
 const DELIVERIES_MS = 45_000;
 
+/** How long retention may take: beside the others as long as deliveries, in a tick that makes one part after the other. */
+const RETENTION_MS = 45_000;
+const RETENTION_IN_TICK_MS = 4_000;
+
 /**
  * The parts of a tick. The scheduler makes each an activity of its own, so that none holds up the schedule. Each stops
  * between two pieces of its work when `signal` aborts, as whoever asked has given it up by then.
@@ -47,6 +59,8 @@ export interface TickParts {
   sweep(signal: AbortSignal): Promise<number>;
   /** Deletes what is no longer needed. */
   housekeeping(signal: AbortSignal): Promise<void>;
+  /** Erases the content of runs and deletes runs whose time is over; the next tick goes on. */
+  retention(signal: AbortSignal, forMs?: number): Promise<RetentionReport>;
 }
 
 export function createTickParts(deps: TickDeps): TickParts {
@@ -64,15 +78,16 @@ export function createTickParts(deps: TickDeps): TickParts {
       return claimed;
     },
     deliveries: (signal) => startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS }),
-    expire: () => expireQueued(deps),
+    expire: (signal) => expireQueued(deps, signal),
     async sweep(signal) {
       await releaseExpired(deps.database);
       return sweepOpenRuns(deps, signal);
     },
-    async housekeeping() {
-      await forgetExpired(deps.database);
-      await sealPlainQueries(deps.database, deps.connectionSecrets);
+    async housekeeping(signal) {
+      await forgetExpired(deps.database, signal);
+      await sealPlainQueries(deps.database, deps.connectionSecrets, signal);
     },
+    retention: (signal, forMs = RETENTION_MS) => applyRetention(deps, { forMs, signal }),
   };
 }
 
@@ -93,6 +108,13 @@ export async function tick(
   await attempt(deps, faults, 'expire', () => parts.expire(signal), 0);
   const settled = await attempt(deps, faults, 'sweep', () => parts.sweep(signal), 0);
   await attempt(deps, faults, 'housekeeping', () => parts.housekeeping(signal), undefined);
+  await attempt(
+    deps,
+    faults,
+    'retention',
+    () => parts.retention(signal, RETENTION_IN_TICK_MS),
+    undefined,
+  );
   if (faults.length > 0) throw faults[0];
   return { ...claimed, deliveries, settled };
 }

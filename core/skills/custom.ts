@@ -131,3 +131,18 @@ export async function deleteSkill(db: Db, projectId: string, id: string): Promis
   );
   return skill;
 }
+
+/** Deletes the rows of custom skills that were deleted a month ago, `limit` at most; returns how many. */
+export function forgetDeletedSkills(db: Db, limit: number): Promise<number> {
+  return execute(
+    db,
+    sql`
+      with old as (
+        select id from skills where deleted_at < now() - interval '30 days'
+        order by deleted_at limit ${limit}
+        for update skip locked
+      )
+      delete from skills t using old where t.id = old.id
+    `,
+  );
+}

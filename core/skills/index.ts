@@ -9,6 +9,7 @@ export {
 export {
   createSkill,
   deleteSkill,
+  forgetDeletedSkills,
   listCustomSkills,
   readCustomSkill,
   updateSkill,

@@ -1,6 +1,7 @@
 export type { Attempt } from './attempt.ts';
 export { budgetColumns, isLimited, limitsOf, type Budgets, type OperatorCap } from './budget.ts';
 export type { Budget } from '#core/identity/index.ts';
+export { forgetDays, forgetLedger } from './forget.ts';
 export { MAX_USAGE_GROUPS, readUsage, USAGE_GROUPS, type UsageSum } from './history.ts';
 export { releaseAttempt, releaseExpired } from './release.ts';
 export { reserve } from './reserve.ts';

@@ -30,8 +30,10 @@ export async function recordAttempt(
     sql`
       with attempt as (
         update webhook_attempts set
-          status = ${exchange.status}, error = ${exchange.error}, response_excerpt = ${exchange.responseExcerpt},
-          duration_ms = ${exchange.durationMs}
+          status = ${exchange.status}, error = ${exchange.error}, duration_ms = ${exchange.durationMs},
+          -- Unless the content of the run was erased while this was under way.
+          response_excerpt = (select ${exchange.responseExcerpt}::text from webhook_deliveries d
+            where d.id = ${attempt.deliveryId} and d.body is not null)
         where delivery_id = ${attempt.deliveryId} and index = ${attempt.index}
       )
       update webhook_deliveries set

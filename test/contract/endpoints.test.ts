@@ -47,6 +47,7 @@ const beyondContract: readonly string[] = [
   'PATCH /v1/organizations/{organizationId}',
   'GET /v1/projects/{projectId}',
   'PATCH /v1/projects/{projectId}',
+  'PATCH /v1/runs/{runId}',
   'GET /v1/runs/{runId}/events',
   'POST /v1/runs/{runId}/cancel',
   'POST /v1/runs/{runId}/retry',

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { execute, row, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
@@ -209,4 +210,39 @@ test('a full plan is the reason why a proven routine cannot be activated', async
   } finally {
     await replica.close();
   }
+});
+
+test('the latest two hundred versions are kept, and those that open runs were made with', async ({
+  service,
+  key,
+}) => {
+  const { database } = service.deps;
+  const id = await createRoutine(key);
+  await execute(
+    database,
+    sql`
+      insert into routine_versions
+      select (jsonb_populate_record(v, jsonb_build_object('revision', n))).*
+      from routine_versions v, generate_series(2, 300) n where v.routine_id = ${id}
+    `,
+  );
+  await execute(database, sql`update routines set revision = 300 where id = ${id}`);
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, started_at)
+      select ${newId('run')}, p.organization_id, p.id, r.id, 50, 'manual', 'running', 5, 60, now()
+      from routines r join projects p on p.id = r.project_id where r.id = ${id}
+    `,
+  );
+  expect((await key.patch(`/v1/routines/${id}`, { instructions: 'Other.' })).status).toBe(200);
+  const left = await row(
+    database,
+    sql`select count(*) as count, min(revision) as first from routine_versions where routine_id = ${id}`,
+  );
+  expect(left).toEqual({ count: 201, first: 50 });
+  const statusOf = async (revision: number) =>
+    (await key.get(`/v1/routines/${id}/versions/${revision}`)).status;
+  expect([await statusOf(101), await statusOf(102), await statusOf(301)]).toEqual([404, 200, 200]);
 });

@@ -86,7 +86,7 @@ test('a run that waits too long is skipped and says so, and nobody is told by we
   try {
     await service.deps.admission.admit();
     expect((await key.get(`/v1/runs/${run.id}`)).data.state).toBe('queued');
-    expect(await expireQueued(service.deps)).toBe(1);
+    expect(await expireQueued(service.deps, new AbortController().signal)).toBe(1);
     expect((await key.get(`/v1/runs/${run.id}`)).data).toMatchObject({
       state: 'skipped',
       reason: 'queue_expired',
@@ -118,7 +118,8 @@ test('a run past its deadline whose workflow says nothing is ended by the sweep'
     await tick(service.deps);
     expect((await key.get(`/v1/runs/${run.id}`)).data).toMatchObject({
       state: 'failed',
-      reason: 'timeout',
+      reason: 'workflow_lost',
+      failureClass: 'platform',
     });
     const { status } = await service.temporal.workflow.getHandle(run.id).describe();
     expect(status.name).toBe('TERMINATED');

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
+import { endRun, failure } from '#core/runs/index.ts';
 import { execute, sql, transaction } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { claimedRun } from '#test/support/claimed-run.ts';
@@ -108,19 +108,18 @@ test('too many failures in a row skip what the routine has queued besides', asyn
   });
   const { database } = service.deps;
   const failing = newId('run');
-  // Under way elsewhere, past its deadline.
+  // Under way elsewhere.
   await execute(
     database,
     sql`
       insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
         timeout_seconds, started_at, admitted_at, workflow_started_at)
-      select ${failing}, organization_id, project_id, routine_id, 1, 'schedule', 'running', 5, 60,
-        now() - interval '1 hour', now() - interval '1 hour', now()
+      select ${failing}, organization_id, project_id, routine_id, 1, 'schedule', 'running', 5, 60, now(), now(), now()
       from runs where id = ${runId}
     `,
   );
-  await tick(service.deps);
-  expect((await key.get(`/v1/runs/${failing}`)).data).toMatchObject({ reason: 'timeout' });
+  await endRun(service.deps, failing, failure('max_steps'));
+  expect((await key.get(`/v1/runs/${failing}`)).data).toMatchObject({ reason: 'max_steps' });
   expect((await key.get(`/v1/routines/${routineId}`)).data.state).toBe('paused');
   expect((await key.get(`/v1/runs/${runId}`)).data).toMatchObject({
     state: 'skipped',

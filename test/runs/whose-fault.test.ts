@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { claimDueRoutines, tick } from '#core/scheduling/index.ts';
 import { execute, row, rows, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
 import { total, parseSamples } from '#test/observability/scrape.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -207,6 +208,32 @@ test('a schedule that cannot be computed pauses its routine, and the webhook is 
     reason: expect.stringContaining('no computable next time'),
     runId: expect.stringMatching(/^run_/),
   });
+});
+
+test('a run that the platform has lost past its deadline counts for nobody', async ({
+  service,
+  key,
+}) => {
+  const id = await activeRoutine(key, careful());
+  const runId = newId('run');
+  await execute(
+    service.deps.database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, started_at, admitted_at, workflow_started_at)
+      select ${runId}, p.organization_id, p.id, r.id, 1, 'schedule', 'running', 5, 60, now() - interval '1 hour',
+        now() - interval '1 hour', now()
+      from routines r join projects p on p.id = r.project_id where r.id = ${id}
+    `,
+  );
+  await tick(service.deps);
+  expect((await key.get(`/v1/runs/${runId}`)).data).toMatchObject({
+    state: 'failed',
+    reason: 'workflow_lost',
+    failureClass: 'platform',
+    errorMessage: 'The engine lost the run: nothing ended it when its time was over.',
+  });
+  expect((await key.get(`/v1/routines/${id}`)).data.state).toBe('active');
 });
 
 test("a gateway that refuses the service's key is the operator's to mend and pauses nobody", async ({

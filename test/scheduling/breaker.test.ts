@@ -116,9 +116,9 @@ test('routines of other accounts run on: another model, a personal connection', 
 
 test('a breaker that nobody has used for a day is forgotten', async () => {
   await open(10);
-  await forgetBreakers(database);
+  await forgetBreakers(database, 10);
   expect(await rows(database, sql`select account from model_breakers`)).toHaveLength(1);
   await clock.shift(25 * 3_600_000);
-  await forgetBreakers(database);
+  await forgetBreakers(database, 10);
   expect(await rows(database, sql`select account from model_breakers`)).toEqual([]);
 });

@@ -55,7 +55,8 @@ const activation = z
   .strictObject({
     ready: z.boolean().meta({ description: 'Whether activating it would be accepted now.' }),
     proofRunId: idOf('run', EXAMPLE.run).nullable().meta({
-      description: 'The latest manual run that has succeeded with the present revision.',
+      description:
+        'The latest manual run that has succeeded with the present revision; it may have been deleted since.',
     }),
     reason: z
       .enum(ACTIVATION_REASONS)

@@ -24,8 +24,7 @@ const listRoutineVersions = route({
   id: 'listRoutineVersions',
   tag,
   summary: 'List the versions of a routine',
-  description:
-    'Each material change makes a version, which never changes afterwards. A run executes the version that it was made with.',
+  description: `Each material change makes a version, which never changes afterwards. A run executes the version that it was made with. The latest ${routines.KEPT_VERSIONS} are kept.`,
   auth: 'key-or-session',
   scope: 'routines:read',
   params: routineParams,

@@ -86,6 +86,23 @@ const readRun = route({
   data: presentRunDetail(await runs.readRunDetail(deps, access.projectId, runId)),
 }));
 
+const updateRun = route({
+  method: 'PATCH',
+  path: '/v1/runs/:runId',
+  id: 'updateRun',
+  tag,
+  summary: 'Pin a run, or unpin it',
+  description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${runs.MAX_PINNED} pinned runs.`,
+  auth: 'key-or-session',
+  scope: 'runs:write',
+  params,
+  body: z.strictObject({ pinned: z.boolean() }).meta({ id: 'UpdateRun' }),
+  success: { status: 200, data: run, description: 'The run.' },
+  errors: ['allowance_exceeded'],
+}).to(async ({ access: { projectId }, params: { runId }, body: { pinned }, deps }) => ({
+  data: presentRun(await runs.pinRun(deps.database, { projectId, id: runId, pinned })),
+}));
+
 const cancelRun = route({
   method: 'POST',
   path: '/v1/runs/:runId/cancel',
@@ -118,6 +135,7 @@ const retryRun = route({
   errors: [
     'routine_not_found',
     'run_not_finished',
+    'content_erased',
     'routine_archived',
     'invalid_variable',
     'allowance_exceeded',
@@ -141,6 +159,7 @@ const redeliverWebhook = route({
     deliveryId: idOf('delivery', EXAMPLE.delivery),
   }),
   success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
+  errors: ['content_erased'],
 }).to(async ({ access: { projectId }, params, deps }) => ({
   data: presentRunDetail(await runs.redeliverWebhook(deps, { projectId, ...params })),
 }));
@@ -150,6 +169,7 @@ export const runRoutes: readonly Route[] = [
   listRoutineRuns,
   listRuns,
   readRun,
+  updateRun,
   followRun,
   cancelRun,
   retryRun,

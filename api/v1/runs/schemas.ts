@@ -55,7 +55,9 @@ const shortShape = {
     .strictObject({ count: z.number().int(), from: timestamp, until: timestamp })
     .nullable()
     .meta({ description: 'Of a `skipped` run: the occurrences it accounts for.' }),
-  retryOf: z.string().nullable(),
+  retryOf: z.string().nullable().meta({
+    description: 'The run that it repeats, which may have been deleted since.',
+  }),
   model: z
     .strictObject({
       provider: z.string(),
@@ -66,6 +68,14 @@ const shortShape = {
   stepCount: z.number().int().meta({ description: 'Model steps on record.' }),
   usage,
   cancelRequestedAt: timestamp.nullable(),
+  pinned: z
+    .boolean()
+    .meta({ description: 'Whether it is kept beyond the retention of its project.' }),
+  contentErasedAt: timestamp.nullable().meta({
+    description:
+      'When its content was erased: prompt, result, the texts of its steps and the bodies of its webhook deliveries, ' +
+      'which are null since, and its variables, which are empty. Null while they are kept.',
+  }),
   createdAt: timestamp,
   startedAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
@@ -155,6 +165,8 @@ function presentShort(row: Run | RunSummary) {
     stepCount: row.stepCount,
     usage: presentUsage(row.usage),
     cancelRequestedAt: isoOrNull(row.cancelRequestedAt),
+    pinned: row.pinned,
+    contentErasedAt: isoOrNull(row.contentErasedAt),
     createdAt: iso(row.createdAt),
     startedAt: isoOrNull(row.startedAt),
     finishedAt: isoOrNull(row.finishedAt),

@@ -35,7 +35,7 @@ export function newState(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Keeps a sign-in for ten minutes, under the hash of its state. Old ones are swept out on the way. */
+/** Keeps a sign-in for ten minutes, under the hash of its state. */
 export async function insertFlow(
   db: Db,
   box: SecretBox,
@@ -45,7 +45,6 @@ export async function insertFlow(
 ): Promise<Date> {
   const hash = hashOf(state);
   const sealed = box.seal(JSON.stringify(secrets), place(hash));
-  await execute(db, sql`delete from oauth_flows where expires_at <= now()`);
   const inserted = await row<{ expiresAt: Date }>(
     db,
     sql`
@@ -88,6 +87,21 @@ export async function takeFlow(
   const { sealed, live, member, ...owner } = taken;
   if (!live || !member || owner.provider !== presented.provider) return undefined;
   return { ...owner, ...flowSecrets.parse(JSON.parse(box.open(sealed, place(hash)))) };
+}
+
+/** Deletes sign-ins that nobody has come back from in time, `limit` at most; returns how many. */
+export function forgetSignIns(db: Db, limit: number): Promise<number> {
+  return execute(
+    db,
+    sql`
+      with old as (
+        select state_hash from oauth_flows where expires_at <= now()
+        order by expires_at limit ${limit}
+        for update skip locked
+      )
+      delete from oauth_flows t using old where t.state_hash = old.state_hash
+    `,
+  );
 }
 
 function hashOf(state: string): Buffer {

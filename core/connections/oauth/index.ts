@@ -4,6 +4,7 @@ export {
   clientMetadataDocument,
   clientMetadataUrlOf,
 } from './client-metadata.ts';
+export { forgetSignIns } from './flows.ts';
 export { revokeStored, type RevocationDeps } from './revoke.ts';
 export { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
 export { createOAuthSource } from './source.ts';

@@ -6,15 +6,17 @@ const BATCH = 200;
 
 /**
  * Seals the queries of addresses that are stored plainly: rows from before queries were sealed, which no migration can
- * do, as it holds no key. Safe to start any number of times at once.
+ * do, as it holds no key. Safe to start any number of times at once; stops between two batches when `signal` aborts.
  * @returns how many were sealed
  */
 export async function sealPlainQueries(
   database: Database,
   secrets: ConnectionSecrets,
+  signal: AbortSignal,
 ): Promise<number> {
   let sealed = 0;
   for (;;) {
+    signal.throwIfAborted();
     const batch = await transaction(database, async (tx) => {
       const plain = await rows<{ id: string; url: string }>(
         tx,

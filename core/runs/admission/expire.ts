@@ -7,10 +7,11 @@ const BATCH = 500;
 
 /**
  * Passes over the runs that have waited longer than `limits.maxQueueSeconds` without beginning, whether they were
- * admitted or not.
+ * admitted or not. Stops between two of them when `signal` aborts.
  * @returns how many
  */
-export async function expireQueued(deps: EndRunDeps): Promise<number> {
+export async function expireQueued(deps: EndRunDeps, signal: AbortSignal): Promise<number> {
+  signal.throwIfAborted();
   const expired = await rows<{ id: string }>(
     deps.database,
     sql`
@@ -19,6 +20,9 @@ export async function expireQueued(deps: EndRunDeps): Promise<number> {
       order by queue_until limit ${BATCH}
     `,
   );
-  for (const { id } of expired) await endRun(deps, id, skip('queue_expired'));
+  for (const { id } of expired) {
+    signal.throwIfAborted();
+    await endRun(deps, id, skip('queue_expired'));
+  }
   return expired.length;
 }

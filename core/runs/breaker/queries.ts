@@ -38,13 +38,18 @@ export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<v
   );
 }
 
-/** Deletes breakers of accounts that nobody has used for a day. */
-export async function forgetBreakers(db: Db): Promise<void> {
-  await execute(
+/** Deletes breakers of accounts that nobody has used for a day, `limit` at most; returns how many. */
+export function forgetBreakers(db: Db, limit: number): Promise<number> {
+  return execute(
     db,
     sql`
-      delete from model_breakers
-      where greatest(failed_at, pause_until) < now() - interval '24 hours'
+      with old as (
+        select account from model_breakers
+        where greatest(failed_at, pause_until) < now() - interval '24 hours'
+        limit ${limit}
+        for update skip locked
+      )
+      delete from model_breakers t using old where t.account = old.account
     `,
   );
 }

@@ -1,0 +1,64 @@
+import { sql, type Sql } from '#lib/database/index.ts';
+import { invalid, type Fault } from '#lib/errors.ts';
+
+/** How long the operator keeps runs after their end; a project may choose less. */
+export interface RetentionRule {
+  /** Days until the content of a run is erased. */
+  readonly contentDays: number;
+  /** Days until the run is deleted. */
+  readonly runDays: number;
+}
+
+/** How long the runs of a project are kept, as it is in force. */
+export interface Retention {
+  readonly runContentDays: number;
+  readonly runDays: number;
+}
+
+/** A change of a project's choice; null for as long as the operator keeps them, undefined for no change. */
+export type RetentionPatch = {
+  readonly [Field in keyof Retention]?: number | null | undefined;
+};
+
+/**
+ * Returns the days for which a project keeps the content of runs, as an SQL expression: never longer than the runs
+ * themselves, and never longer than the operator does, who may have lowered it since.
+ * @param project alias of a row of `projects`
+ */
+export function contentDaysOf(rule: RetentionRule, project: Sql): Sql {
+  return sql`least(${project}.run_content_days, ${project}.run_days, ${contentDaysOfAll(rule)}::integer)`;
+}
+
+/** Returns the same for the runs themselves. */
+export function runDaysOf({ runDays }: RetentionRule, project: Sql): Sql {
+  return sql`least(${project}.run_days, ${runDays}::integer)`;
+}
+
+/** Returns the days for which the content of any run is kept at most. */
+export function contentDaysOfAll({ contentDays, runDays }: RetentionRule): number {
+  return Math.min(contentDays, runDays);
+}
+
+/** Whether a project has chosen for itself, as an SQL condition with an index. */
+export function hasOwnRetention(project: Sql): Sql {
+  return sql`(${project}.run_content_days is not null or ${project}.run_days is not null)`;
+}
+
+/** Assigns a project's choice: assignments of an update of `projects`. */
+export function assignRetention({ runContentDays, runDays }: RetentionPatch): Sql {
+  return sql`
+    run_content_days = case when ${runContentDays === undefined}::boolean then run_content_days
+      else ${runContentDays ?? null}::integer end,
+    run_days = case when ${runDays === undefined}::boolean then run_days else ${runDays ?? null}::integer end`;
+}
+
+/** @throws {AppError} `invalid_request` when a project chooses more than the operator keeps */
+export function assertWithin(rule: RetentionRule, patch: RetentionPatch): void {
+  const faults: Fault[] = [
+    { path: 'runContentDays', days: patch.runContentDays, most: contentDaysOfAll(rule) },
+    { path: 'runDays', days: patch.runDays, most: rule.runDays },
+  ].flatMap(({ path, days, most }) =>
+    (days ?? 0) > most ? [{ path, message: `at most ${most}, as this service keeps them` }] : [],
+  );
+  if (faults.length > 0) throw invalid(faults);
+}

@@ -1,0 +1,47 @@
+import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { runColumns } from './queries.ts';
+import type { Run } from './run.ts';
+
+/** Runs of a project that can be pinned at a time. */
+export const MAX_PINNED = 1_000;
+
+/**
+ * Keeps a run with its content beyond the retention of its project, or gives it back to it. What has been erased stays so.
+ * @throws {AppError} `run_not_found`, `allowance_exceeded` when the project has as many pinned runs as it may
+ */
+export function pinRun(
+  database: Database,
+  input: { projectId: string; id: string; pinned: boolean },
+): Promise<Run> {
+  const { projectId, id, pinned } = input;
+  return transaction(database, async (tx) => {
+    // One at a time in a project, so that those that count at the same moment cannot pass the limit together.
+    if (pinned) {
+      await row(
+        tx,
+        sql`select pg_advisory_xact_lock(hashtextextended('ras:pin:' || ${projectId}, 0))`,
+      );
+    }
+    const run = await row<Run>(
+      tx,
+      sql`
+        update runs set pinned = ${pinned} where id = ${id} and project_id = ${projectId}
+        returning ${runColumns}
+      `,
+    );
+    if (run === undefined) throw new AppError('run_not_found');
+    if (pinned && (await countPinned(tx, projectId)) > MAX_PINNED) {
+      throw new AppError('allowance_exceeded', `A project can have ${MAX_PINNED} pinned runs.`);
+    }
+    return run;
+  });
+}
+
+async function countPinned(db: Db, projectId: string): Promise<number> {
+  const found = await row<{ count: number }>(
+    db,
+    sql`select count(*) as count from runs where project_id = ${projectId} and pinned`,
+  );
+  return found?.count ?? 0;
+}

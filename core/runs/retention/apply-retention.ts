@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RetentionRule } from '#core/identity/index.ts';
+import type { Database } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import { applyToBatch, type Scope } from './batch.ts';
+import { findScopes } from './scopes.ts';
+import { CONTENT, RUNS, type Stage } from './stage.ts';
+
+export interface RetentionDeps {
+  readonly database: Database;
+  readonly retention: RetentionRule;
+  readonly log: Log;
+}
+
+/** Runs that a pass has taken through each stage. */
+export interface RetentionReport {
+  readonly erased: number;
+  readonly deleted: number;
+}
+
+/**
+ * Erases the content of runs and deletes runs whose time is over, for `forMs` at most, half of it for each stage; the next
+ * pass goes on. Passes of several processes share the work. Stops between two batches when `signal` aborts.
+ */
+export async function applyRetention(
+  deps: RetentionDeps,
+  { forMs, signal }: { forMs: number; signal: AbortSignal },
+): Promise<RetentionReport> {
+  const erased = await pass(deps, CONTENT, { forMs: forMs / 2, signal });
+  const deleted = await pass(deps, RUNS, { forMs: forMs / 2, signal });
+  if (erased + deleted > 0) deps.log.info({ erased, deleted }, 'retention');
+  return { erased, deleted };
+}
+
+/** Takes one batch of each scope in turn, until nothing is due or the time is over. */
+async function pass(
+  { database, retention }: RetentionDeps,
+  stage: Stage,
+  { forMs, signal }: { forMs: number; signal: AbortSignal },
+): Promise<number> {
+  const end = performance.now() + forMs;
+  let total = 0;
+  signal.throwIfAborted();
+  let open: { scope: Scope; from: Date | undefined }[] = (
+    await findScopes(database, stage, retention)
+  ).map((scope) => ({ scope, from: undefined }));
+  while (open.length > 0) {
+    const left: typeof open = [];
+    for (const { scope, from } of open) {
+      signal.throwIfAborted();
+      const started = performance.now();
+      if (started > end) return total;
+      const batch = await applyToBatch(database, stage, scope, from);
+      total += batch.done;
+      if (batch.more) left.push({ scope, from: batch.until });
+      if (batch.done > 0) await rest(performance.now() - started, signal);
+    }
+    open = left;
+  }
+  return total;
+}
+
+/** Leaves Postgres to others for as long as the batch took, a second at most. */
+function rest(batchMs: number, signal: AbortSignal): Promise<void> {
+  return sleep(Math.min(batchMs, 1_000), undefined, { signal });
+}

@@ -1,0 +1,75 @@
+import { rows, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
+import { hasOpenDelivery } from '#core/webhooks/index.ts';
+import type { Stage } from './stage.ts';
+
+/** Runs that are kept equally long: those of a project that has chosen for itself, or those of all projects. */
+export interface Scope {
+  readonly projectId: string | undefined;
+  /** Days after their end. */
+  readonly days: number;
+}
+
+export interface Batch {
+  readonly done: number;
+  /** The end of the last run that was looked at: where the next batch begins. */
+  readonly until: Date | undefined;
+  /** There may be more of the scope that is due. */
+  readonly more: boolean;
+}
+
+/** Runs of one transaction: some ten milliseconds for those with a few steps, so that nobody waits for their rows. */
+const BATCH = 200;
+
+/**
+ * Takes one batch of due runs through a stage, oldest first, in one transaction; runs that somebody else has locked are
+ * passed by. Whatever a crash leaves undone is due again.
+ * @param from the `until` of the batch before: the entries of erased runs at the beginning of the index are not walked anew
+ */
+export function applyToBatch(
+  database: Database,
+  stage: Stage,
+  scope: Scope,
+  from: Date | undefined,
+): Promise<Batch> {
+  return transaction(database, async (tx) => {
+    const due = await rows<{ id: string; finishedAt: Date }>(tx, selectDue(stage, scope, from));
+    const last = due.at(-1);
+    if (last === undefined) return { done: 0, until: from, more: false };
+    const done = await stage.apply(
+      tx,
+      due.map(({ id }) => id),
+    );
+    return { done, until: last.finishedAt, more: due.length === BATCH && done > 0 };
+  });
+}
+
+/** Selects and locks due runs, in the order of the stage's index. */
+export function selectDue(stage: Stage, { projectId, days }: Scope, from: Date | undefined): Sql {
+  const due = projectId === undefined ? dueOfAll : dueOf(sql`${projectId}`);
+  return sql`
+    select id, finished_at as "finishedAt" from runs
+    where ${stage.next} and ${due(sql`${days}::integer`, from)}
+      and not ${hasOpenDelivery(sql`runs.id`)}
+    order by ${projectId === undefined ? sql`finished_at` : sql`project_id, finished_at`} limit ${BATCH}
+    for update of runs skip locked
+  `;
+}
+
+/** Whether a run has ended so many days ago and not before `from`, as an SQL condition; never of one that is open. */
+function dueOfAll(days: Sql, from: Date | undefined): Sql {
+  return sql`finished_at < ${daysAgo(days)} and finished_at >= ${from ?? '-infinity'}::timestamptz`;
+}
+
+/**
+ * The same of the runs of a project. Compares rows, for which only the index of projects will do: where the planner took
+ * every run for one of this project's, it read all that others have kept.
+ */
+export function dueOf(projectId: Sql): typeof dueOfAll {
+  return (days, from) => sql`finished_at is not null
+    and (project_id, finished_at) < (${projectId}, ${daysAgo(days)})
+    and (project_id, finished_at) >= (${projectId}, ${from ?? '-infinity'}::timestamptz)`;
+}
+
+function daysAgo(days: Sql): Sql {
+  return sql`now() - ${days} * interval '1 day'`;
+}

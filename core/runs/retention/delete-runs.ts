@@ -1,0 +1,26 @@
+import { keepProofs } from '#core/routines/index.ts';
+import { releaseOfRun } from '#core/usage/index.ts';
+import { deleteDeliveries } from '#core/webhooks/index.ts';
+import { execute, sql, type Db } from '#lib/database/index.ts';
+
+/**
+ * Deletes runs that have ended with their steps and deliveries. What they used stays in the ledger and in the totals, and
+ * a version that one of them has proven stays proven.
+ * @param runIds runs that the transaction has locked
+ * @returns how many are deleted
+ */
+export async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
+  await keepProofs(tx, runIds);
+  await deleteDeliveries(tx, runIds);
+  return execute(
+    tx,
+    sql`
+      with old as (
+        select id, organization_id, project_id, routine_id from runs where id = any(${runIds})
+      ), ${releaseOfRun(sql`old`)}, recorded as (
+        delete from steps where run_id = any(${runIds})
+      )
+      delete from runs where id = any(${runIds})
+    `,
+  );
+}

@@ -1,0 +1,38 @@
+import { eraseBodies } from '#core/webhooks/index.ts';
+import { execute, sql, type Db } from '#lib/database/index.ts';
+
+/**
+ * Erases everything that people, models and tools have written into runs which have ended: prompts, variables, messages,
+ * arguments and results of tools, results of runs, and webhook bodies. States, reasons, times, usage and the names of
+ * tools stay. A run with a delivery that is still to be made is left for later.
+ * @param runIds runs that the transaction has locked
+ * @returns how many are erased
+ */
+export async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> {
+  const sending = new Set(await eraseBodies(tx, runIds));
+  const ids = runIds.filter((id) => !sending.has(id));
+  return execute(
+    tx,
+    sql`
+      with texts as (
+        update steps set text = null, messages = null,
+          tool = case when tool is not null then ${erasedTool} end,
+          error_message = case when kind = 'model' then error_message end
+        where run_id = any(${ids})
+      )
+      update runs set prompt = null, result = null, variables = '{}', content_erased_at = now()
+      where id = any(${ids})
+    `,
+  );
+}
+
+/**
+ * What stays of a tool call: a list of what is known to hold nothing private, so that a new field is erased. The name of a
+ * tool that was never offered is a model's invention, and the error of a call may quote the response.
+ */
+const erasedTool = sql`jsonb_build_object(
+  'name', case when tool->>'toolName' is null then '' else tool->>'name' end,
+  'toolName', tool->'toolName', 'connectionId', tool->'connectionId', 'policyId', tool->'policyId',
+  'arguments', null, 'argumentsLength', tool->'argumentsLength', 'isError', tool->'isError',
+  'result', null, 'resultLength', tool->'resultLength',
+  'structured', null, 'structuredLength', tool->'structuredLength', 'attachments', '[]'::jsonb)`;

@@ -1,0 +1,29 @@
+import { hasOwnRetention, type RetentionRule } from '#core/identity/index.ts';
+import { rows, sql, type Db } from '#lib/database/index.ts';
+import { dueOf, type Scope } from './batch.ts';
+import type { Stage } from './stage.ts';
+
+/** Projects whose own choice is served in one pass. */
+const MAX_PROJECTS = 500;
+
+/**
+ * Finds the scopes that may have due runs at a stage: all projects by the operator's days, and each project that has
+ * chosen fewer and has such runs. Those come in a random order, so that one with a large backlog keeps none from its
+ * turn. Costs a look into an index for each project that has chosen.
+ */
+export async function findScopes(db: Db, stage: Stage, rule: RetentionRule): Promise<Scope[]> {
+  const days = stage.daysOf(rule, sql`p`);
+  const own = await rows<{ projectId: string; days: number }>(
+    db,
+    sql`
+      select p.id as "projectId", ${days} as days
+      from projects p cross join lateral (
+        select from runs where ${stage.next} and ${dueOf(sql`p.id`)(days, undefined)}
+        order by project_id, finished_at limit 1
+      ) due
+      where ${hasOwnRetention(sql`p`)}
+      order by random() limit ${MAX_PROJECTS}
+    `,
+  );
+  return [{ projectId: undefined, days: stage.daysOfAll(rule) }, ...own];
+}

@@ -1,0 +1,62 @@
+import { execute, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+
+/** Whether a delivery of the run is still to be made, as an SQL condition. */
+export function hasOpenDelivery(runId: Sql): Sql {
+  return sql`exists (
+    select from webhook_deliveries d where d.run_id = ${runId} and d.state in ('pending', 'sending'))`;
+}
+
+/**
+ * Erases what the deliveries of runs hold of them: the bodies, and the beginnings of the receivers' responses. An open
+ * delivery keeps its body, which it has yet to send.
+ * @returns the runs that have such a delivery, because somebody has asked for it meanwhile
+ */
+export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<string[]> {
+  await execute(
+    tx,
+    sql`
+      with erased as (
+        update webhook_deliveries set body = null
+        where run_id = any(${runIds}) and state in ('delivered', 'failed') and body is not null
+        returning id
+      )
+      update webhook_attempts a set response_excerpt = null
+      from erased where a.delivery_id = erased.id and a.response_excerpt is not null
+    `,
+  );
+  // Asked again after the locks were had: a redelivery may have come first.
+  const kept = await rows<{ runId: string }>(
+    tx,
+    sql`
+      select distinct run_id as "runId" from webhook_deliveries
+      where run_id = any(${runIds}) and body is not null
+    `,
+  );
+  return kept.map(({ runId }) => runId);
+}
+
+/** Gives up the open deliveries of a project that is being deleted. */
+export async function giveUpDeliveries(db: Db, projectId: string): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update webhook_deliveries set state = 'failed', reason = 'webhook_removed', next_attempt_at = null,
+        claimed_until = null, finished_at = now()
+      where project_id = ${projectId} and state in ('pending', 'sending')
+    `,
+  );
+}
+
+/** Deletes the deliveries of runs that are about to be deleted, with their attempts. */
+export async function deleteDeliveries(tx: Db, runIds: readonly string[]): Promise<void> {
+  await execute(
+    tx,
+    sql`
+      with attempts as (
+        delete from webhook_attempts a using webhook_deliveries d
+        where d.run_id = any(${runIds}) and a.delivery_id = d.id
+      )
+      delete from webhook_deliveries where run_id = any(${runIds})
+    `,
+  );
+}

@@ -1,0 +1,304 @@
+import type pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { selectDue } from '#core/runs/retention/batch.ts';
+import { findScopes } from '#core/runs/retention/scopes.ts';
+import { CONTENT, RUNS, type Stage } from '#core/runs/retention/stage.ts';
+import { redeliver } from '#core/webhooks/index.ts';
+import { execute, rows, sql, type Database, type Db } from '#lib/database/index.ts';
+import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { NOTHING, plantDelivery, plantEndedRuns, remainsOf, retain, RULE } from './planted-runs.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let routine: Planted;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase(20);
+  ({ database } = testDatabase);
+});
+afterAll(() => testDatabase.drop());
+beforeEach(async () => {
+  await execute(database, sql`truncate runs, webhook_deliveries cascade`);
+  routine = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
+});
+
+test('nothing that is open, waits, or has just been counted again is erased, however old it is', async () => {
+  const at = sql`now() - interval '2 years'`;
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, prompt, created_at, started_at, finished_at, reason, scheduled_for, skipped_count,
+        skipped_until)
+      select 'run_' || lpad(n::text, 26, '0'), ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'schedule',
+        state, 5, 60, 'a prompt', ${at}, ${at}, finished_at, reason, ${at} + n * interval '1 minute', 1, now()
+      from (values (1, 'queued', null::timestamptz, null), (2, 'running', null, null),
+        -- A streak of skipped occurrences that began long ago and went on until yesterday.
+        (3, 'skipped', now() - interval '1 day', 'overlap')) as v(n, state, finished_at, reason)
+    `,
+  );
+  expect(await retain(database)).toEqual(NOTHING);
+  expect(await remainsOf(database, routine.projectId)).toMatchObject({ runs: 3, texts: 3 });
+  await execute(
+    database,
+    sql`update runs set finished_at = now() - interval '91 days' where state = 'skipped'`,
+  );
+  expect(await retain(database)).toEqual({ erased: 1, deleted: 0 });
+});
+
+test('runs of paused and archived routines are kept as long as others', async () => {
+  await plantEndedRuns(database, routine, { daysAgo: 89, count: 2 });
+  await plantEndedRuns(database, routine, { daysAgo: 91, count: 2, state: 'failed' });
+  await execute(database, sql`update routines set state = 'archived' where id = ${routine.id}`);
+  expect(await retain(database)).toEqual({ erased: 2, deleted: 0 });
+  expect(await remainsOf(database, routine.projectId)).toMatchObject({ runs: 4, unerased: 2 });
+});
+
+test('passes that meet share the work, and each run is erased and deleted once', async () => {
+  await plantEndedRuns(database, routine, { daysAgo: 450, count: 1_500 });
+  await plantEndedRuns(database, routine, { daysAgo: 100, count: 700 });
+  await plantEndedRuns(database, routine, { daysAgo: 10, count: 50 });
+  const reports = await Promise.all(Array.from({ length: 5 }, () => retain(database)));
+  // What one pass had locked another has passed by, and the runs that one erased are deleted by the next.
+  reports.push(await retain(database));
+  const sum = (of: 'erased' | 'deleted') =>
+    reports.reduce((total, report) => total + report[of], 0);
+  expect([sum('erased'), sum('deleted')]).toEqual([2_200, 1_500]);
+  expect(reports.filter(({ erased }) => erased > 0).length).toBeGreaterThan(1);
+  expect(await remainsOf(database, routine.projectId)).toEqual({
+    runs: 750,
+    unerased: 50,
+    texts: 100,
+    steps: 750,
+    bodies: 0,
+    deliveries: 0,
+    ledger: 2_250,
+  });
+});
+
+test('a project with a large backlog keeps none with a small one from its turn', async () => {
+  const small = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
+  await execute(
+    database,
+    sql`update projects set run_content_days = 5 where id = any(${[routine.projectId, small.projectId]})`,
+  );
+  await plantEndedRuns(database, routine, { daysAgo: 6, count: 1_000 });
+  await plantEndedRuns(database, small, { daysAgo: 6, count: 3 });
+  const scopes = await findScopes(database, CONTENT, RULE);
+  expect(new Set(scopes.map(({ projectId }) => projectId))).toEqual(
+    new Set([undefined, routine.projectId, small.projectId]),
+  );
+  const gone = new AbortController();
+  const watch = async () => {
+    while ((await remainsOf(database, small.projectId)).unerased > 0);
+    gone.abort(new Error('seen'));
+  };
+  await Promise.all([expect(retain(database, gone.signal)).rejects.toThrow(), watch()]);
+  expect((await remainsOf(database, routine.projectId)).unerased).toBeGreaterThanOrEqual(400);
+});
+
+test('a pass that is given up does nothing more', async () => {
+  await plantEndedRuns(database, routine, { daysAgo: 91, count: 3 });
+  await expect(retain(database, AbortSignal.abort(new Error('given up')))).rejects.toThrow(
+    'given up',
+  );
+  expect(await remainsOf(database, routine.projectId)).toMatchObject({ unerased: 3, texts: 6 });
+});
+
+test('a run with a delivery that is still to be made waits for it, and holds up no other', async () => {
+  const [waiting = ''] = await plantEndedRuns(database, routine, { daysAgo: 450 });
+  const delivery = await plantDelivery(database, waiting, 'pending');
+  await plantEndedRuns(database, routine, { daysAgo: 100 });
+  expect(await retain(database)).toEqual({ erased: 1, deleted: 0 });
+  expect(await remainsOf(database, routine.projectId)).toMatchObject({ unerased: 1, bodies: 1 });
+  await execute(
+    database,
+    sql`update webhook_deliveries set state = 'failed' where id = ${delivery}`,
+  );
+  expect(await retain(database)).toEqual({ erased: 1, deleted: 1 });
+  expect(await remainsOf(database, routine.projectId)).toMatchObject({ runs: 1, deliveries: 0 });
+});
+
+test('of a redelivery and an erasure that meet, one comes first and the other knows it', async () => {
+  const ids = await plantEndedRuns(database, routine, { daysAgo: 91, count: 60 });
+  const deliveries = new Map<string, string>();
+  for (const id of ids) deliveries.set(id, await plantDelivery(database, id, 'failed'));
+  const { projectId } = routine;
+  const [, ...asked] = await Promise.all([
+    retain(database),
+    ...ids.map(async (runId) => {
+      const input = { projectId, runId, deliveryId: deliveries.get(runId)! };
+      return redeliver(database, input).then(
+        () => 'pending',
+        ({ code }: { code: string }) => code,
+      );
+    }),
+  ]);
+  const found = await rows<{ id: string; erased: boolean; state: string; hasBody: boolean }>(
+    database,
+    sql`
+      select runs.id, content_erased_at is not null as erased, d.state, body is not null as "hasBody"
+      from runs join webhook_deliveries d on d.run_id = runs.id where runs.project_id = ${projectId}
+    `,
+  );
+  const byId = new Map(found.map((run) => [run.id, run]));
+  for (const [index, id] of ids.entries()) {
+    const { erased, state, hasBody } = byId.get(id)!;
+    // Pending with its body, or erased without it; nothing between.
+    if (asked[index] === 'pending')
+      expect([erased, state, hasBody]).toEqual([false, 'pending', true]);
+    else expect([asked[index], state, hasBody]).toEqual(['content_erased', 'failed', false]);
+  }
+});
+
+test.each([
+  ['erasing', { daysAgo: 91 }],
+  ['deleting', { daysAgo: 401, erased: true }],
+] as const)('%s is done wholly or not at all, wherever its process dies', async (_, fields) => {
+  await plantEndedRuns(database, routine, { ...fields, count: 3 });
+  const [first = ''] = await plantEndedRuns(database, routine, { ...fields });
+  await plantDelivery(database, first, 'delivered');
+  const before = await remainsOf(database, routine.projectId);
+  let deaths = 0;
+  for (let statement = 1; ; statement += 1) {
+    const died = await retain(dyingAt(database, statement)).then(
+      () => false,
+      () => true,
+    );
+    if (!died) break;
+    deaths += 1;
+    expect(await remainsOf(database, routine.projectId)).toEqual(before);
+  }
+  // Each of its statements, and the commit, was the last one once.
+  expect(deaths).toBeGreaterThanOrEqual(5);
+  const after = await remainsOf(database, routine.projectId);
+  expect(after).toMatchObject('erased' in fields ? { runs: 0, steps: 0 } : { runs: 4, texts: 0 });
+});
+
+test('what was reserved for a run that is deleted, by whatever mistake, is given back', async () => {
+  const [id = ''] = await plantEndedRuns(database, routine, { daysAgo: 401, erased: true });
+  const { organizationId, projectId } = routine;
+  await execute(
+    database,
+    sql`
+      insert into usage_totals (scope_id, day, month, reserved_tokens)
+      select scope, current_date, current_date, 500 from unnest(${[organizationId, projectId, routine.id]}::text[]) as scope
+    `,
+  );
+  await execute(
+    database,
+    sql`insert into usage_reservations (run_id, step_index, tokens, cost_usd) values (${id}, 0, 500, 0)`,
+  );
+  expect(await retain(database)).toEqual({ erased: 0, deleted: 1 });
+  const totals = await rows(
+    database,
+    sql`select reserved_tokens as reserved from usage_totals where scope_id = any(${[organizationId, projectId, routine.id]})`,
+  );
+  expect(totals).toEqual([{ reserved: 0 }, { reserved: 0 }, { reserved: 0 }]);
+});
+
+test.each([
+  ['content', CONTENT, { daysAgo: 10 }],
+  ['runs', RUNS, { daysAgo: 300, erased: true }],
+] as const)('finding what is due at stage %s reads few blocks', async (_, stage, fields) => {
+  await execute(
+    database,
+    sql`update projects set run_content_days = 30, run_days = 350 where id = ${routine.projectId}`,
+  );
+  // Not due, and many of them; due are ten.
+  await plantEndedRuns(database, routine, { ...fields, count: 20_000 });
+  await plantEndedRuns(database, routine, { ...fields, daysAgo: 399, count: 10 });
+  await database.query('vacuum analyze runs');
+  expect(await blocksOf((db) => findScopes(db, stage, RULE))).toBeLessThan(40);
+  for (const projectId of [undefined, routine.projectId]) {
+    const scope = { projectId, days: stage.daysOfAll({ contentDays: 90, runDays: 350 }) };
+    const select = (db: Db) => rows(db, selectDue(stage, scope, undefined));
+    expect(await blocksOf(select)).toBeLessThan(200);
+    expect((await plansOf(select)).join()).not.toContain('Seq Scan on runs');
+  }
+});
+
+test('a run that ends has entries in the indexes of the first stage only, and a pinned one in none', async () => {
+  const stages: readonly Stage[] = [CONTENT, RUNS];
+  const found = async (days: number) =>
+    Promise.all(
+      stages.map(async (stage) => {
+        const scope = { projectId: routine.projectId, days };
+        return (await rows(database, selectDue(stage, scope, undefined))).length;
+      }),
+    );
+  const [id = ''] = await plantEndedRuns(database, routine, { daysAgo: 10 });
+  expect(await found(9)).toEqual([1, 0]);
+  expect(await found(11)).toEqual([0, 0]);
+  await execute(database, sql`update runs set content_erased_at = now() where id = ${id}`);
+  expect(await found(9)).toEqual([0, 1]);
+  await execute(database, sql`update runs set pinned = true where id = ${id}`);
+  expect(await found(9)).toEqual([0, 0]);
+});
+
+/** The database whose connections end at the so-manieth statement of a transaction, which may be its commit. */
+function dyingAt(given: Database, statement: number): Database {
+  const connect = async () => {
+    const client = await given.connect();
+    let count = 0;
+    return new Proxy(client, {
+      get(target, name) {
+        if (name !== 'query') {
+          const value: unknown = Reflect.get(target, name);
+          return typeof value === 'function' ? value.bind(target) : value;
+        }
+        return async (config: pg.QueryConfig | string) => {
+          count += 1;
+          if (count === statement) {
+            await target.query('rollback');
+            throw Object.assign(new Error('the process died'), { code: '57P01' });
+          }
+          return target.query(config);
+        };
+      },
+    });
+  };
+  return new Proxy(given, {
+    get(target, name) {
+      if (name === 'connect') return connect;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+interface Plan {
+  readonly 'Shared Hit Blocks'?: number;
+  readonly 'Shared Read Blocks'?: number;
+}
+
+async function blocksOf(work: (db: Db) => Promise<unknown>): Promise<number> {
+  const plans: Plan[] = [];
+  await work(explaining('format json', (row) => plans.push(row[0]['Plan'])));
+  return plans.reduce(
+    (sum, plan) => sum + (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN),
+    0,
+  );
+}
+
+async function plansOf(work: (db: Db) => Promise<unknown>): Promise<string[]> {
+  const lines: string[] = [];
+  await work(explaining('format text', (line) => lines.push(line)));
+  return lines;
+}
+
+/** Explains statements instead of giving their rows. */
+// oxlint-disable-next-line typescript/no-explicit-any -- what Postgres says of a plan
+function explaining(format: string, keep: (plan: any) => void): Db {
+  return {
+    async query(config) {
+      const result = await database.query({
+        text: `explain (analyze, buffers, ${format}) ${config.text}`,
+        values: config.values ?? [],
+      });
+      for (const line of result.rows) keep(line['QUERY PLAN']);
+      return { ...result, rows: [] };
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTickParts } from '#core/scheduling/index.ts';
+import { execute, row, rows, sql } from '#lib/database/index.ts';
+import { firstIdAt, newId } from '#lib/ids.ts';
+import { signUp } from '#test/support/people.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { plantRoutine, type Planted } from './planted.ts';
+
+let service: Service;
+let planted: Planted;
+
+beforeAll(async () => {
+  // Each person signs up from an address of their own.
+  service = await startService({ env: { TRUSTED_PROXY_HOPS: '1' } });
+  const { database } = service.deps;
+  planted = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
+});
+afterAll(() => service.close());
+
+/** Puts a row into a table that is `age` old, an interval of Postgres. */
+type Plant = (age: string) => Promise<unknown>;
+
+const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
+  idempotency_keys: {
+    keep: '23 hours',
+    forget: '25 hours',
+    plant: (age) =>
+      planting(sql`insert into idempotency_keys (scope, key, request_hash, seed, locked_until, created_at)
+        values ('test', ${age}, '', '', now(), now() - ${age}::interval)`),
+  },
+  rate_limits: {
+    keep: '50 minutes',
+    forget: '70 minutes',
+    plant: (age) =>
+      planting(
+        sql`insert into rate_limits (credential, window_start, count) values (${age}, now() - ${age}::interval, 1)`,
+      ),
+  },
+  model_breakers: {
+    keep: '23 hours',
+    forget: '25 hours',
+    plant: (age) =>
+      planting(
+        sql`insert into model_breakers (account, failures, failed_at) values (${age}, 1, now() - ${age}::interval)`,
+      ),
+  },
+  oauth_flows: {
+    keep: '-1 minute',
+    forget: '1 minute',
+    plant: async (age) => {
+      const { userId } = await signUp(service);
+      return planting(sql`insert into oauth_flows (state_hash, project_id, user_id, provider, sealed, expires_at)
+        values (sha256(${age}::bytea), ${planted.projectId}, ${userId}, 'x', '', now() - ${age}::interval)`);
+    },
+  },
+  verifications: {
+    keep: '-1 minute',
+    forget: '1 minute',
+    plant: (age) =>
+      planting(sql`insert into verifications (id, identifier, value, expires_at)
+        values (${age}, 'x', 'x', now() - ${age}::interval)`),
+  },
+  auth_rate_limits: {
+    keep: '23 hours',
+    forget: '25 hours',
+    plant: (age) =>
+      planting(sql`insert into auth_rate_limits (id, key, count, last_request)
+        values (${age}, ${age}, 1, (extract(epoch from now() - ${age}::interval) * 1000)::bigint)`),
+  },
+  skills: {
+    keep: '29 days',
+    forget: '31 days',
+    plant: (age) =>
+      planting(sql`insert into skills (id, project_id, name, instructions, deleted_at)
+        values (${newId('skill')}, ${planted.projectId}, ${age}, 'x', now() - ${age}::interval)`),
+  },
+  usage_ledger: {
+    keep: '1099 days',
+    forget: '1101 days',
+    plant: (age) => {
+      const at = new Date(Date.now() - Number.parseInt(age, 10) * 86_400_000);
+      return planting(sql`insert into usage_ledger (run_id, step_index, project_id, routine_id, model_id, total_tokens, occurred_at)
+        values (${firstIdAt('run', at)}, 0, ${planted.projectId}, ${planted.id}, 'x', 1, now() - ${age}::interval)`);
+    },
+  },
+  usage_days: {
+    keep: '3650 days',
+    forget: '3655 days',
+    plant: (age) =>
+      planting(sql`insert into usage_days (project_id, day, routine_id, model_id, input_tokens, cached_input_tokens,
+          output_tokens, reasoning_tokens, steps)
+        values (${planted.projectId}, (now() - ${age}::interval)::date, ${planted.id}, 'x', 1, 0, 0, 0, 1)`),
+  },
+};
+
+async function planting(statement: ReturnType<typeof sql>): Promise<void> {
+  await execute(service.deps.database, statement);
+}
+
+test.each(Object.entries(TABLES))(
+  'rows of %s are deleted when their time is over, and not before',
+  async (table, { keep, forget, plant }) => {
+    const parts = createTickParts(service.deps);
+    const count = async () => {
+      const { rows: found } = await service.deps.database.query(`select count(*) from ${table}`);
+      return found[0].count as number;
+    };
+    await parts.housekeeping(new AbortController().signal);
+    const before = await count();
+    await plant(keep);
+    await parts.housekeeping(new AbortController().signal);
+    expect(await count()).toBe(before + 1);
+    await plant(forget);
+    expect(await count()).toBe(before + 2);
+    await parts.housekeeping(new AbortController().signal);
+    expect(await count()).toBe(before + 1);
+  },
+);
+
+test('expired sessions are deleted, and live ones go on', async () => {
+  const { database } = service.deps;
+  const [gone, live] = [await signUp(service), await signUp(service)];
+  await execute(
+    database,
+    sql`update sessions set expires_at = now() - interval '1 minute' where user_id = ${gone.userId}`,
+  );
+  await createTickParts(service.deps).housekeeping(new AbortController().signal);
+  const left = await rows(
+    database,
+    sql`select user_id as id from sessions where user_id = any(${[gone.userId, live.userId]})`,
+  );
+  expect(left).toEqual([{ id: live.userId }]);
+  expect((await live.session.get('/v1/organizations')).status).toBe(200);
+});
+
+test('a backlog is deleted batch by batch, and no further when it is given up', async () => {
+  const { database } = service.deps;
+  await execute(
+    database,
+    sql`
+      insert into idempotency_keys (scope, key, request_hash, seed, locked_until, created_at)
+      select 'backlog', n::text, '', '', now(), now() - interval '2 days' from generate_series(1, 2500) n
+    `,
+  );
+  const parts = createTickParts(service.deps);
+  const left = () =>
+    row(database, sql`select count(*) as count from idempotency_keys where scope = 'backlog'`);
+  await expect(parts.housekeeping(AbortSignal.abort(new Error('given up')))).rejects.toThrow(
+    'given up',
+  );
+  expect(await left()).toEqual({ count: 2_500 });
+  const signal = new AbortController().signal;
+  await Promise.all([parts.housekeeping(signal), parts.housekeeping(signal)]);
+  await parts.housekeeping(signal);
+  expect(await left()).toEqual({ count: 0 });
+});
+
+test('runs that have waited too long are passed over, and none when that was given up', async () => {
+  const { database } = service.deps;
+  const id = newId('run');
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, queue_until)
+      values (${id}, ${planted.organizationId}, ${planted.projectId}, ${planted.id}, 1, 'manual', 'queued', 5, 60,
+        now() - interval '1 minute')
+    `,
+  );
+  const parts = createTickParts(service.deps);
+  const state = () => row(database, sql`select state, reason from runs where id = ${id}`);
+  await expect(parts.expire(AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up');
+  expect(await state()).toEqual({ state: 'queued', reason: null });
+  expect(await parts.expire(new AbortController().signal)).toBe(1);
+  expect(await state()).toEqual({ state: 'skipped', reason: 'queue_expired' });
+});
