@@ -98,6 +98,29 @@ test('a project with a large backlog keeps none with a small one from its turn',
   expect((await remainsOf(database, routine.projectId)).unerased).toBeGreaterThanOrEqual(400);
 });
 
+test('a project whose runs cannot be erased keeps none of the others from it, and is told of', async () => {
+  const poisoned = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
+  await execute(
+    database,
+    sql`update projects set run_content_days = 5 where id = any(${[routine.projectId, poisoned.projectId]})`,
+  );
+  for (const of of [routine, poisoned])
+    await plantEndedRuns(database, of, { daysAgo: 6, count: 500 });
+  await plantEndedRuns(database, routine, { daysAgo: 450, erased: true });
+  await database.query(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+    create trigger poison before update on runs for each row
+      when (old.project_id = '${poisoned.projectId}') execute function refuse();
+  `);
+  try {
+    await expect(retain(database)).rejects.toThrow('refused');
+    expect(await remainsOf(database, poisoned.projectId)).toMatchObject({ unerased: 500 });
+    expect(await remainsOf(database, routine.projectId)).toMatchObject({ runs: 500, unerased: 0 });
+  } finally {
+    await database.query('drop trigger poison on runs; drop function refuse');
+  }
+});
+
 test('a pass that is given up does nothing more', async () => {
   await plantEndedRuns(database, routine, { daysAgo: 91, count: 3 });
   await expect(retain(database, AbortSignal.abort(new Error('given up')))).rejects.toThrow(
@@ -206,11 +229,14 @@ test.each([
     database,
     sql`update projects set run_content_days = 30, run_days = 350 where id = ${routine.projectId}`,
   );
+  // Projects that have chosen and have nothing: the planner takes each for the one that has all.
+  const others = await plantProjects(20);
+  await execute(database, sql`update projects set run_content_days = 5 where id = any(${others})`);
   // Not due, and many of them; due are ten.
   await plantEndedRuns(database, routine, { ...fields, count: 20_000 });
   await plantEndedRuns(database, routine, { ...fields, daysAgo: 399, count: 10 });
   await database.query('vacuum analyze runs');
-  expect(await blocksOf((db) => findScopes(db, stage, RULE))).toBeLessThan(40);
+  expect(await blocksOf((db) => findScopes(db, stage, RULE))).toBeLessThan(200);
   for (const projectId of [undefined, routine.projectId]) {
     const scope = { projectId, days: stage.daysOfAll({ contentDays: 90, runDays: 350 }) };
     const select = (db: Db) => rows(db, selectDue(stage, scope, undefined));
@@ -237,7 +263,15 @@ test('a run that ends has entries in the indexes of the first stage only, and a 
   expect(await found(9)).toEqual([0, 0]);
 });
 
-/** The database whose connections end at the so-manieth statement of a transaction, which may be its commit. */
+async function plantProjects(count: number): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < count) {
+    ids.push((await plantRoutine(database, { schedule: '@yearly', nextRunAt: null })).projectId);
+  }
+  return ids;
+}
+
+/** The database whose connections end at this statement of a transaction, counted from 1; it may be the commit. */
 function dyingAt(given: Database, statement: number): Database {
   const connect = async () => {
     const client = await given.connect();

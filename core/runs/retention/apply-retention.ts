@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RetentionRule } from '#core/identity/index.ts';
-import type { Database } from '#lib/database/index.ts';
+import { isUnavailable, type Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import { applyToBatch, type Scope } from './batch.ts';
 import { findScopes } from './scopes.ts';
@@ -21,43 +21,57 @@ export interface RetentionReport {
 /**
  * Erases the content of runs and deletes runs whose time is over, for `forMs` at most, half of it for each stage; the next
  * pass goes on. Passes of several processes share the work. Stops between two batches when `signal` aborts.
+ * @throws the first error of a scope, when all others have had their turn
  */
 export async function applyRetention(
   deps: RetentionDeps,
   { forMs, signal }: { forMs: number; signal: AbortSignal },
 ): Promise<RetentionReport> {
-  const erased = await pass(deps, CONTENT, { forMs: forMs / 2, signal });
-  const deleted = await pass(deps, RUNS, { forMs: forMs / 2, signal });
+  const faults: unknown[] = [];
+  const limits = { forMs: forMs / 2, signal };
+  const erased = await pass(deps, CONTENT, limits, faults);
+  const deleted = await pass(deps, RUNS, limits, faults);
   if (erased + deleted > 0) deps.log.info({ erased, deleted }, 'retention');
+  if (faults.length > 0) throw faults[0];
   return { erased, deleted };
 }
 
-/** Takes one batch of each scope in turn, until nothing is due or the time is over. */
+/** Takes one batch of each scope in turn, until nothing is due or the time is over. A scope that fails is left out. */
 async function pass(
   { database, retention }: RetentionDeps,
   stage: Stage,
   { forMs, signal }: { forMs: number; signal: AbortSignal },
+  faults: unknown[],
 ): Promise<number> {
   const end = performance.now() + forMs;
   let total = 0;
   signal.throwIfAborted();
-  let open: { scope: Scope; from: Date | undefined }[] = (
-    await findScopes(database, stage, retention)
-  ).map((scope) => ({ scope, from: undefined }));
+  const scopes = await findScopes(database, stage, retention);
+  let open: readonly Progress[] = scopes.map((scope) => ({ scope, from: undefined }));
   while (open.length > 0) {
-    const left: typeof open = [];
+    const left: Progress[] = [];
     for (const { scope, from } of open) {
       signal.throwIfAborted();
       const started = performance.now();
       if (started > end) return total;
-      const batch = await applyToBatch(database, stage, scope, from);
-      total += batch.done;
-      if (batch.more) left.push({ scope, from: batch.until });
-      if (batch.done > 0) await rest(performance.now() - started, signal);
+      try {
+        const batch = await applyToBatch(database, stage, scope, from);
+        total += batch.done;
+        if (batch.more) left.push({ scope, from: batch.until });
+      } catch (error) {
+        if (isUnavailable(error)) throw error;
+        faults.push(error);
+      }
+      await rest(performance.now() - started, signal);
     }
     open = left;
   }
   return total;
+}
+
+interface Progress {
+  readonly scope: Scope;
+  readonly from: Date | undefined;
 }
 
 /** Leaves Postgres to others for as long as the batch took, a second at most. */
