@@ -12,18 +12,24 @@ export function hasOpenDelivery(runId: Sql): Sql {
  * @returns the runs that have such a delivery, because somebody has asked for it meanwhile
  */
 export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<string[]> {
-  await execute(
+  const erased = await rows<{ id: string }>(
     tx,
     sql`
-      with erased as (
-        update webhook_deliveries set body = null
-        where run_id = any(${runIds}) and state in ('delivered', 'failed') and body is not null
-        returning id
-      )
-      update webhook_attempts a set response_excerpt = null
-      from erased where a.delivery_id = erased.id and a.response_excerpt is not null
+      update webhook_deliveries set body = null
+      where run_id = any(${runIds}) and state in ('delivered', 'failed') and body is not null
+      returning id
     `,
   );
+  if (erased.length > 0) {
+    // By their ids and not in one statement: joined with what that returns, all attempts of the table were read.
+    await execute(
+      tx,
+      sql`
+      update webhook_attempts set response_excerpt = null
+      where delivery_id = any(${erased.map(({ id }) => id)}) and response_excerpt is not null
+    `,
+    );
+  }
   // Asked again after the locks were had: a redelivery may have come first.
   const kept = await rows<{ runId: string }>(
     tx,
@@ -49,14 +55,12 @@ export async function giveUpDeliveries(db: Db, projectId: string): Promise<void>
 
 /** Deletes the deliveries of runs that are about to be deleted, with their attempts. */
 export async function deleteDeliveries(tx: Db, runIds: readonly string[]): Promise<void> {
-  await execute(
+  const deliveries = await rows<{ id: string }>(
     tx,
-    sql`
-      with attempts as (
-        delete from webhook_attempts a using webhook_deliveries d
-        where d.run_id = any(${runIds}) and a.delivery_id = d.id
-      )
-      delete from webhook_deliveries where run_id = any(${runIds})
-    `,
+    sql`select id from webhook_deliveries where run_id = any(${runIds})`,
   );
+  if (deliveries.length === 0) return;
+  const ids = deliveries.map(({ id }) => id);
+  await execute(tx, sql`delete from webhook_attempts where delivery_id = any(${ids})`);
+  await execute(tx, sql`delete from webhook_deliveries where id = any(${ids})`);
 }
