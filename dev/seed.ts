@@ -64,7 +64,7 @@ export async function seedDemo(
 const DEMO_ROUTINE = {
   name: 'Daily site check',
   instructions:
-    'It is {{date}}. Greet {{site}} through the tool echo, then look it over as a visitor from a search engine ' +
+    'Greet {{site}} through the tool echo, then look it over as a visitor from a search engine ' +
     'would and report, in five lines, what to mend first.',
   variables: { site: 'example.com' },
   schedule: '0 7 * * *',

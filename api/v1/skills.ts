@@ -39,6 +39,9 @@ const summaryShape = {
     .date()
     .nullable()
     .meta({ description: 'When the facts of a curated skill were last checked.' }),
+  sourceCount: z.number().int().meta({
+    description: 'How many sources those facts have; the skill itself lists them.',
+  }),
   length: z.number().int().meta({ description: 'Characters of the instructions.' }),
   createdAt: timestamp.nullable(),
   updatedAt: timestamp.nullable(),
@@ -179,6 +182,7 @@ function summarizeCustom(row: skills.CustomSkillSummary) {
     cadence: null,
     suggestedSchedule: null,
     checked: null,
+    sourceCount: 0,
     length: row.length,
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
@@ -197,6 +201,7 @@ function summarizeCurated(curated: skills.CuratedSkill) {
     cadence: curated.cadence,
     suggestedSchedule: skills.SUGGESTED_SCHEDULES[curated.cadence],
     checked: curated.checked,
+    sourceCount: curated.sources.length,
     length: curated.instructions.length,
     createdAt: null,
     updatedAt: null,

@@ -1,7 +1,10 @@
 import { mayActivate, type Plan } from '#core/billing/index.ts';
+import type { SkillCatalogue } from '#core/skills/index.ts';
+import type { CallableTool } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { readRoutine, type ProvenRoutine } from './queries.ts';
 import type { Routine } from './routine.ts';
+import { warningsOf, type RoutineWarning } from './warnings.ts';
 
 /** Why a routine cannot be activated, by the code of the error that the attempt would get. */
 export const ACTIVATION_REASONS = [
@@ -20,21 +23,28 @@ export interface Activation {
 
 export interface RoutineDetail extends Routine {
   readonly activation: Activation;
+  readonly callableTools: readonly CallableTool[];
+  readonly warnings: readonly RoutineWarning[];
 }
 
-/** Reads a routine and whether it can be activated. @throws {AppError} `routine_not_found` */
+/** Reads a routine, whether it can be activated, and what may be amiss with it. @throws {AppError} `routine_not_found` */
 export async function readRoutineDetail(
-  db: Db,
+  { database: db, skills }: { readonly database: Db; readonly skills: SkillCatalogue },
   input: { projectId: string; organizationId: string; plan: Plan; id: string },
 ): Promise<RoutineDetail> {
-  const { proofRunId, ...routine } = await readRoutine(db, input.projectId, input.id);
-  const reason = await refusalOf(db, { ...routine, proofRunId }, input);
-  return { ...routine, activation: { ready: reason === null, proofRunId, reason } };
+  const routine = await readRoutine(db, input.projectId, input.id);
+  const { proofRunId, callableTools } = routine;
+  const reason = await refusalOf(db, routine, input);
+  return {
+    ...routine,
+    activation: { ready: reason === null, proofRunId, reason },
+    warnings: warningsOf(skills, routine, callableTools),
+  };
 }
 
 async function refusalOf(
   db: Db,
-  { state, proofRunId }: ProvenRoutine,
+  { state, proofRunId }: Pick<ProvenRoutine, 'state' | 'proofRunId'>,
   { organizationId, plan }: { organizationId: string; plan: Plan },
 ): Promise<Activation['reason']> {
   if (state === 'archived') return 'routine_archived';

@@ -7,7 +7,7 @@ import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { isTimeZone, parseSchedule, ScheduleError } from '#lib/schedule/index.ts';
 import { unknownPlaceholders } from './placeholders.ts';
 import type { RoutineFields } from './routine.ts';
-import { checkTextLimits } from './text-limits.ts';
+import { checkTextLimits, MAX_CARRIED_LENGTH } from './text-limits.ts';
 
 export interface RoutineChecks {
   readonly models: ModelDirectory;
@@ -59,11 +59,21 @@ export async function checkRoutine(
   }
 }
 
-/** Stands in for the values of a run: these have the lengths that those will have. */
+/** Stands in for the values of a run: these have the lengths that those will have, at most. */
 function builtInsOf({ name }: RoutineFields) {
   const now = new Date(0).toISOString();
-  return { now, date: now.slice(0, 10), 'routine.name': name, 'run.id': newId('run') };
+  return {
+    now,
+    date: now.slice(0, 10),
+    'routine.name': name,
+    'run.id': newId('run'),
+    'previous.result': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),
+    'previous.finishedAt': now,
+  };
 }
+
+/** More than the marks around a carried result and their announcement come to. */
+const FENCE_LENGTH = 500;
 
 function checkSchedule(schedule: string): void {
   try {

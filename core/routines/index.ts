@@ -3,7 +3,12 @@ export { routineAfterRun } from './after-run.ts';
 export { createRoutineEditor } from './editor.ts';
 export { activateRoutine, archiveRoutine, pauseRoutine, type StopDeps } from './lifecycle.ts';
 export { pauseUnreadable, setNextTimes } from './next-times.ts';
-export { BUILT_IN_VARIABLES, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';
+export {
+  asksFor,
+  BUILT_IN_VARIABLES,
+  fillPlaceholders,
+  unknownPlaceholders,
+} from './placeholders.ts';
 export { listRoutines, readRoutine } from './queries.ts';
 export { keepProofs } from './proof.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';
@@ -20,9 +25,16 @@ export {
   type RoutineState,
   type RoutineSummary,
 } from './routine.ts';
-export { createRoutine, patchRoutine, rotateWebhookSecret, type RoutinePatch } from './save.ts';
+export {
+  createRoutine,
+  patchRoutine,
+  rotateWebhookSecret,
+  type RoutinePatch,
+  type SavedRoutine,
+} from './save.ts';
 export { ROUTINE_TRANSITIONS } from './states.ts';
-export { isPromptTooLarge } from './text-limits.ts';
+export { WARNING_CODES, type RoutineWarning } from './warnings.ts';
+export { MAX_CARRIED_LENGTH, promptRoom } from './text-limits.ts';
 export {
   createSealedWebhookSecrets,
   generateWebhookSecret,

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RoutineFields } from './routine.ts';
 
 /**
- * Lists the material fields. Changing one makes a new revision, which no manual run has proven yet, so the routine
- * returns to draft. A change of its tool policies is material too; it arrives through `returnToDraft`. Name, schedule,
- * time zone, overlap, misfire, budget, `pauseAfterFailures` and webhook URL are not material.
+ * Lists the material fields: what its runs are told, and what they may do. Changing one makes a new revision, which no
+ * manual run has proven yet, so the routine returns to draft. A change of its tool policies is material too; it arrives
+ * through `returnToDraft`. Name, schedule, time zone, overlap, misfire, budget, `pauseAfterFailures` and webhook URL are
+ * not material.
  */
 const MATERIAL_FIELDS = [
   'instructions',
@@ -12,6 +13,8 @@ const MATERIAL_FIELDS = [
   'model',
   'skills',
   'limits',
+  'carryResult',
+  'builtInTools',
 ] as const satisfies readonly (keyof RoutineFields)[];
 
 /** Tells whether `after` differs from `before` in a material field. Writing the same value again is no change. */

@@ -1,7 +1,14 @@
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
 
 /** Lists the placeholders that every run has a value for. */
-export const BUILT_IN_VARIABLES = ['now', 'date', 'routine.name', 'run.id'] as const;
+export const BUILT_IN_VARIABLES = [
+  'now',
+  'date',
+  'routine.name',
+  'run.id',
+  'previous.result',
+  'previous.finishedAt',
+] as const;
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
 
 /** Returns the placeholders that neither `variables` nor the built-ins have a value for, each once. */
@@ -11,6 +18,11 @@ export function unknownPlaceholders(
 ): string[] {
   const asked = Array.from(instructions.matchAll(PLACEHOLDER), (match) => match[1] ?? '');
   return [...new Set(asked)].filter((name) => !isBuiltIn(name) && !Object.hasOwn(variables, name));
+}
+
+/** Tells whether the instructions have this placeholder. */
+export function asksFor(instructions: string, name: BuiltInVariable): boolean {
+  return Array.from(instructions.matchAll(PLACEHOLDER)).some(([, asked]) => asked === name);
 }
 
 /** Fills in the placeholders. Placeholders inside a value are not filled in; unknown ones stay as they are. */

@@ -1,5 +1,11 @@
 import DataLoader from 'dataloader';
-import { routinesUsing } from '#core/tools/index.ts';
+import {
+  callableTools,
+  callableToolsJson,
+  routinesUsing,
+  type CallableTool,
+  type CallableToolJson,
+} from '#core/tools/index.ts';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -9,7 +15,8 @@ import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 const summaryColumns = sql`
   id, project_id as "projectId", name, schedule, timezone,
   jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id) as model,
-  skills, state, state_reason as "stateReason", revision, version, overlap, misfire,
+  skills, carry_result as "carryResult", built_in_tools as "builtInTools", state, state_reason as "stateReason",
+  revision, version, overlap, misfire,
   jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds, 'maxTotalTokens', max_total_tokens,
     'maxOutputTokens', max_output_tokens, 'maxQueueSeconds', max_queue_seconds)
     as limits,
@@ -20,10 +27,14 @@ const summaryColumns = sql`
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
 `;
 
-/** A routine with the latest manual run that has succeeded with its present version, which may be deleted by now. */
+/** A routine as it is read by itself. */
 export interface ProvenRoutine extends Routine {
+  /** The latest manual run that has succeeded with its present version, which may be deleted by now. */
   readonly proofRunId: string | null;
+  /** The tools that a run which began now would be offered. */
+  readonly callableTools: readonly CallableTool[];
 }
+
 /** Selects a routine's columns under the names of `Routine`. */
 export const columns = sql`${summaryColumns}, instructions, variables`;
 
@@ -58,14 +69,22 @@ async function readRoutines(
 ): Promise<(ProvenRoutine | undefined)[]> {
   const ids = keys.map(({ id }) => id);
   const projectIds = keys.map(({ projectId }) => projectId);
-  const found = await rows<ProvenRoutine>(
+  const found = await rows<
+    Omit<ProvenRoutine, 'callableTools'> & { tools: readonly CallableToolJson[] }
+  >(
     db,
     sql`
-      select ${columns}, ${proofRunId} as "proofRunId" from routines
+      select ${columns}, ${proofRunId} as "proofRunId",
+        ${callableToolsJson({ projectId: sql`routines.project_id`, routineId: sql`routines.id` })} as tools
+      from routines
       where (id, project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))
     `,
   );
-  const byId = new Map(found.map((routine) => [routine.id, routine]));
+  const routines = found.map(({ tools, ...routine }) => ({
+    ...routine,
+    callableTools: callableTools(tools, routine.builtInTools),
+  }));
+  const byId = new Map(routines.map((routine) => [routine.id, routine]));
   return keys.map(({ id, projectId }) => {
     const routine = byId.get(id);
     return routine?.projectId === projectId ? routine : undefined;

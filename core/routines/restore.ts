@@ -3,9 +3,8 @@ import { patchRoutine, type SaveDeps, type SavedRoutine } from './save.ts';
 import { readVersion } from './versions.ts';
 
 /**
- * Gives a routine the instructions, variables, model, skills and limits of one of its versions again, as a new revision
- * that nobody has proven yet. Its tools stay as they are confirmed now. A version that is the present one changes
- * nothing.
+ * Gives a routine everything material of one of its versions again, as a new revision that nobody has proven yet. The
+ * tools of its connections stay as they are confirmed now. A version that is the present one changes nothing.
  * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and what `checkRoutine` throws
  */
 export async function restoreVersion(
@@ -15,11 +14,11 @@ export async function restoreVersion(
   const { id, projectId, actor } = input;
   await readRoutine(deps.database, projectId, id);
   const version = await readVersion(deps.database, { id, projectId }, input.revision);
-  const { instructions, variables, model, skills, limits } = version;
+  const { instructions, variables, model, skills, limits, carryResult, builtInTools } = version;
   return patchRoutine(deps, {
     id,
     projectId,
-    patch: { instructions, variables, model, skills, limits },
+    patch: { instructions, variables, model, skills, limits, carryResult, builtInTools },
     expectedVersions: undefined,
     origin: { actor, restoredFrom: version.revision },
   });

@@ -1,4 +1,5 @@
 import type { ModelReference } from '#core/models/index.ts';
+import type { BuiltInToolName } from '#core/tools/index.ts';
 import type { Budget } from '#core/usage/index.ts';
 
 export const ROUTINE_STATES = ['draft', 'active', 'paused', 'archived'] as const;
@@ -33,6 +34,9 @@ export interface RoutineFields {
   readonly timezone: string;
   readonly model: ModelReference;
   readonly skills: readonly string[];
+  /** Whether a run is told the result of the last one that succeeded. */
+  readonly carryResult: boolean;
+  readonly builtInTools: readonly BuiltInToolName[];
   readonly overlap: OverlapPolicy;
   readonly misfire: MisfirePolicy;
   readonly limits: Limits;

@@ -8,6 +8,7 @@ import type { QueuedRuns } from './queued-runs.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import type { VersionOrigin } from './version.ts';
 import { generateWebhookSecret, type SealedWebhookSecrets } from './webhook-secret.ts';
+import { warningsOf, type RoutineWarning } from './warnings.ts';
 import { isRotating, readWebhookSecret, writeWebhookSecret } from './webhook.ts';
 import { insertRoutine, updateRoutine } from './writes.ts';
 
@@ -21,6 +22,7 @@ export interface SavedRoutine {
   readonly routine: Routine;
   /** The secret in plain text, shown once: when the routine first gets a webhook URL. */
   readonly webhookSecret: string | undefined;
+  readonly warnings: readonly RoutineWarning[];
 }
 
 /** Creates a draft. @throws {AppError} everything that `checkRoutine` throws */
@@ -39,12 +41,17 @@ export async function createRoutine(
     webhookSecret: sealed,
     origin: { actor: input.actor },
   });
-  if (created !== undefined) return { routine: created, webhookSecret };
+  // It has no policies yet, and so no tools of connections.
+  if (created !== undefined) {
+    return { routine: created, webhookSecret, warnings: warningsOf(deps.skills, created, []) };
+  }
   // An earlier attempt of this request committed but its response was lost, so nobody has seen the secret yet.
   const stored = await readWebhookSecret(deps.database, projectId, id);
+  const routine = await readRoutine(deps.database, projectId, id);
   return {
-    routine: await readRoutine(deps.database, projectId, id),
+    routine,
     webhookSecret: stored === undefined ? undefined : deps.webhookSecrets.open(id, stored),
+    warnings: warningsOf(deps.skills, routine, routine.callableTools),
   };
 }
 
@@ -103,7 +110,11 @@ export async function patchRoutine(
       rearmWebhook: patch.webhookUrl !== undefined,
     });
     if (material) await deps.queuedRuns.skip(tx, [id], 'superseded');
-    return { routine, webhookSecret };
+    return {
+      routine,
+      webhookSecret,
+      warnings: warningsOf(deps.skills, routine, seen.callableTools),
+    };
   });
   return saved ?? patchRoutine(deps, input);
 }

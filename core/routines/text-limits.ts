@@ -2,8 +2,14 @@ import { sectionLength, type SkillSize } from '#core/skills/index.ts';
 import { invalid } from '#lib/errors.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
-/** Limits the text that a run gives to its model, in characters: instructions with their placeholders, and skills. */
+/**
+ * Limits the text that a run gives to its model, in characters: instructions with their placeholders, skills, and the
+ * result that is carried over.
+ */
 const MAX_PROMPT_LENGTH = 400_000;
+
+/** Limits the part of a result that the next run is told, in characters. */
+export const MAX_CARRIED_LENGTH = 12_000;
 
 /** Limits the values of all variables together, in characters. */
 const MAX_VARIABLES_LENGTH = 100_000;
@@ -24,12 +30,11 @@ function promptLength({ instructions, variables, builtIns, skills }: PromptParts
   return filledLength(instructions, variables, builtIns) + sum(sections);
 }
 
-/** Tells whether a run's text or variables pass their limits. */
-export function isPromptTooLarge(parts: PromptParts): boolean {
-  return (
-    variablesLength(parts.variables) > MAX_VARIABLES_LENGTH ||
-    promptLength(parts) > MAX_PROMPT_LENGTH
-  );
+/** Returns the characters that a run's text has left, or undefined when it or its variables pass their limits. */
+export function promptRoom(parts: PromptParts): number | undefined {
+  if (variablesLength(parts.variables) > MAX_VARIABLES_LENGTH) return undefined;
+  const room = MAX_PROMPT_LENGTH - promptLength(parts);
+  return room < 0 ? undefined : room;
 }
 
 /** Refuses a routine whose text would be too large. @throws {AppError} `invalid_request` naming the field */

@@ -8,6 +8,8 @@ export const VERSION_FIELDS = [
   'model',
   'skills',
   'limits',
+  'carryResult',
+  'builtInTools',
   'tools',
 ] as const;
 export type VersionField = (typeof VERSION_FIELDS)[number];
@@ -32,7 +34,7 @@ export interface Version extends VersionSummary, MaterialFields {
 
 export type MaterialFields = Pick<
   RoutineFields,
-  'instructions' | 'variables' | 'model' | 'skills' | 'limits'
+  'instructions' | 'variables' | 'model' | 'skills' | 'limits' | 'carryResult' | 'builtInTools'
 >;
 
 /** Who makes a version, and from which. */

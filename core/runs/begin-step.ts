@@ -2,12 +2,19 @@ import type { ModelMessage } from 'ai';
 import {
   offeredTools,
   offeredToolsJson,
+  type BuiltInToolName,
   type OfferedTool,
   type OfferedToolJson,
 } from '#core/tools/index.ts';
 import type { ModelReference } from '#core/models/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
+import {
+  previousRunJson,
+  previousRunOf,
+  type PreviousRun,
+  type PreviousRunJson,
+} from './previous-run.ts';
 import { statesBefore, type Trigger } from './states.ts';
 import { unwantedReason } from './unwanted.ts';
 
@@ -20,6 +27,9 @@ export interface RunContext {
   readonly routineName: string;
   readonly routineState: string;
   readonly trigger: Trigger;
+  readonly scheduledFor: Date | null;
+  /** The run whose inputs this one has again. */
+  readonly retryOf: string | null;
   readonly instructions: string;
   /** The version's variables with the run's own over them. */
   readonly variables: Readonly<Record<string, string>>;
@@ -27,11 +37,17 @@ export interface RunContext {
   readonly timezone: string;
   readonly model: ModelReference;
   readonly maxSteps: number;
+  readonly timeoutSeconds: number;
   readonly maxTotalTokens: number | null;
   readonly maxOutputTokens: number | null;
   readonly budgets: Budgets;
   /** The rendered text, once the first step has made it. */
   readonly prompt: string | null;
+  /** What is another text in every run; null also in a run that began under a release without it. */
+  readonly briefing: string | null;
+  readonly carryResult: boolean;
+  /** Read for the first step only, and where the run is told of it. */
+  readonly previous: PreviousRun | undefined;
   /** Counts the attempts at this step; only the latest may reserve for it. */
   readonly attempt: number;
   /** Milliseconds since the first attempt at this step began. */
@@ -69,6 +85,10 @@ export async function beginStep(
     routineId: sql`begun.routine_id`,
     startedAt: sql`begun.started_at`,
   });
+  const previous = previousRunJson({
+    projectId: sql`begun.project_id`,
+    routineId: sql`begun.routine_id`,
+  });
   const found = await row<FoundRun>(
     db,
     sql`
@@ -83,7 +103,7 @@ export async function beginStep(
         where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${statesBefore('running')})
           and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
         returning runs.*, r.name as routine_name, r.state as routine_state, v.instructions, v.skills, r.timezone,
-          v.variables as version_variables, v.max_output_tokens, ${budgetColumns('r')} as routine_budget,
+          v.variables as version_variables, v.max_output_tokens, v.carry_result, v.built_in_tools, ${budgetColumns('r')} as routine_budget,
           r.webhook_url is not null and r.webhook_failed_at is null as has_webhook
       ), step as (
         insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
@@ -93,15 +113,17 @@ export async function beginStep(
       )
       select begun.id, begun.organization_id as "organizationId", project_id as "projectId",
         routine_id as "routineId", routine_name as "routineName",
-        routine_state as "routineState", trigger, instructions, version_variables || variables as variables,
+        routine_state as "routineState", trigger, scheduled_for as "scheduledFor", retry_of as "retryOf", instructions, version_variables || variables as variables,
         skills, timezone,
         jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id)
           as model,
-        max_steps as "maxSteps", max_total_tokens as "maxTotalTokens", max_output_tokens as "maxOutputTokens",
+        max_steps as "maxSteps", timeout_seconds as "timeoutSeconds", max_total_tokens as "maxTotalTokens", max_output_tokens as "maxOutputTokens",
         (select jsonb_build_object('routine', routine_budget, 'project', ${budgetColumns('p')},
             'organization', ${budgetColumns('o')})
           from projects p join organizations o on o.id = p.organization_id where p.id = begun.project_id) as budgets,
-        prompt,
+        prompt, briefing, carry_result as "carryResult", built_in_tools as "builtInTools",
+        case when prompt is null and (carry_result or position('previous.' in instructions) > 0) then ${previous} end
+          as previous,
         ((timeout_seconds - extract(epoch from now() - begun.started_at)) * 1000)::float8 as "remainingMs",
         step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", begun.started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", has_webhook as "hasWebhook",
@@ -113,12 +135,19 @@ export async function beginStep(
     `,
   );
   if (found === undefined || found.stepState === null) return undefined;
-  const { stepState: _, messages, ...run } = found;
-  return { ...run, tools: offeredTools(run.tools), transcript: messages?.flat() ?? [] };
+  const { stepState: _, messages, builtInTools, previous: earlier, ...run } = found;
+  return {
+    ...run,
+    tools: offeredTools(run.tools, builtInTools),
+    previous: earlier === null ? undefined : previousRunOf(earlier),
+    transcript: messages?.flat() ?? [],
+  };
 }
 
-type FoundRun = Omit<RunContext, 'tools' | 'transcript'> & {
+type FoundRun = Omit<RunContext, 'tools' | 'transcript' | 'previous'> & {
   readonly stepState: string | null;
   readonly tools: readonly OfferedToolJson[];
+  readonly builtInTools: readonly BuiltInToolName[];
+  readonly previous: PreviousRunJson | null;
   readonly messages: readonly (readonly ModelMessage[])[] | null;
 };

@@ -5,6 +5,7 @@ import { resolveSkills, type SkillCatalogue } from '#core/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { RunContext } from './begin-step.ts';
+import type { Opening } from './opening.ts';
 import { renderPrompt } from './prompt.ts';
 import type { FailureReason } from './states.ts';
 
@@ -18,8 +19,7 @@ export interface PreflightDeps {
 }
 
 /** Everything that a model call needs besides its run. */
-export interface Ready {
-  readonly prompt: string;
+export interface Ready extends Opening {
   readonly option: ModelOption;
 }
 
@@ -33,18 +33,18 @@ export async function preflight(
   if (!deps.providerEnabled(run.model.provider)) return { reason: 'blocked_provider_disabled' };
   const option = await findModel(deps.models, run);
   if (typeof option === 'string') return { reason: option };
-  if (run.prompt !== null) return { prompt: run.prompt, option };
+  if (run.prompt !== null) return { prompt: run.prompt, briefing: run.briefing, option };
   if (unknownPlaceholders(run.instructions, run.variables).length > 0) {
     return { reason: 'blocked_variable' };
   }
-  const needed = run.tools.map(({ connectionId }) => connectionId);
+  const needed = run.tools.flatMap(({ connectionId }) => connectionId ?? []);
   if (!(await connectionsReady(deps, run.projectId, needed, signal))) {
     return { reason: 'blocked_connection' };
   }
   const skills = await resolveSkills(deps.database, deps.skills, run.projectId, run.skills);
-  const prompt = renderPrompt({ ...run, skills, runId: run.id });
-  if (prompt === undefined) return { reason: 'blocked_prompt_too_large' };
-  return { prompt, option };
+  const opening = renderPrompt({ ...run, skills, runId: run.id });
+  if (opening === undefined) return { reason: 'blocked_prompt_too_large' };
+  return { ...opening, option };
 }
 
 async function findModel(

@@ -1,36 +1,50 @@
-import { fillPlaceholders, isPromptTooLarge } from '#core/routines/index.ts';
+import { asksFor, fillPlaceholders, promptRoom } from '#core/routines/index.ts';
 import { skillSection, type AttachedSkill } from '#core/skills/index.ts';
+import { renderBriefing, type BriefingInput } from './briefing.ts';
+import { previousText, wordsOnPrevious } from './carried-result.ts';
+import type { Opening } from './opening.ts';
+import type { PreviousRun } from './previous-run.ts';
 
-export interface PromptInput {
+export interface PromptInput extends BriefingInput {
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
   readonly skills: readonly AttachedSkill[];
   readonly routineName: string;
   readonly runId: string;
-  readonly timezone: string;
-  readonly startedAt: Date;
+  readonly carryResult: boolean;
+  readonly previous: PreviousRun | undefined;
 }
 
 /**
  * Renders the text a run gives to its model: the routine's own instructions with their placeholders filled, then each
- * skill verbatim under its heading, in the routine's order.
+ * skill verbatim under its heading, in the routine's order; and the briefing.
  * @returns undefined when the text would be too large
  */
-export function renderPrompt(input: PromptInput): string | undefined {
-  const { instructions, variables } = input;
+export function renderPrompt(input: PromptInput): Opening | undefined {
+  const { instructions, variables, carryResult, previous } = input;
   const builtIns = {
     now: input.startedAt.toISOString(),
     date: localDate(input.startedAt, input.timezone),
     'routine.name': input.routineName,
     'run.id': input.runId,
+    'previous.result': previousText(previous),
+    'previous.finishedAt': previous?.finishedAt.toISOString() ?? '',
   };
   const sizes = input.skills.map((skill) => ({
     name: skill.name,
     length: skill.instructions.length,
   }));
-  if (isPromptTooLarge({ instructions, variables, builtIns, skills: sizes })) return undefined;
+  const room = promptRoom({ instructions, variables, builtIns, skills: sizes });
+  if (room === undefined) return undefined;
   const sections = input.skills.map((skill) => skillSection(skill));
-  return [fillPlaceholders(instructions, variables, builtIns), ...sections].join('\n\n');
+  const inInstructions = asksFor(instructions, 'previous.result');
+  return {
+    prompt: [fillPlaceholders(instructions, variables, builtIns), ...sections].join('\n\n'),
+    briefing: renderBriefing(
+      input,
+      wordsOnPrevious(previous, { carryResult, inInstructions, room }),
+    ),
+  };
 }
 
 function localDate(instant: Date, timezone: string): string {

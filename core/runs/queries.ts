@@ -110,9 +110,9 @@ export async function readRunDetail(
   projectId: string,
   id: string,
 ): Promise<RunDetail> {
-  const run = await row<Run & { prompt: string | null; queuedSeconds: number | null }>(
+  const run = await row<Run & Pick<RunDetail, 'prompt' | 'briefing' | 'queuedSeconds'>>(
     db,
-    sql`select ${runColumns}, prompt, ${queuedSeconds} as "queuedSeconds" from runs where id = ${id} and project_id = ${projectId}`,
+    sql`select ${runColumns}, prompt, briefing, ${queuedSeconds} as "queuedSeconds" from runs where id = ${id} and project_id = ${projectId}`,
   );
   if (run === undefined) throw new AppError('run_not_found');
   const [steps, deliveries] = [

@@ -19,6 +19,7 @@ import type { PlannedCall } from './tool-record.ts';
 
 export interface ModelStepRecord extends Attempt {
   readonly prompt: string;
+  readonly briefing: string | null;
   readonly response: ModelResponse;
   /** The assistant's part of the transcript. */
   readonly messages: readonly ModelMessage[];
@@ -47,7 +48,7 @@ export async function recordModelStep(
       ), ${settlement(sql`step`, spentBy(record))}, calls as (
         ${insertCalls(sql`step`, record.index + 1, calls)}
       )
-      update runs set ${addUsage(record, sql`estimated_usage`)}, prompt = coalesce(prompt, ${storable(record.prompt)}),
+      update runs set ${addUsage(record, sql`estimated_usage`)}, ${textOfRun(record)},
         step_count = step_count + 1
       from step where runs.id = step.run_id
       returning runs.id
@@ -79,7 +80,7 @@ export async function recordStepAndSuccess(
         ${updateStep(sql`live`, record)}
       ), ${settlement(sql`step`, spentBy(record))}, ended as (
         -- After the settlement: its locks come before the routine's.
-        update runs set ${addUsage(record, sql`estimated_usage`)}, prompt = coalesce(prompt, ${storable(record.prompt)}),
+        update runs set ${addUsage(record, sql`estimated_usage`)}, ${textOfRun(record)},
           step_count = step_count + 1, state = 'succeeded', result = ${result}, finished_at = now()
         from step, settled where runs.id = step.run_id
         returning runs.*
@@ -154,6 +155,12 @@ function insertCalls(step: Sql, firstIndex: number, calls: readonly PlannedCall[
         from ${step} step, jsonb_to_recordset(${storableJson(steps)}::jsonb)
           as s(index integer, state text, error_message text, tool jsonb)
         on conflict do nothing`;
+}
+
+/** Keeps the text that the first step rendered: assignments of an update of `runs`. */
+function textOfRun({ prompt, briefing }: ModelStepRecord): Sql {
+  return sql`prompt = coalesce(prompt, ${storable(prompt)}),
+        briefing = coalesce(briefing, ${briefing === null ? null : storable(briefing)})`;
 }
 
 /**

@@ -67,6 +67,7 @@ export interface Step {
 
 export interface RunDetail extends Run {
   readonly prompt: string | null;
+  readonly briefing: string | null;
   /** Time that it has waited, or had waited when it began or ended; null for an occurrence passed over. */
   readonly queuedSeconds: number | null;
   /** Null unless it is queued. */

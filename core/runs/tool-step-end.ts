@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import type { AnsweredCall, FailedCall, Refusal } from '#core/tools/index.ts';
+import type { AnsweredCall, BuiltInOutcome, FailedCall, Refusal } from '#core/tools/index.ts';
 import { redact } from './redact.ts';
 import { cut, SHOWN_LENGTH, type PendingTool, type ToolRecord } from './tool-record.ts';
 import { fenced, noResult, readResult } from './tool-result.ts';
@@ -32,6 +32,26 @@ const UNKNOWN =
 /** The end of a step whose call was made, or could not be. */
 export function sentEnd(tool: PendingTool, call: AnsweredCall | FailedCall): ToolStepEnd {
   return call.kind === 'answered' ? answeredEnd(tool, call) : failedEnd(tool, call);
+}
+
+/** The end of a call that the service carried out itself. */
+export function builtInEnd(tool: PendingTool, outcome: BuiltInOutcome): ToolStepEnd {
+  const { ok } = outcome;
+  const text = ok ? JSON.stringify(outcome.result) : outcome.error;
+  return {
+    state: ok ? 'succeeded' : 'failed',
+    errorMessage: ok ? null : 'The tool answered with an error.',
+    madeNow: true,
+    record: {
+      ...noResult(),
+      ...shownArguments(tool.input, []),
+      isError: !ok,
+      result: cut(text, SHOWN_LENGTH),
+      resultLength: text.length,
+    },
+    // It may repeat what the model took from a page, like the lines of a list.
+    message: toolMessage(tool, fenced(text), !ok),
+  };
 }
 
 function answeredEnd(tool: PendingTool, { result, unusable, secrets }: AnsweredCall): ToolStepEnd {

@@ -86,6 +86,8 @@ export interface ToolStepEnd {
   readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
   readonly errorMessage: string | null;
   readonly record: Partial<ToolRecord>;
+  /** The call was made in no time, and nothing was noted before it. */
+  readonly madeNow?: true;
   /** The result of the call for the model. */
   readonly message: ModelMessage;
 }
@@ -100,6 +102,7 @@ export async function recordToolStep(
     db,
     sql`
       update steps set state = ${end.state}, error_message = ${end.errorMessage}, finished_at = now(),
+        started_at = case when ${end.madeNow === true}::boolean then now() else started_at end,
         messages = ${storableJson([end.message])}::jsonb,
         tool = (tool - 'input') || ${storableJson(end.record)}::jsonb
       where run_id = ${step.runId} and index = ${step.index} and state in ('pending', 'started')

@@ -1,4 +1,5 @@
 import {
+  builtInTool,
   prepareCall,
   type AnsweredCall,
   type FailedCall,
@@ -6,7 +7,7 @@ import {
   type ToolCallDeps,
 } from '#core/tools/index.ts';
 import { persistently } from '#lib/database/index.ts';
-import { refusedEnd, sentEnd, shownArguments, unknownEnd } from './tool-step-end.ts';
+import { builtInEnd, refusedEnd, sentEnd, shownArguments, unknownEnd } from './tool-step-end.ts';
 import {
   confirmSending,
   readToolStep,
@@ -38,6 +39,12 @@ export async function performToolStep(
   const step = await readToolStep(deps.database, key.runId, key.index);
   if (step === undefined || step.runState !== 'running' || step.cancelRequested) return 'skipped';
   if (step.state !== 'pending' && step.state !== 'started') return step.state;
+  const builtIn = builtInTool(step.tool);
+  if (builtIn !== undefined) {
+    const end = builtInEnd(step.tool, builtIn.execute(step.tool.input));
+    await persistently(() => recordToolStep(deps.database, key, end), signal);
+    return end.state;
+  }
   const call = await makeCall(deps, key, step, signal);
   // Another attempt, thought dead, has sent the call after all, or the run or the policy has changed: look again.
   if (call.kind === 'overtaken') return performToolStep(deps, key, signal);

@@ -1,9 +1,19 @@
+export {
+  BUILT_IN_TOOLS,
+  builtInTool,
+  type BuiltInOutcome,
+  type BuiltInToolName,
+} from './built-in.ts';
 export { prepareCall, type AnsweredCall, type FailedCall, type ToolCallDeps } from './call.ts';
 export { changePolicy } from './change-policy.ts';
 export { discoverTools } from './discover.ts';
 export {
+  callableTools,
+  callableToolsJson,
   offeredTools,
   offeredToolsJson,
+  type CallableTool,
+  type CallableToolJson,
   type OfferedTool,
   type OfferedToolJson,
 } from './offered.ts';

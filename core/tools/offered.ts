@@ -1,19 +1,39 @@
 import { sql, type Sql } from '#lib/database/index.ts';
+import { builtInDefinition, type BuiltInToolName } from './built-in.ts';
 
-/** A tool as a run offers it to its model. */
-export interface OfferedTool {
+/** A tool as the model knows it. A built-in one has neither policy nor connection. */
+export interface CallableTool {
   /** Unique in the run, of at most 64 letters, digits, `_` and `-`, as providers want it. */
   readonly name: string;
+  readonly policyId: string | null;
+  readonly connectionId: string | null;
+  readonly connectionName: string | null;
+  readonly toolName: string;
+  readonly description: string | null;
+}
+
+/** A tool as a run offers it to its model. */
+export interface OfferedTool extends CallableTool {
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** A tool as the statements select it, to be named. */
+interface Unnamed {
   readonly policyId: string;
   readonly connectionId: string;
   readonly connectionName: string;
   readonly toolName: string;
   readonly description: string | null;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly clashes: boolean;
 }
 
 /** A tool as `offeredToolsJson` selects it, for `offeredTools` to name. */
-export type OfferedToolJson = Omit<OfferedTool, 'name'> & { readonly clashes: boolean };
+export interface OfferedToolJson extends Unnamed {
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** A tool as `callableToolsJson` selects it, for `callableTools` to name. */
+export type CallableToolJson = Unnamed;
 
 /**
  * The tools that a run may use: automatic, and confirmed before the run began, so that nothing which happens during a
@@ -21,29 +41,80 @@ export type OfferedToolJson = Omit<OfferedTool, 'name'> & { readonly clashes: bo
  */
 export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedAt: Sql }): Sql {
   return sql`(
-    select coalesce(json_agg(json_build_object(
-      'policyId', p.id, 'connectionId', p.connection_id, 'connectionName', c.name, 'toolName', p.tool_name,
-      'description', p.description, 'inputSchema', p.input_schema, 'clashes', exists (
+    select coalesce(json_agg(json_build_object(${unnamed}, 'description', p.description, 'inputSchema', p.input_schema) order by p.id), '[]')
+    ${automatic(run)} and p.confirmed_at <= ${run.startedAt}
+  )`;
+}
+
+/** The tools that a run which began now could use, without what is long about them. As one JSON value. */
+export function callableToolsJson(routine: { projectId: Sql; routineId: Sql }): Sql {
+  return sql`(
+    select coalesce(json_agg(json_build_object(${unnamed}, 'description', left(p.description, 1000))
+      order by p.id), '[]') ${automatic(routine)}
+  )`;
+}
+
+const unnamed = sql`'policyId', p.id, 'connectionId', p.connection_id, 'connectionName', c.name,
+      'toolName', p.tool_name, 'clashes', exists (
         select 1 from tool_policies o
         where o.routine_id = p.routine_id and o.id <> p.id and o.state = 'automatic'
           and left(regexp_replace(o.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
             = left(regexp_replace(p.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
-      )) order by p.id), '[]')
-    from tool_policies p join connections c on c.id = p.connection_id
-    where p.routine_id = ${run.routineId} and p.project_id = ${run.projectId} and p.state = 'automatic'
-      and p.confirmed_at <= ${run.startedAt}
-  )`;
+      )`;
+
+function automatic({ projectId, routineId }: { projectId: Sql; routineId: Sql }): Sql {
+  return sql`from tool_policies p join connections c on c.id = p.connection_id
+    where p.routine_id = ${routineId} and p.project_id = ${projectId} and p.state = 'automatic'`;
 }
 
-export function offeredTools(found: readonly OfferedToolJson[]): OfferedTool[] {
-  return found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes) }));
+/** Names the tools of a run: first the built-in ones that its version chose, then those of its connections. */
+export function offeredTools(
+  found: readonly OfferedToolJson[],
+  builtIn: readonly BuiltInToolName[],
+): OfferedTool[] {
+  return [
+    ...builtIn.map((name) => ({
+      ...ofBuiltIn(name),
+      inputSchema: builtInDefinition(name).inputSchema,
+    })),
+    ...found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes, builtIn) })),
+  ];
 }
 
-/** The server's own name, as far as providers allow it, where the run has no other tool of that name. */
-function nameFor(tool: Omit<OfferedTool, 'name'>, clashes: boolean): string {
-  const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
+export function callableTools(
+  found: readonly CallableToolJson[],
+  builtIn: readonly BuiltInToolName[],
+): CallableTool[] {
+  return [
+    ...builtIn.map(ofBuiltIn),
+    ...found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes, builtIn) })),
+  ];
+}
+
+function ofBuiltIn(name: BuiltInToolName): CallableTool {
+  const { description } = builtInDefinition(name);
+  return {
+    name,
+    policyId: null,
+    connectionId: null,
+    connectionName: null,
+    toolName: name,
+    description,
+  };
+}
+
+/**
+ * Returns the server's own name, as far as providers allow it, where the run has no other tool of that name. A built-in
+ * tool keeps its name, because skills call it by that.
+ */
+function nameFor(
+  tool: { readonly toolName: string; readonly policyId: string },
+  clashes: boolean,
+  builtIn: readonly string[],
+): string {
+  const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64);
   // The whole id and not a part of it: another server could have chosen a name that ends like this.
-  return clashes
+  return clashes || builtIn.includes(plain)
     ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}`
-    : plain.slice(0, 64);
+    : plain;
 }

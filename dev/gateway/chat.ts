@@ -15,9 +15,9 @@ import type { Answer } from './faults.ts';
 import { GatewayError, invalid, send, waited } from './http.ts';
 import { FIXTURE_MODELS } from './models.ts';
 import { obedientReply } from './obey.ts';
-import { callsReply, naturalReply } from './reply.ts';
+import { callsReply, naturalReply, textReply } from './reply.ts';
 import type { Reply } from './reply.ts';
-import { ChatRequest, promptOf } from './request.ts';
+import { ChatRequest, lastToolText, promptOf } from './request.ts';
 import type { Behaviour, ScriptQueue } from './script.ts';
 import { toolCall } from './tool-calls.ts';
 import { usageOf } from './usage.ts';
@@ -97,6 +97,8 @@ function replyTo(request: ChatRequest, behaviour: Behaviour, reasons: boolean): 
         }),
         behaviour.text,
       );
+    case 'repeat':
+      return textReply(lastToolText(request));
     case 'obey':
       return obedientReply(request, reasons);
     default:

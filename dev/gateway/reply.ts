@@ -35,3 +35,7 @@ export function callsReply(calls: readonly ToolCall[], text: string | null = nul
     finishReason: 'tool_calls',
   };
 }
+
+export function textReply(text: string): Reply {
+  return { text, calls: [], finishReason: 'stop' };
+}

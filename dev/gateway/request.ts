@@ -53,3 +53,9 @@ export function textOf({ content }: ChatMessage): string {
 export function promptOf({ messages }: ChatRequest): string {
   return messages.map(textOf).join('\n');
 }
+
+/** The text of the last tool result; empty where there is none. */
+export function lastToolText({ messages }: ChatRequest): string {
+  const last = messages.findLast(({ role }) => role === 'tool');
+  return last === undefined ? '' : textOf(last);
+}

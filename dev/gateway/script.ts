@@ -21,6 +21,8 @@ export const Behaviour = z.discriminatedUnion('kind', [
     calls: z.array(Call).min(1),
     text: z.string().nullable().default(null),
   }),
+  /** Says what the last tool said, word for word. */
+  z.strictObject({ kind: z.literal('repeat') }),
   /** Does what it reads: see obey.ts. */
   z.strictObject({ kind: z.literal('obey') }),
   /** The fixture's own answer with this usage; null leaves it out. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { exampleFor } from './example-arguments.ts';
-import { promptOf } from './request.ts';
+import { textOf } from './request.ts';
 import type { ChatRequest } from './request.ts';
 
 export interface ToolCall {
@@ -12,17 +12,19 @@ export interface ToolCall {
 }
 
 /**
- * The calls of the first turn: every offered tool that the prompt names, else the first one.
+ * The calls of the first turn: every offered tool that the task names, else the first one. The task is the first
+ * message of the user; what comes behind it may list every tool there is.
  * Once there is a tool result the model is content. `tool_choice` is respected.
  */
 export function chooseCalls(request: ChatRequest): ToolCall[] {
   const { tools, tool_choice: choice, messages } = request;
   if (!tools?.length || choice === 'none') return [];
   if (messages.some(({ role }) => role === 'tool')) return [];
-  const prompt = promptOf(request);
+  const first = messages.find(({ role }) => role === 'user');
+  const task = first === undefined ? '' : textOf(first);
   const forced = typeof choice === 'object' ? choice?.function.name : undefined;
   const named = tools.filter(({ function: { name } }) =>
-    forced === undefined ? prompt.includes(name) : name === forced,
+    forced === undefined ? task.includes(name) : name === forced,
   );
   const chosen = named.length > 0 ? named : tools.slice(0, 1);
   return (request.parallel_tool_calls === false ? chosen.slice(0, 1) : chosen).map(

@@ -23,6 +23,8 @@ test(
       timezone: 'UTC',
       model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
       skills: [],
+      carryResult: true,
+      builtInTools: [],
       overlap: 'skip',
       misfire: 'run_once',
       limits: {
@@ -44,12 +46,14 @@ test(
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updatedAt: created.data.createdAt,
       archivedAt: null,
+      warnings: [],
     };
     expect(created.data).toEqual(defaults);
     expect(created.headers.get('etag')).toBe('"1"');
     const read = await key.get(`/v1/routines/${created.data.id}`);
-    const { nextRuns, activation, ...rest } = read.data;
+    const { nextRuns, activation, callableTools, ...rest } = read.data;
     expect(rest).toEqual(defaults);
+    expect(callableTools).toEqual([]);
     expect(nextRuns).toHaveLength(5);
     const reason = 'successful_run_required';
     expect(activation).toEqual({ ready: false, proofRunId: null, reason });
@@ -59,12 +63,15 @@ test(
 test('every field that is set is kept as it was set', async ({ key }) => {
   const fields = {
     name: 'Weekly audit',
-    instructions: 'Audit {{site}}, {{now}}, {{date}}, {{routine.name}}, {{run.id}}.',
+    instructions:
+      'Audit {{site}}, {{now}}, {{date}}, {{routine.name}}, {{run.id}}, {{previous.result}}, {{previous.finishedAt}}.',
     variables: { site: 'https://example.com/?a=1&b=2' },
     schedule: '30 6 * * MON,THU',
     timezone: 'Australia/Lord_Howe',
     model: { provider: 'gateway', connectionId: null, modelId: 'fixture/analyst' },
     skills: ['core-web-vitals', 'seo-audit'],
+    carryResult: false,
+    builtInTools: ['calculate'],
     overlap: 'allow',
     misfire: 'skip',
     limits: {
@@ -100,7 +107,7 @@ test('an empty change changes nothing but the version', async ({ key }) => {
   const before = (await key.get(`/v1/routines/${id}`)).data;
   const patched = await key.patch(`/v1/routines/${id}`, {});
   expect(patched.status).toBe(200);
-  const { nextRuns: _nextRuns, activation: _activation, ...rest } = before;
+  const { nextRuns: _n, activation: _a, callableTools: _c, ...rest } = before;
   expect(patched.data).toEqual({ ...rest, updatedAt: patched.data.updatedAt });
 });
 

@@ -23,6 +23,8 @@ test.for<[string, Record<string, unknown>]>([
   ['a skill less', { skills: ['seo-audit'] }],
   ['the skills in another order', { skills: ['content-strategy', 'seo-audit'] }],
   ['a limit', { limits: { maxSteps: 3 } }],
+  ['whether the last result is carried', { carryResult: false }],
+  ['a built-in tool', { builtInTools: ['calculate'] }],
 ])(
   '%s is material: the routine is a draft again and needs a fresh run',
   proves('state.material-change', 'PATCH /v1/routines/:routineId', '409 successful_run_required'),
@@ -50,7 +52,7 @@ test('what is not material leaves an active routine active', async ({ key }) => 
     { budget: { maxTokensPerDay: 1_000 } },
     { pauseAfterFailures: 2 },
     // The same values again are no change.
-    { ...START, limits: { maxSteps: 25 } },
+    { ...START, limits: { maxSteps: 25 }, carryResult: true, builtInTools: [] },
   ]) {
     const patched = await key.patch(`/v1/routines/${id}`, patch);
     expect(patched.data).toMatchObject({ state: 'active', revision: 1 });

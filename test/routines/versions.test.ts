@@ -27,6 +27,8 @@ test('every material change is a version that says what changed and who did it',
     [['skills'], { skills: ['content-strategy', 'seo-audit'] }],
     [['limits'], { limits: { maxTotalTokens: 1_000_000 } }],
     [['limits'], { limits: { maxTotalTokens: null } }],
+    [['carryResult'], { carryResult: false }],
+    [['builtInTools'], { builtInTools: ['calculate'] }],
     [['instructions', 'skills'], { instructions: 'Write.', skills: [] }],
   ];
   for (const [, patch] of changes) {
@@ -34,13 +36,13 @@ test('every material change is a version that says what changed and who did it',
   }
   const listed = (await key.get(versions)).data;
   expect(listed.map(({ revision }: { revision: number }) => revision)).toEqual([
-    8, 7, 6, 5, 4, 3, 2, 1,
+    10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
   ]);
   expect(listed.map(({ changed }: { changed: string[] }) => changed).toReversed()).toEqual([
     [],
     ...changes.map(([changed]) => changed),
   ]);
-  expect(listed[7]).toEqual({
+  expect(listed[9]).toEqual({
     revision: 1,
     createdAt: expect.any(String),
     createdBy: ada.userId,
@@ -51,7 +53,7 @@ test('every material change is a version that says what changed and who did it',
 
   const first = await key.get(`${versions}/1`);
   expect(first.data).toEqual({
-    ...listed[7],
+    ...listed[9],
     ...START,
     routineId: id,
     model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
@@ -62,8 +64,12 @@ test('every material change is a version that says what changed and who did it',
       maxOutputTokens: null,
       maxQueueSeconds: 21_600,
     },
+    carryResult: true,
+    builtInTools: [],
     tools: [],
   });
+  const { data: ninth } = await key.get(`${versions}/9`);
+  expect(ninth).toMatchObject({ carryResult: false, builtInTools: ['calculate'] });
 });
 
 test('the list of versions has pages', async ({ key, bobsKey }) => {
@@ -94,6 +100,8 @@ test('a restored version is a new revision that has to be proven', async ({ key 
     variables: {},
     skills: [],
     limits: { maxSteps: 2 },
+    carryResult: false,
+    builtInTools: ['calculate'],
   });
   const path = `/v1/routines/${id}/versions/1/restore`;
   const once = key.with({ 'Idempotency-Key': newId('run') });
@@ -103,6 +111,8 @@ test('a restored version is a new revision that has to be proven', async ({ key 
     ...START,
     name: 'Kept',
     limits: { maxSteps: 25 },
+    carryResult: true,
+    builtInTools: [],
     state: 'draft',
     revision: 3,
   });
@@ -115,7 +125,7 @@ test('a restored version is a new revision that has to be proven', async ({ key 
   expect(version).toMatchObject({
     ...START,
     restoredFrom: 1,
-    changed: ['instructions', 'variables', 'skills', 'limits'],
+    changed: ['instructions', 'variables', 'skills', 'limits', 'carryResult', 'builtInTools'],
   });
   // The proof of revision 1 was one of that revision.
   const refused = await key.post(`/v1/routines/${id}/activate`);

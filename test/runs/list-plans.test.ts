@@ -1,18 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRuns, RUN_STATES, type RunState } from '#core/runs/index.ts';
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import { previousRunJson } from '#core/runs/previous-run.ts';
+import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let testDatabase: TestDatabase;
 let routine: Planted;
+let other: Planted;
 
 /** A routine whose runs succeeded or failed, except for a few old ones; beside it one with as many of every end. */
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   const { database } = testDatabase;
   routine = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
-  const other = await plantRoutine(database, {
+  other = await plantRoutine(database, {
     schedule: '@yearly',
     nextRunAt: new Date(),
     beside: routine,
@@ -35,12 +37,34 @@ beforeAll(async () => {
 afterAll(() => testDatabase.drop());
 
 test.each(RUN_STATES)('a page of the %s runs of a routine reads few blocks', async (state) => {
-  expect(await blocksOf(undefined)).toBeLessThan(100);
-  expect(await blocksOf(state)).toBeLessThan(100);
+  expect(await blocksOf(pageOf(undefined))).toBeLessThan(100);
+  expect(await blocksOf(pageOf(state))).toBeLessThan(100);
 });
 
-/** Counts the blocks that Postgres touches for the page. */
-async function blocksOf(state: RunState | undefined): Promise<number> {
+test('the previous run of a routine is read from few blocks, also where none has succeeded', async () => {
+  for (const routineId of [routine.id, other.id]) {
+    const previous = previousRunJson({
+      projectId: sql`${routine.projectId}`,
+      routineId: sql`${routineId}`,
+    });
+    expect(await blocksOf((db) => rows(db, sql`select ${previous}`))).toBeLessThan(20);
+  }
+});
+
+function pageOf(state: RunState | undefined) {
+  return (db: Db) =>
+    listRuns(db, routine.projectId, {
+      routineId: routine.id,
+      state,
+      trigger: undefined,
+      since: undefined,
+      until: undefined,
+      page: { limit: 50, after: undefined },
+    });
+}
+
+/** Counts the blocks that Postgres touches for a statement. */
+async function blocksOf(read: (db: Db) => Promise<unknown>): Promise<number> {
   const plans: { Plan: Record<string, number> }[] = [];
   const explaining: Db = {
     async query(config) {
@@ -53,14 +77,7 @@ async function blocksOf(state: RunState | undefined): Promise<number> {
       return { ...result, rows: [] };
     },
   };
-  await listRuns(explaining, routine.projectId, {
-    routineId: routine.id,
-    state,
-    trigger: undefined,
-    since: undefined,
-    until: undefined,
-    page: { limit: 50, after: undefined },
-  });
+  await read(explaining);
   const plan = plans[0]?.Plan;
   return (plan?.['Shared Hit Blocks'] ?? NaN) + (plan?.['Shared Read Blocks'] ?? NaN);
 }

@@ -37,6 +37,7 @@ test(
       cadence: null,
       suggestedSchedule: null,
       checked: null,
+      sourceCount: 0,
       sources: [],
       length: 30,
       instructions: '  Keep {{it}} short, please.  ',
@@ -94,6 +95,7 @@ test(
         suggestedSchedule: '0 7 * * 1',
         checked: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
       });
+      expect(read.data.sourceCount).toBe(read.data.sources.length);
       expect(read.data.sources[0]).toEqual({
         name: 'web.dev',
         url: 'https://web.dev/articles/vitals',
@@ -127,6 +129,7 @@ test(
         cadence: expect.stringMatching(/^(?:daily|weekly|monthly|quarterly)$/),
         checked: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
       });
+      expect(skill.sourceCount).toBeGreaterThan(0);
     }
     const performance = curated.filter((skill: { category: string }) =>
       /performance/.test(skill.category),

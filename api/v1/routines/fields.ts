@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BUILT_IN_VARIABLES, MISFIRE_POLICIES, OVERLAP_POLICIES } from '#core/routines/index.ts';
+import { BUILT_IN_TOOLS } from '#core/tools/index.ts';
 import { EXAMPLE, idOf, nameOf } from '../../http/schemas.ts';
 import { modelReference } from '../models.ts';
 
@@ -41,6 +42,19 @@ export const fields = {
     .max(50)
     .refine((skills) => new Set(skills).size === skills.length, 'the same skill twice')
     .meta({ description: 'Curated slugs or custom skill ids, in order.', example: ['seo-audit'] }),
+  carryResult: z.boolean().meta({
+    description:
+      'Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead.',
+  }),
+  builtInTools: z
+    .array(z.enum(BUILT_IN_TOOLS))
+    .max(BUILT_IN_TOOLS.length)
+    .refine((tools) => new Set(tools).size === tools.length, 'the same tool twice')
+    .meta({
+      description:
+        'Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.',
+      example: ['calculate'],
+    }),
   overlap: z.enum(OVERLAP_POLICIES),
   misfire: z.enum(MISFIRE_POLICIES),
   pauseAfterFailures: z.number().int().min(1).max(1_000),

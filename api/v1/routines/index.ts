@@ -7,9 +7,21 @@ import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { etag, saveErrors } from './declared.ts';
 import { routineParams } from './fields.ts';
-import { etagOf, presentDetail, presentRoutine, presentRoutineSummary } from './present.ts';
+import {
+  etagOf,
+  presentDetail,
+  presentRoutine,
+  presentRoutineSummary,
+  presentSaved,
+} from './present.ts';
 import { pauseBody, routineBody, routinePatch } from './requests.ts';
-import { routine, routineDetail, routineSummary, savedRoutine } from './responses.ts';
+import {
+  rotatedRoutine,
+  routine,
+  routineDetail,
+  routineSummary,
+  savedRoutine,
+} from './responses.ts';
 import { versionRoutes } from './versions.ts';
 
 const tag = 'Routines';
@@ -81,12 +93,13 @@ const readRoutine = route({
   success: {
     status: 200,
     data: routineDetail,
-    description: 'The routine with its next five times, and whether it can be activated.',
+    description:
+      'The routine with its next five times, whether it can be activated, the tools it may call, and what may be amiss.',
     headers: etag,
   },
 }).to(async ({ access, params: { routineId }, deps }) => {
   const { projectId, organizationId, plan } = access;
-  const found = await routines.readRoutineDetail(deps.database, {
+  const found = await routines.readRoutineDetail(deps, {
     id: routineId,
     projectId,
     organizationId,
@@ -102,7 +115,7 @@ const updateRoutine = route({
   tag,
   summary: 'Change a routine',
   description:
-    'A change of instructions, variables, model, skills (or their order) or limits is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits` and `budget` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.',
+    'A change of instructions, variables, model, skills (or their order), limits, `carryResult` or `builtInTools` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits` and `budget` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
@@ -197,11 +210,13 @@ const rotateWebhookSecret = route({
     }),
   }),
   bodyOptional: true,
-  success: { status: 200, data: savedRoutine, description: 'The routine with its new secret.' },
+  success: { status: 200, data: rotatedRoutine, description: 'The routine with its new secret.' },
   errors: ['routine_archived', 'webhook_not_configured', 'rotation_in_progress'],
-}).to(async ({ access: { projectId }, params: { routineId }, body: { force }, deps }) => ({
-  data: presentSaved(await routines.rotateWebhookSecret(deps, { projectId, id: routineId, force })),
-}));
+}).to(async ({ access: { projectId }, params: { routineId }, body: { force }, deps }) => {
+  const input = { projectId, id: routineId, force };
+  const { routine: rotated, webhookSecret } = await routines.rotateWebhookSecret(deps, input);
+  return { data: { ...presentRoutine(rotated), webhookSecret } };
+});
 
 export const routineRoutes: readonly Route[] = [
   listRoutines,
@@ -214,14 +229,6 @@ export const routineRoutes: readonly Route[] = [
   rotateWebhookSecret,
   ...versionRoutes,
 ];
-
-function presentSaved(saved: Awaited<ReturnType<typeof routines.createRoutine>>) {
-  const { webhookSecret } = saved;
-  return {
-    ...presentRoutine(saved.routine),
-    ...(webhookSecret === undefined ? {} : { webhookSecret }),
-  };
-}
 
 /** Returns the versions that the listed tags name. A weak tag, or one we never gave out, names none. */
 function versionsOf(ifMatch: string | undefined): number[] | undefined {

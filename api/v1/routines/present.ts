@@ -1,4 +1,11 @@
-import type { Limits, Routine, RoutineDetail, RoutineSummary } from '#core/routines/index.ts';
+import type {
+  Limits,
+  Routine,
+  RoutineDetail,
+  RoutineSummary,
+  RoutineWarning,
+  SavedRoutine,
+} from '#core/routines/index.ts';
 import { iso, isoOrNull } from '../../http/schemas.ts';
 import { nextRunsOf } from './next-runs.ts';
 
@@ -18,6 +25,8 @@ export function presentRoutineSummary(row: RoutineSummary) {
     timezone: row.timezone,
     model: presentModel(row.model),
     skills: [...row.skills],
+    carryResult: row.carryResult,
+    builtInTools: [...row.builtInTools],
     overlap: row.overlap,
     misfire: row.misfire,
     limits: presentLimits(row.limits),
@@ -57,13 +66,32 @@ export function presentLimits(limits: Limits) {
   };
 }
 
+export function presentSaved(saved: SavedRoutine) {
+  const { webhookSecret } = saved;
+  return {
+    ...presentRoutine(saved.routine),
+    warnings: presentWarnings(saved.warnings),
+    ...(webhookSecret === undefined ? {} : { webhookSecret }),
+  };
+}
+
 export function presentDetail(row: RoutineDetail) {
   const { ready, proofRunId, reason } = row.activation;
   return {
     ...presentRoutine(row),
     nextRuns: [...nextRunsOf(row)],
     activation: { ready, proofRunId, reason },
+    callableTools: row.callableTools.map(({ name, connectionId, policyId }) => ({
+      name,
+      connectionId,
+      policyId,
+    })),
+    warnings: presentWarnings(row.warnings),
   };
+}
+
+function presentWarnings(warnings: readonly RoutineWarning[]) {
+  return warnings.map(({ code, skill, need, message }) => ({ code, skill, need, message }));
 }
 
 /** Returns the entity tag of a routine's version (RFC 9110, section 8.8.3). */

@@ -56,6 +56,8 @@ export const routineBody = z
     variables: fields.variables.default({}),
     timezone: fields.timezone.default('UTC'),
     skills: fields.skills.default([]),
+    carryResult: fields.carryResult.default(true),
+    builtInTools: fields.builtInTools.default([]),
     overlap: fields.overlap.default('skip'),
     misfire: fields.misfire.default('run_once'),
     limits: limits.prefault({}),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ACTIVATION_REASONS, ROUTINE_STATES } from '#core/routines/index.ts';
+import { ACTIVATION_REASONS, ROUTINE_STATES, WARNING_CODES } from '#core/routines/index.ts';
+import { NEEDS } from '#core/skills/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 import { modelReference } from '../models.ts';
 import { fields, variables } from './fields.ts';
@@ -47,9 +48,29 @@ const webhookSecret = z.string().optional().meta({
   example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
 });
 
+const warnings = z
+  .array(
+    z
+      .strictObject({
+        code: z.enum(WARNING_CODES),
+        skill: z.string().meta({ description: 'Slug of the attached skill.' }),
+        need: z.enum(NEEDS).meta({ description: 'What the skill works on.' }),
+        message: z.string(),
+      })
+      .meta({ id: 'RoutineWarning' }),
+  )
+  .meta({
+    description:
+      'What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only.',
+  });
+
 export const savedRoutine = z
-  .strictObject({ ...shape, webhookSecret })
+  .strictObject({ ...shape, webhookSecret, warnings })
   .meta({ id: 'SavedRoutine' });
+
+export const rotatedRoutine = z
+  .strictObject({ ...shape, webhookSecret: webhookSecret.unwrap() })
+  .meta({ id: 'RotatedRoutine' });
 
 const activation = z
   .strictObject({
@@ -72,5 +93,19 @@ export const routineDetail = z
       .array(timestamp)
       .meta({ description: 'The next five times of the schedule, were it active now.' }),
     activation,
+    callableTools: z
+      .array(
+        z
+          .strictObject({
+            name: z.string().meta({ description: 'As the model calls the tool.' }),
+            connectionId: idOf('connection', EXAMPLE.connection)
+              .nullable()
+              .meta({ description: 'Null for a built-in tool, which has no policy either.' }),
+            policyId: idOf('policy', EXAMPLE.policy).nullable(),
+          })
+          .meta({ id: 'CallableTool' }),
+      )
+      .meta({ description: 'What a run that began now would be offered.' }),
+    warnings,
   })
   .meta({ id: 'RoutineDetail' });

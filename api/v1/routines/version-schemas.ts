@@ -49,6 +49,8 @@ export const version = z
     model: shape.model,
     skills: shape.skills,
     limits: shape.limits,
+    carryResult: shape.carryResult,
+    builtInTools: shape.builtInTools,
     tools: z
       .array(tool)
       .meta({ description: 'The tools that were automatic; restoring does not change them.' }),
@@ -84,6 +86,8 @@ export function presentVersion(row: Version) {
     model: presentModel(row.model),
     skills: [...row.skills],
     limits: presentLimits(row.limits),
+    carryResult: row.carryResult,
+    builtInTools: [...row.builtInTools],
     tools: row.tools.map((tool) => ({
       connectionId: tool.connectionId,
       name: tool.name,

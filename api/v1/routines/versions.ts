@@ -6,8 +6,8 @@ import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { etag, saveErrors } from './declared.ts';
 import { routineParams } from './fields.ts';
-import { etagOf, presentRoutine } from './present.ts';
-import { routine } from './responses.ts';
+import { etagOf, presentSaved } from './present.ts';
+import { savedRoutine } from './responses.ts';
 import {
   presentSummary,
   presentVersion,
@@ -61,21 +61,21 @@ const restoreRoutineVersion = route({
   tag,
   summary: 'Restore a version of a routine',
   description:
-    'Instructions, variables, model, skills and limits become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools stay as they are confirmed now. Restoring what the routine has already changes nothing.',
+    'Instructions, variables, model, skills, limits, `carryResult` and `builtInTools` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params: versionParams,
   idempotent: true,
-  success: { status: 200, data: routine, description: 'The routine.', headers: etag },
+  success: { status: 200, data: savedRoutine, description: 'The routine.', headers: etag },
   errors: ['routine_archived', ...saveErrors],
 }).to(async ({ access, params: { routineId, revision }, deps }) => {
-  const { routine: restored } = await routines.restoreVersion(deps, {
+  const restored = await routines.restoreVersion(deps, {
     id: routineId,
     projectId: access.projectId,
     revision,
     actor: actorId(access),
   });
-  return { data: presentRoutine(restored), headers: etagOf(restored) };
+  return { data: presentSaved(restored), headers: etagOf(restored.routine) };
 });
 
 export const versionRoutes: readonly Route[] = [

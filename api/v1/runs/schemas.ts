@@ -117,6 +117,10 @@ export const runDetail = z
       .string()
       .nullable()
       .meta({ description: 'What the model was given: instructions and skills, rendered.' }),
+    briefing: z.string().nullable().meta({
+      description:
+        'What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded.',
+    }),
     steps: z.array(step),
     webhookDeliveries: z.array(delivery),
   })
@@ -179,6 +183,7 @@ export function presentRunDetail(row: RunDetail) {
     queuedSeconds: row.queuedSeconds,
     waitingFor: row.waitingFor,
     prompt: row.prompt,
+    briefing: row.briefing,
     steps: row.steps.map(presentStep),
     webhookDeliveries: row.deliveries.map(presentDelivery),
   };

@@ -12,8 +12,8 @@ const toolCall = z
     toolName: nullableText.meta({
       description: 'As its server calls it; null if the run has no such tool.',
     }),
-    connectionId: nullableText,
-    policyId: nullableText,
+    connectionId: nullableText.meta({ description: 'Null for a built-in tool.' }),
+    policyId: nullableText.meta({ description: 'Null for a built-in tool.' }),
     arguments: nullableText.meta({
       description:
         'JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters.',

@@ -1,0 +1,35 @@
+import { unmetNeeds, type Need, type SkillCatalogue } from '#core/skills/index.ts';
+import type { CallableTool } from '#core/tools/index.ts';
+
+/** What may be amiss with a routine and does not keep it from being saved or run. */
+export const WARNING_CODES = ['skill_need_unmet'] as const;
+
+export interface RoutineWarning {
+  readonly code: (typeof WARNING_CODES)[number];
+  /** The slug of the skill. */
+  readonly skill: string;
+  readonly need: Need;
+  readonly message: string;
+}
+
+/** Warns of each skill that works on something which none of the routine's tools seems to offer. */
+export function warningsOf(
+  catalogue: SkillCatalogue,
+  { skills }: { readonly skills: readonly string[] },
+  tools: readonly CallableTool[],
+): RoutineWarning[] {
+  const attached = skills.flatMap((reference) => catalogue.find(reference) ?? []);
+  const hints = tools
+    .filter(({ connectionId }) => connectionId !== null)
+    .map(({ toolName, description, connectionName }) => ({
+      name: toolName,
+      description,
+      connection: connectionName,
+    }));
+  return unmetNeeds(attached, hints).map(({ slug, need }) => ({
+    code: 'skill_need_unmet',
+    skill: slug,
+    need,
+    message: `${slug} works on ${need} data, and no tool that the routine may call seems to offer it. Confirm one that does, or give the data in the instructions.`,
+  }));
+}

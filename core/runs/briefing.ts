@@ -1,0 +1,76 @@
+import type { Trigger } from './states.ts';
+
+export interface BriefingInput {
+  readonly startedAt: Date;
+  readonly timezone: string;
+  readonly trigger: Trigger;
+  readonly scheduledFor: Date | null;
+  readonly retryOf: string | null;
+  readonly tools: readonly { readonly name: string }[];
+  readonly maxSteps: number;
+  readonly timeoutSeconds: number;
+  readonly maxTotalTokens: number | null;
+  readonly maxOutputTokens: number | null;
+}
+
+/**
+ * Renders what is another text in every run: its time, what started it, its tools and limits, and what it is told of
+ * the run before it.
+ * @param previous the words about the previous result
+ */
+export function renderBriefing(run: BriefingInput, previous: string): string {
+  const { startedAt, timezone, scheduledFor } = run;
+  return [
+    'About this run:',
+    `- Date and time: ${inWords(startedAt, timezone)}`,
+    ...(scheduledFor === null ? [] : [`- Scheduled for: ${inWords(scheduledFor, timezone)}`]),
+    `- Started by: ${startedBy(run)}`,
+    `- Tools: ${toolNames(run.tools)}`,
+    `- Limits: ${limitsInWords(run)}`,
+    '',
+    previous,
+  ].join('\n');
+}
+
+/** Returns an instant with its weekday, in the routine's time zone and in UTC. */
+function inWords(instant: Date, timezone: string): string {
+  const local = new Intl.DateTimeFormat('en-GB', {
+    timeZone: timezone,
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+  }).format(instant);
+  const time = new Intl.DateTimeFormat('en-GB', {
+    timeZone: timezone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).format(instant);
+  return `${local}, ${time} in ${timezone} (${instant.toISOString()})`;
+}
+
+function startedBy({ trigger, retryOf }: BriefingInput): string {
+  if (trigger === 'schedule') return 'its schedule';
+  return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
+}
+
+/** A request carries all of its tools in any case; these are for the reader. */
+const SHOWN_TOOLS = 100;
+
+function toolNames(tools: BriefingInput['tools']): string {
+  if (tools.length === 0) return 'none; work with what is given here';
+  const shown = tools.slice(0, SHOWN_TOOLS).map(({ name }) => name);
+  const rest = tools.length - shown.length;
+  return [...shown, ...(rest === 0 ? [] : [`and ${rest} more`])].join(', ');
+}
+
+function limitsInWords(run: BriefingInput): string {
+  const { maxSteps, timeoutSeconds, maxTotalTokens, maxOutputTokens } = run;
+  return [
+    `${maxSteps} model steps, each a message of yours or a round of tool calls`,
+    `${timeoutSeconds} seconds`,
+    ...(maxTotalTokens === null ? [] : [`${maxTotalTokens} tokens of input and output`]),
+    ...(maxOutputTokens === null ? [] : [`${maxOutputTokens} tokens of output a step`]),
+  ].join('; ');
+}

@@ -1,0 +1,27 @@
+import { sql, type Sql } from '#lib/database/index.ts';
+
+/** The latest run of a routine that has succeeded. */
+export interface PreviousRun {
+  readonly finishedAt: Date;
+  /** Null when it is no longer kept; a run does not succeed without a result. */
+  readonly result: string | null;
+}
+
+/** In JSON times are texts. */
+export type PreviousRunJson = Omit<PreviousRun, 'finishedAt'> & { readonly finishedAt: string };
+
+/**
+ * Selects the previous run of a routine as one JSON value, null where there is none: the first entry of the index of
+ * ended runs, for a statement that reads other things of the run as well.
+ */
+export function previousRunJson(run: { projectId: Sql; routineId: Sql }): Sql {
+  return sql`(
+    select json_build_object('finishedAt', p.finished_at, 'result', p.result) from runs p
+    where p.project_id = ${run.projectId} and p.routine_id = ${run.routineId} and p.state = 'succeeded'
+    order by p.id desc limit 1
+  )`;
+}
+
+export function previousRunOf({ finishedAt, result }: PreviousRunJson): PreviousRun {
+  return { finishedAt: new Date(finishedAt), result: result === '' ? null : result };
+}
