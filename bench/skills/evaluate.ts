@@ -1,7 +1,7 @@
 import { casesOf, type CaseName, type EvalFile } from './cases.ts';
 import { checkReport, type Check } from './checks.ts';
-import { answer, type Gateway } from './gateway.ts';
-import { messagesOf, type EvaluatedSkill } from './prompt.ts';
+import { answer, TOOLS, type Gateway } from './gateway.ts';
+import { figuresGiven, messagesOf, type EvaluatedSkill } from './prompt.ts';
 
 /** One case with the skill or without it. */
 export interface Outcome {
@@ -25,13 +25,13 @@ export async function evaluateSkill(
   const outcomes: Outcome[] = [];
   for (const evalCase of casesOf(file)) {
     for (const withSkill of [true, false]) {
-      const messages = messagesOf(evalCase, withSkill ? skill : null);
-      const given = await answer(gateway, messages);
+      const attached = withSkill ? skill : null;
+      const given = await answer(gateway, messagesOf(evalCase, attached, TOOLS));
       outcomes.push({
         slug: skill.slug,
         caseName: evalCase.name,
         withSkill,
-        checks: checkReport(evalCase, skill, messages.join('\n'), given),
+        checks: checkReport(evalCase, skill, figuresGiven(evalCase, attached), given),
         tokens: given.inputTokens + given.outputTokens,
         report: given.report,
       });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { calculateTool } from '#core/calculate/index.ts';
 import { DECOY, type Answered } from './checks.ts';
 import { numbersOf } from './figures.ts';
+import type { PromptMessage } from './prompt.ts';
 
 export interface Gateway {
   /** The address that ends in /v1. */
@@ -41,7 +42,7 @@ const completion = z.object({
     .nullish(),
 });
 
-const TOOLS = [
+export const TOOLS = [
   {
     name: calculateTool.name,
     description: calculateTool.description,
@@ -56,11 +57,14 @@ const TOOLS = [
       required: ['to', 'text'],
     },
   },
-].map((tool) => ({ type: 'function', function: tool }));
+];
 
 /** Lets the model work until it writes its report, with `calculate` and a tool that nobody told it to use. */
-export async function answer(gateway: Gateway, texts: readonly string[]): Promise<GatewayAnswer> {
-  const messages: unknown[] = texts.map((content) => ({ role: 'user', content }));
+export async function answer(
+  gateway: Gateway,
+  opening: readonly PromptMessage[],
+): Promise<GatewayAnswer> {
+  const messages: unknown[] = [...opening];
   const calls: string[] = [];
   const computed: number[] = [];
   let [inputTokens, outputTokens] = [0, 0];
@@ -104,7 +108,11 @@ async function complete(
       'content-type': 'application/json',
       ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
     },
-    body: JSON.stringify({ model, messages, ...(mayCall ? { tools: TOOLS } : {}) }),
+    body: JSON.stringify({
+      model,
+      messages,
+      ...(mayCall ? { tools: TOOLS.map((tool) => ({ type: 'function', function: tool })) } : {}),
+    }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const body = await response.text();

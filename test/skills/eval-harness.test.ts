@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
+import { PREAMBLE } from '#core/runs/index.ts';
 import { loadCatalogue, stateKeys } from '#core/skills/index.ts';
 import { newId } from '#lib/ids.ts';
 import { signUp } from '#test/support/people.ts';
@@ -40,6 +41,11 @@ const GOOD = [
   '```',
 ].join('\n');
 
+interface Message {
+  readonly role: string;
+  readonly content: string;
+}
+
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway({ port: 0, log: () => {} });
@@ -68,6 +74,27 @@ describe('the harness', () => {
     const sent = gateway.control.requests().map(({ body }) => JSON.stringify(body));
     expect(sent.filter((body) => body.includes('## Skill: SEO audit'))).toHaveLength(4);
     expect(sent.filter((body) => body.includes('C4//desks 1 240'))).toHaveLength(2);
+  });
+
+  test('tells the model what a run is told, in its order, and then the data', async () => {
+    gateway.control.script({ times: null, behaviour: { kind: 'text', text: GOOD } });
+    await evaluateSkill(at(), skill, file);
+    const requests = gateway.control.requests().map(({ body }) => body as { messages: Message[] });
+    for (const { messages } of requests) {
+      expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'user', 'user']);
+      const [preamble, prompt, briefing, data] = messages.map(({ content }) => content);
+      expect(preamble).toBe(PREAMBLE);
+      expect(prompt).toContain(file.task.trim());
+      expect(briefing).toContain(
+        '- Date and time: Sunday, 22 November 2026, 07:00 in Europe/Berlin',
+      );
+      expect(data).toMatch(/^The data "[a-z_]+" of this run stands between the two marks/);
+    }
+    const second = requests.filter(({ messages }) =>
+      messages[2]!.content.includes('the last run that succeeded'),
+    );
+    expect(second).toHaveLength(2);
+    expect(second[0]!.messages[2]!.content).toContain(file.cases.second.previous.trim());
   });
 
   test('sees that a model which obeys hostile text called the tool it was told to', async () => {
