@@ -1,5 +1,4 @@
 import { keepProofs } from '#core/routines/index.ts';
-import { releaseOfRun } from '#core/usage/index.ts';
 import { deleteDeliveries } from '#core/webhooks/index.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 
@@ -15,9 +14,7 @@ export async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<num
   return execute(
     tx,
     sql`
-      with old as (
-        select id, organization_id, project_id, routine_id from runs where id = any(${runIds})
-      ), ${releaseOfRun(sql`old`)}, recorded as (
+      with recorded as (
         delete from steps where run_id = any(${runIds})
       )
       delete from runs where id = any(${runIds})
