@@ -14,6 +14,7 @@ export interface SchedulingActivities {
   sweepRuns(): Promise<void>;
   keepHouse(): Promise<void>;
   applyRetention(): Promise<void>;
+  syncPayments(): Promise<void>;
 }
 
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
@@ -27,6 +28,7 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
     sweepRuns: () => untilCancelled(async (signal) => void (await parts.sweep(signal))),
     keepHouse: () => untilCancelled((signal) => parts.housekeeping(signal)),
     applyRetention: () => untilCancelled(async (signal) => void (await parts.retention(signal))),
+    syncPayments: () => untilCancelled((signal) => parts.payments(signal)),
   };
 }
 

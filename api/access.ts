@@ -1,4 +1,4 @@
-import type { Plan } from '#core/billing/index.ts';
+import type { PaymentEvent, Plan } from '#core/billing/index.ts';
 import type { Role, Scope } from '#core/identity/index.ts';
 
 export type { Scope } from '#core/identity/index.ts';
@@ -12,8 +12,14 @@ export type AuthKind =
   | 'project-session'
   /** A bearer key, or a signed-in person with an active project. */
   | 'key-or-session'
+  /** A signed-in person who owns the organization of the active project. */
+  | 'org-owner-session'
   /** `X-Scheduler-Secret`. */
-  | 'scheduler-secret';
+  | 'scheduler-secret'
+  /** Anybody, from a page of the user interface. */
+  | 'ui-origin'
+  /** The payment processor, by its signature over the raw body. */
+  | 'stripe-signature';
 
 export interface SessionAccess {
   readonly kind: 'session';
@@ -46,10 +52,24 @@ export interface ProjectSessionAccess extends ProjectAccess {
   readonly actor: Extract<ProjectAccess['actor'], { kind: 'session' }>;
 }
 
+/** A caller without an account, known by address only. */
+export interface VisitorAccess {
+  readonly clientAddress: string;
+}
+
+/** A verified event of the payment processor. */
+export interface PaymentEventAccess {
+  readonly event: PaymentEvent;
+}
+
 export type AccessOf<A extends AuthKind> = A extends 'session'
   ? SessionAccess
-  : A extends 'project-session'
+  : A extends 'project-session' | 'org-owner-session'
     ? ProjectSessionAccess
     : A extends 'key-or-session'
       ? ProjectAccess
-      : undefined;
+      : A extends 'ui-origin'
+        ? VisitorAccess
+        : A extends 'stripe-signature'
+          ? PaymentEventAccess
+          : undefined;

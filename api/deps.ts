@@ -1,4 +1,4 @@
-import type { PlanRule } from '#core/billing/index.ts';
+import type { Payment, PlanRule } from '#core/billing/index.ts';
 import type {
   ConnectionSecrets,
   CredentialSource,
@@ -24,6 +24,7 @@ export interface Deps {
   readonly config: Config;
   readonly planRule: PlanRule;
   readonly retention: RetentionRule;
+  readonly payment: Payment;
   readonly database: Database;
   readonly auth: Auth;
   readonly models: ModelDirectory;

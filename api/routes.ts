@@ -1,8 +1,11 @@
 import { healthRoutes } from './outside/health.ts';
+import { submitBusinessLead } from './outside/business-leads.ts';
 import { completeConnectionSignIn } from './outside/oauth-callback.ts';
+import { receivePaymentEvent } from './outside/payment-events.ts';
 import { schedulerTick } from './outside/scheduler-tick.ts';
 import type { Route } from './route.ts';
 import { apiKeyRoutes } from './v1/api-keys.ts';
+import { billingRoutes } from './v1/billing.ts';
 import { connectionRoutes } from './v1/connections/index.ts';
 import { providerRoutes } from './v1/connections/providers.ts';
 
@@ -28,7 +31,10 @@ export const routes: readonly Route[] = [
   ...organizationRoutes,
   ...settingsRoutes,
   ...apiKeyRoutes,
+  ...billingRoutes,
   completeConnectionSignIn,
   ...healthRoutes,
   schedulerTick,
+  submitBusinessLead,
+  receivePaymentEvent,
 ];

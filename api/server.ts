@@ -1,4 +1,5 @@
 /** Entry: `node api/server.ts` serves the API until SIGTERM or SIGINT. */
+import { reportPriceFaults } from '#core/billing/index.ts';
 import { createAuth } from '#core/identity/index.ts';
 import { tickSettled } from '#core/scheduling/index.ts';
 import { openServices } from '#core/services.ts';
@@ -17,6 +18,7 @@ if (config.SCHEDULER_SECRET === undefined) {
 }
 installRuntime(log);
 const services = await openServices(config, log, 'ras-api');
+await reportPriceFaults(services.deps.payment);
 const auth = createAuth({
   database: services.deps.database,
   publicUrl: config.PUBLIC_URL,

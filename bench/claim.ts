@@ -64,7 +64,7 @@ async function populate(stack: Bench['stack'], routines: number): Promise<Popula
 /** The same routines each time, spread over the whole table and all at one instant; their last runs are over. */
 async function makeDue({ database, routines }: Population): Promise<void> {
   await execute(database, sql`update runs set state = 'succeeded' where state = 'queued'`);
-  await execute(database, sql`delete from monthly_runs`);
+  await execute(database, sql`delete from period_runs`);
   await execute(
     database,
     sql`

@@ -1,4 +1,4 @@
-import type { PlanRule } from '#core/billing/index.ts';
+import { createPayment, type PlanRule } from '#core/billing/index.ts';
 import {
   createConnectionSecrets,
   createCredentialSource,
@@ -17,7 +17,7 @@ import {
   createRunFeed,
 } from '#core/runs/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
-import { BILLING_VARIABLES, type ConfigOf } from '#lib/config/index.ts';
+import type { ConfigOf } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
@@ -57,8 +57,9 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     { metrics, tracing },
   );
   const engine = createEngine(temporal, config.TEMPORAL_TASK_QUEUE);
+  const payment = createPayment(config, { log, metrics });
   const planRule: PlanRule = {
-    billingConfigured: BILLING_VARIABLES.every((name) => config[name] !== undefined),
+    billingConfigured: payment.processor !== undefined,
     defaultPlan: config.BILLING_DEFAULT_PLAN,
     runsAtATime: config.RUNS_AT_A_TIME_PER_ORGANIZATION,
   };
@@ -92,6 +93,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     providerEnabled: providerSwitch(config),
     planRule,
     retention: { contentDays: config.RUN_CONTENT_DAYS, runDays: config.RUN_DAYS },
+    payment,
     maxCostUsdPerOrganization: config.MAX_COST_USD_PER_ORGANIZATION,
   };
   return {

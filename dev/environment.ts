@@ -13,6 +13,7 @@ export interface Ports {
   readonly temporalUi: number;
   readonly gateway: number;
   readonly tools: number;
+  readonly payments: number;
 }
 
 /** The ports of a local start, each with the variable that moves it. */
@@ -23,6 +24,7 @@ export const PORT_VARIABLES = {
   temporalUi: ['TEMPORAL_UI_PORT', 8233],
   gateway: ['GATEWAY_PORT', 4010],
   tools: ['TOOLS_PORT', 4011],
+  payments: ['PAYMENTS_PORT', 4012],
 } as const satisfies Record<keyof Ports, readonly [variable: string, fallback: number]>;
 
 /** @throws naming the variable whose value is no port */
@@ -44,6 +46,7 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
     temporalUi: read('temporalUi'),
     gateway: read('gateway'),
     tools: read('tools'),
+    payments: read('payments'),
   };
 }
 

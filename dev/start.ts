@@ -6,6 +6,7 @@ import { migrate } from '#migrations/migrate.ts';
 import type { Child } from './child.ts';
 import { superviseChildren, type Children } from './children.ts';
 import { DATA_DIR, localSecrets, PORT_VARIABLES, readPorts, type Ports } from './environment.ts';
+import { paymentEnvironment } from './payments/local.ts';
 import { assertPortFree } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { elapsed } from './progress.ts';
@@ -23,13 +24,22 @@ function log(message: string) {
 }
 
 try {
-  await start(process.env, process.argv.includes('--watch'));
+  await start(process.env, {
+    watch: process.argv.includes('--watch'),
+    payments: process.argv.includes('--payments'),
+  });
 } catch (error) {
   console.error(`\n${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 }
 
-async function start(env: NodeJS.ProcessEnv, watch: boolean): Promise<void> {
+interface StartOptions {
+  readonly watch: boolean;
+  /** Also brings a payment processor that moves no money; without it everybody has every allowance. */
+  readonly payments: boolean;
+}
+
+async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions): Promise<void> {
   const ports = readPorts(env);
   mkdirSync(DATA_DIR, { recursive: true });
   const children = await superviseChildren({ dataDir: DATA_DIR, log, onUnexpectedExit: giveUp });
@@ -40,10 +50,11 @@ async function start(env: NodeJS.ProcessEnv, watch: boolean): Promise<void> {
     await stop();
   });
   try {
-    await assertPortsFree(ports, env);
+    await assertPortsFree(ports, env, payments);
     const environment = {
       ...(await serviceEnvironment(ports, env, children)),
       ...baseEnvironment(ports, env),
+      ...(payments ? await startPayments(ports, env, children) : {}),
     };
     await migrate(environment.DATABASE_URL);
     const node = watch ? ['--watch', '--watch-preserve-output'] : [];
@@ -91,12 +102,17 @@ function workerMetricsPort({ METRICS_PORT: port }: NodeJS.ProcessEnv): NodeJS.Pr
     : { METRICS_PORT: String(Number(port) + 10) };
 }
 
-async function assertPortsFree(ports: Ports, env: NodeJS.ProcessEnv): Promise<void> {
+async function assertPortsFree(
+  ports: Ports,
+  env: NodeJS.ProcessEnv,
+  payments: boolean,
+): Promise<void> {
   const own = { postgres: env['DATABASE_URL'], temporal: env['TEMPORAL_ADDRESS'] };
   const needed: (keyof Ports)[] = ['api', 'tools'];
   if (!own.postgres) needed.push('postgres');
   if (!own.temporal) needed.push('temporal', 'temporalUi');
   if (!env['GATEWAY_BASE_URL']) needed.push('gateway');
+  if (payments) needed.push('payments');
   for (const name of needed) await assertPortFree(ports[name], PORT_VARIABLES[name][0]);
 }
 
@@ -141,6 +157,22 @@ async function startFixtureGateway(ports: Ports, env: NodeJS.ProcessEnv, childre
     GATEWAY_BASE_URL: `http://127.0.0.1:${ports.gateway}/v1`,
     GATEWAY_API_KEY: 'fixture',
     FIXTURE_MODE: 'true',
+  };
+}
+
+async function startPayments(ports: Ports, env: NodeJS.ProcessEnv, children: Children) {
+  await children.spawn({
+    name: 'Payments',
+    command: process.execPath,
+    args: ['dev/payments/main.ts'],
+    cwd: ROOT,
+    env: { ...env, PAYMENTS_PORT: String(ports.payments), PORT: String(ports.api) },
+    logFile: path.join(DATA_DIR, 'payments.log'),
+  });
+  return {
+    COMMERCIAL_ACQUISITION_ENABLED: 'true',
+    CHECKOUT_ENABLED: 'true',
+    ...paymentEnvironment(`http://127.0.0.1:${ports.payments}`),
   };
 }
 

@@ -54,6 +54,7 @@ export const ERRORS = {
     409,
     'The previous webhook secret still signs; send force: true to drop it now.',
   ],
+  billing_account_missing: [409, 'The organization has never paid for anything.'],
   connection_not_ready: [409, 'The connection is not ready.'],
   attempt_expired: [409, 'The attempt has expired.'],
   idempotency_in_progress: [409, 'A request with this Idempotency-Key is still in progress.'],

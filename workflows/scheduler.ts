@@ -38,7 +38,8 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
         activity('expireQueued', 'expire'),
         activity('sweepRuns', 'sweep'),
         activity('keepHouse', 'housekeeping'),
-        ...(patched('retention') ? [activity('applyRetention', 'retention')] : []),
+        activity('applyRetention', 'retention'),
+        activity('syncPayments', 'payments'),
       ]
     : [dispatch()];
   const underWay = new Map<string, Promise<void>>();

@@ -42,6 +42,18 @@ export function buildOpenApi(
           name: `${options.productTag}.session_token`,
           description: 'Of a sign-in at `/auth`. Mutations also need `Origin`.',
         },
+        uiOrigin: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Origin',
+          description: 'Of the user interface; no account is needed.',
+        },
+        stripeSignature: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Stripe-Signature',
+          description: 'Of the payment processor, over the raw body.',
+        },
         schedulerSecret: { type: 'apiKey', in: 'header', name: 'X-Scheduler-Secret' },
       },
     },
@@ -170,15 +182,17 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
   add('invalid_request', 'not_acceptable', 'request_timeout', 'headers_too_large');
   add('internal_error', 'service_unavailable');
   const writes = spec.method !== 'GET';
-  if (spec.auth !== 'none' && spec.auth !== 'scheduler-secret') {
+  if (isSignedIn(spec)) {
     add('authentication_required', 'rate_limited');
     if (writes) add('origin_not_allowed');
     if (spec.auth === 'key-or-session') add('invalid_api_key', 'insufficient_scope');
     else add('session_required');
     if (spec.auth !== 'session') add('project_required', 'project_not_found');
     if (spec.auth === 'key-or-session' && writes) add('plan_write_required');
+    if (spec.auth === 'org-owner-session') add('owner_required');
   }
-  if (writes) add('invalid_json', 'body_too_large', 'unsupported_media_type');
+  if (writes && spec.auth !== 'stripe-signature')
+    add('invalid_json', 'body_too_large', 'unsupported_media_type');
   if (spec.idempotent === true) add('idempotency_in_progress', 'idempotency_key_reused');
   return [...codes];
 }
@@ -187,6 +201,10 @@ function securityOf(spec: RouteSpec) {
   switch (spec.auth) {
     case 'none':
       return [];
+    case 'ui-origin':
+      return [{ uiOrigin: [] }];
+    case 'stripe-signature':
+      return [{ stripeSignature: [] }];
     case 'scheduler-secret':
       return [{ schedulerSecret: [] }];
     case 'key-or-session':
@@ -196,8 +214,13 @@ function securityOf(spec: RouteSpec) {
   }
 }
 
+/** Tells whether the caller is a person or a key, with a rate limit of its own. */
+function isSignedIn({ auth }: RouteSpec): boolean {
+  return auth.endsWith('session');
+}
+
 function commonHeaders(spec: RouteSpec): Record<string, string> {
-  const limited = spec.auth !== 'none' && spec.auth !== 'scheduler-secret';
+  const limited = isSignedIn(spec);
   const listed = spec.query !== undefined;
   return {
     'X-Request-Id': 'The `requestId` of the envelope.',

@@ -8,6 +8,7 @@ export const TAGS = {
   Runs: 'Executions of routines, step by step.',
   'Organizations and projects': 'Who works where. Sessions only.',
   'API keys': 'Access for automation. Sessions only.',
+  Billing: 'What an organization pays for and may use. Sessions only.',
   Operations: 'For those who run the service.',
 } as const;
 

@@ -1,6 +1,6 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import { effectivePlan, mayWrite } from '#core/billing/index.ts';
+import { effectivePlan, mayWrite, verifyEvent } from '#core/billing/index.ts';
 import {
   authenticateKey,
   countUse,
@@ -13,6 +13,8 @@ import { idPattern } from '#lib/ids.ts';
 import type { AccessOf, AuthKind, ProjectAccess } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import type { RouteSpec } from '../route.ts';
+import { readBody } from './body.ts';
+import { clientAddress } from './client-address.ts';
 
 /**
  * Decides who is calling, for which tenant and within which limits, before a byte of the body is read.
@@ -33,6 +35,13 @@ export async function authenticate(
       return sessionAccess(ctx, deps);
     case 'project-session':
       return projectOfSession(ctx, deps);
+    case 'org-owner-session':
+      return ownerAccess(ctx, deps);
+    case 'ui-origin':
+      assertOrigin(ctx, deps);
+      return { clientAddress: clientAddress(ctx.req, deps.config.TRUSTED_PROXY_HOPS) };
+    case 'stripe-signature':
+      return { event: await signedEvent(ctx, deps) };
     case 'key-or-session':
       return ctx.get('authorization') === ''
         ? projectOfSession(ctx, deps)
@@ -72,13 +81,7 @@ async function sessionAccess(ctx: Context, deps: Deps) {
   if (ctx.get('authorization') !== '') throw new AppError('session_required');
   const session = await deps.auth.session(requestHeaders(ctx));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
-  if (
-    ctx.method !== 'GET' &&
-    ctx.method !== 'HEAD' &&
-    ctx.get('origin') !== deps.config.UI_ORIGIN
-  ) {
-    throw new AppError('origin_not_allowed');
-  }
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') assertOrigin(ctx, deps);
   assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);
   return { kind: 'session' as const, sessionId: session.id, userId: session.userId };
 }
@@ -103,6 +106,26 @@ async function projectOfSession(ctx: Context, deps: Deps) {
     actor: { kind: 'session' as const, sessionId, userId, role: membership.role },
   };
 }
+
+async function ownerAccess(ctx: Context, deps: Deps) {
+  const access = await projectOfSession(ctx, deps);
+  if (access.actor.role !== 'owner') throw new AppError('owner_required');
+  return access;
+}
+
+function assertOrigin(ctx: Context, deps: Deps): void {
+  if (ctx.get('origin') !== deps.config.UI_ORIGIN) throw new AppError('origin_not_allowed');
+}
+
+/** The raw bytes are signed, so here the body is read first; it is parsed by whoever verifies it. */
+async function signedEvent(ctx: Context, { payment }: Deps) {
+  const signature = ctx.get('stripe-signature');
+  if (signature === '') throw new AppError('invalid_signature');
+  const body = await readBody(ctx, MAX_EVENT_BYTES);
+  return verifyEvent(payment.processor, { body, signature });
+}
+
+const MAX_EVENT_BYTES = 512 * 1024;
 
 function selectedProject(ctx: Context, tag: string): string | undefined {
   const header = ctx.get('x-project-id');

@@ -2,58 +2,103 @@ import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { PLANS, type Plan } from './plans.ts';
 
-const thisMonth = sql`date_trunc('month', now() at time zone 'utc')::date`;
+/** The calendar month, UTC: the period of those who have no subscription. */
+const monthStart = sql`date_trunc('month', now(), 'utc')`;
+
+/** Returns the start of an organization's period of usage, as an SQL expression: its subscription's, or the month's. */
+function periodStart(organizationId: string): Sql {
+  return sql`coalesce(
+    (select period_start from organizations where id = ${organizationId} and paid_until > now()), ${monthStart})`;
+}
 
 /**
- * Counts one run against this month's allowance (calendar month, UTC), as a statement for use as a CTE. It returns a
- * row, or none when the allowance is used up or the condition does not hold.
+ * Counts one run against the allowance of the period, as a statement for use as a CTE. It returns a row, or none when
+ * the allowance is used up or the condition does not hold.
  */
 export function takeOneRun(organizationId: string, plan: Plan, condition: Sql): Sql {
   return sql`
-    insert into monthly_runs as m (organization_id, month, runs)
-    select ${organizationId}, ${thisMonth}, 1 ${condition}
-    on conflict (organization_id, month) do update set runs = m.runs + 1
-      where m.runs < ${PLANS[plan].runsPerMonth}
-    returning m.runs
+    insert into period_runs as p (organization_id, period_start, runs)
+    select ${organizationId}, ${periodStart(organizationId)}, 1 ${condition}
+    on conflict (organization_id, period_start) do update set runs = p.runs + 1
+      where p.runs < ${PLANS[plan].runsPerPeriod}
+    returning p.runs
   `;
 }
 
 /**
- * Counts up to `wanted` runs against this month's allowance and tells how many it granted. The row stays locked to
+ * Counts up to `wanted` runs against the allowance of the period and tells how many it granted. The row stays locked to
  * the end of the transaction, so that no two claims are granted the same run.
  */
 export async function takeRuns(
   tx: Db,
   input: { organizationId: string; plan: Plan; wanted: number },
 ): Promise<number> {
-  const used = await row<{ runs: number }>(
+  const used = await row<{ runs: number; periodStart: Date }>(
     tx,
     sql`
-      insert into monthly_runs as m (organization_id, month, runs)
-      values (${input.organizationId}, ${thisMonth}, 0)
-      on conflict (organization_id, month) do update set runs = m.runs
-      returning m.runs
+      insert into period_runs as p (organization_id, period_start, runs)
+      values (${input.organizationId}, ${periodStart(input.organizationId)}, 0)
+      on conflict (organization_id, period_start) do update set runs = p.runs
+      returning p.runs, p.period_start as "periodStart"
     `,
   );
-  const left = Math.max(PLANS[input.plan].runsPerMonth - (used?.runs ?? 0), 0);
+  const left = Math.max(PLANS[input.plan].runsPerPeriod - (used?.runs ?? 0), 0);
   const granted = Math.min(input.wanted, left);
   if (granted > 0) {
     await execute(
       tx,
       sql`
-        update monthly_runs set runs = runs + ${granted}
-        where organization_id = ${input.organizationId} and month = ${thisMonth}
+        update period_runs set runs = runs + ${granted}
+        where organization_id = ${input.organizationId} and period_start = ${used?.periodStart}
       `,
     );
   }
   return granted;
 }
 
-export function runsExceeded(plan: Plan): AppError {
-  const allowance = PLANS[plan].runsPerMonth;
+export interface PeriodUsage {
+  readonly start: Date;
+  readonly end: Date;
+  /** Of the subscription, or a calendar month in UTC. */
+  readonly kind: 'subscription' | 'month';
+  readonly runs: number;
+  readonly activeRoutines: number;
+}
+
+/** Reads the organization's period and what has been used in it. */
+export async function readUsage(db: Db, organizationId: string): Promise<PeriodUsage> {
+  const found = await row<PeriodUsage>(
+    db,
+    sql`
+      with period as (
+        select id, paid_until > now() and period_start is not null as paid, period_start, period_end
+        from organizations where id = ${organizationId}
+      ), bounds as (
+        select id, case when paid then 'subscription' else 'month' end as kind,
+          case when paid then period_start else ${monthStart} end as start,
+          case when paid then period_end else ${monthStart} + interval '1 month' end as "end"
+        from period
+      )
+      select bounds.kind, bounds.start, bounds."end", coalesce(p.runs, 0) as runs,
+        (select count(*) from routines r join projects on projects.id = r.project_id
+          where projects.organization_id = bounds.id and r.state = 'active') as "activeRoutines"
+      from bounds left join period_runs p on p.organization_id = bounds.id and p.period_start = bounds.start
+    `,
+  );
+  if (found === undefined) throw new AppError('organization_not_found');
+  return found;
+}
+
+/** Makes the error that says which allowance is used up and when there is one again. */
+export async function runsExceeded(
+  db: Db,
+  { organizationId, plan }: { organizationId: string; plan: Plan },
+): Promise<AppError> {
+  const { end } = await readUsage(db, organizationId);
+  const allowance = PLANS[plan].runsPerPeriod;
   return new AppError(
     'allowance_exceeded',
-    `The ${plan} plan allows ${allowance} runs a month, and they are used up.`,
+    `The ${plan} plan allows ${allowance} runs a period, and they are used up until ${end.toISOString()}.`,
   );
 }
 

@@ -1,27 +1,27 @@
-import type { PaidPlan } from '#core/identity/index.ts';
+import { paidPlanOf, type PaidPlan } from '#core/identity/index.ts';
 import { join, sql, type Sql } from '#lib/database/index.ts';
 
 /** Allowances of the plans. `apiWrites` lets API keys write; prices are US cents a month. */
 export const PLANS = {
-  free: { priceCents: 0, activeRoutines: 2, runsPerMonth: 100, runsAtATime: 1, apiWrites: false },
+  free: { priceCents: 0, activeRoutines: 2, runsPerPeriod: 100, runsAtATime: 1, apiWrites: false },
   starter: {
     priceCents: 1_000,
     activeRoutines: 10,
-    runsPerMonth: 1_000,
+    runsPerPeriod: 1_000,
     runsAtATime: 3,
     apiWrites: false,
   },
   pro: {
     priceCents: 3_900,
     activeRoutines: 100,
-    runsPerMonth: 20_000,
+    runsPerPeriod: 20_000,
     runsAtATime: 20,
     apiWrites: true,
   },
   scale: {
     priceCents: 9_900,
     activeRoutines: 1_000,
-    runsPerMonth: 200_000,
+    runsPerPeriod: 200_000,
     runsAtATime: 100,
     apiWrites: true,
   },
@@ -54,7 +54,7 @@ export function runsAtATimeOf(rule: PlanRule): Sql {
   const cases = plans.map(
     ([plan, { runsAtATime }]) => sql`when ${plan} then ${runsAtATime}::integer`,
   );
-  return sql`least(case o.paid_plan ${join(cases, ' ')} else ${PLANS.free.runsAtATime}::integer end, ${operator})`;
+  return sql`least(case ${paidPlanOf(sql`o`)} ${join(cases, ' ')} else ${PLANS.free.runsAtATime}::integer end, ${operator})`;
 }
 
 /** Tells whether the actor may write: API keys on pro and scale only, a person's session on any plan. */

@@ -1,7 +1,7 @@
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { hashApiKey, prefixOf, sameHash } from './api-key-format.ts';
 import { createCoalescer } from './coalesce.ts';
-import type { PaidPlan, Role } from './organizations.ts';
+import { paidPlanOf, type PaidPlan, type Role } from './organizations.ts';
 import type { Scope } from './scopes.ts';
 
 /** The requests of a credential in the current window, this one included, and the seconds until the next window. */
@@ -56,7 +56,7 @@ async function lookUp(
     db,
     sql`
       with key as (
-        select k.id, k.hash, k.scopes, k.project_id, p.organization_id, o.paid_plan,
+        select k.id, k.hash, k.scopes, k.project_id, p.organization_id, ${paidPlanOf(sql`o`)} as paid_plan,
           coalesce(k.last_used_at < now() - interval '1 minute', true) as stale
         from api_keys k
         join projects p on p.id = k.project_id
@@ -114,7 +114,7 @@ export function findMemberships(
   return rows<ProjectMembership>(
     db,
     sql`
-      select p.id as "projectId", p.organization_id as "organizationId", m.role, o.paid_plan as "paidPlan"
+      select p.id as "projectId", p.organization_id as "organizationId", m.role, ${paidPlanOf(sql`o`)} as "paidPlan"
       from memberships m
       join organizations o on o.id = m.organization_id
       join projects p on p.organization_id = m.organization_id
@@ -122,6 +122,19 @@ export function findMemberships(
       limit 2
     `,
   );
+}
+
+/** Counts one use of something that has a limit in fixed windows of `seconds`, shared by all replicas. */
+export async function countWithin(db: Db, counter: string, seconds: number): Promise<WindowUse> {
+  const start = sql`to_timestamp(floor(extract(epoch from now()) / ${seconds}::integer) * ${seconds}::integer)`;
+  const use = await row<WindowUse>(
+    db,
+    sql`
+      with hit as (${countRequests(sql`select ${counter}::text, ${start}, 1`)})
+      select count, ceil(extract(epoch from ${start} - now()) + ${seconds}::integer)::int as "resetSeconds" from hit
+    `,
+  );
+  return use ?? { count: 1, resetSeconds: seconds };
 }
 
 const resetSeconds = sql`ceil(60 - extract(second from now()))::int`;

@@ -1,12 +1,19 @@
 export { createApiKey, listApiKeys, revokeApiKey, touchApiKey, type ApiKey } from './api-keys.ts';
 export { authOptions, CLIENT_ADDRESS_HEADER, createAuth, type Auth } from './auth.ts';
-export { authenticateKey, countUse, findMemberships, type WindowUse } from './credentials.ts';
+export {
+  authenticateKey,
+  countUse,
+  countWithin,
+  findMemberships,
+  type WindowUse,
+} from './credentials.ts';
 export { forgetAuthentication } from './expired.ts';
 export {
   createOrganization,
   createProject,
   listOrganizations,
   listProjects,
+  paidPlanOf,
   type Organization,
   type PaidPlan,
   type Project,

@@ -6,6 +6,7 @@ import {
   transaction,
   type Database,
   type Db,
+  type Sql,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
@@ -13,6 +14,14 @@ import { afterCursor, type Page } from '#lib/paging.ts';
 
 /** Plans that an organization can have paid for; null in its row means none. */
 export type PaidPlan = 'starter' | 'pro' | 'scale';
+
+/**
+ * Returns the plan that a row of `organizations` has paid for, as an SQL expression. It ends by itself with what was paid
+ * for, so that neither a tick nor the processor has to take it away.
+ */
+export function paidPlanOf(organization: Sql): Sql {
+  return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;
+}
 
 export type Role = 'owner' | 'admin' | 'member';
 

@@ -1,3 +1,4 @@
+import { oldestUnsynced } from '#core/billing/index.ts';
 import { openBreakers } from '#core/runs/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { Gauge, type Registry } from '#lib/metrics/index.ts';
@@ -9,6 +10,7 @@ interface Backlog {
   readonly queueAge: number;
   readonly deliveryAge: number;
   readonly openBreakers: number;
+  readonly paymentAge: number;
 }
 
 /**
@@ -64,6 +66,11 @@ const GAUGES = [
     help: 'Model accounts whose routines are held back because their provider is unavailable.',
     figure: 'openBreakers',
   },
+  {
+    name: 'ras_payment_oldest_unsynced_seconds',
+    help: 'How long the oldest event of a payment has been waiting for the subscriptions of its customer to be listed.',
+    figure: 'paymentAge',
+  },
 ] as const;
 
 const UNKNOWN: Backlog = {
@@ -72,6 +79,7 @@ const UNKNOWN: Backlog = {
   queueAge: NaN,
   deliveryAge: NaN,
   openBreakers: NaN,
+  paymentAge: NaN,
 };
 
 async function readBacklog(db: Db): Promise<Backlog> {
@@ -95,7 +103,8 @@ async function readBacklog(db: Db): Promise<Backlog> {
           select greatest(extract(epoch from now() - min(greatest(next_attempt_at, claimed_until))), 0)
           from webhook_deliveries where state in ('pending', 'sending')
         ), 0)::float8 as "deliveryAge",
-        ${openBreakers} as "openBreakers"
+        ${openBreakers} as "openBreakers",
+        ${oldestUnsynced} as "paymentAge"
     `,
   );
   return found ?? UNKNOWN;

@@ -83,7 +83,7 @@ export async function enqueueManualRun(
   const { id, projectId, routineId } = input;
   // Not inserted: an earlier attempt of the same request did that, or the month's runs are used up.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
-  if (run === undefined) throw runsExceeded(input.plan);
+  if (run === undefined) throw await runsExceeded(db, input);
   if (found.admitted !== true) return { run, startable: undefined };
   const { timeoutSeconds } = found;
   const startable: StartableRun = {

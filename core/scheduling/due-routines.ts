@@ -1,4 +1,5 @@
 import type { Plan } from '#core/billing/index.ts';
+import { paidPlanOf } from '#core/identity/index.ts';
 import type { MisfirePolicy, OverlapPolicy } from '#core/routines/index.ts';
 import { accountOf, breakerIsOpen } from '#core/runs/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
@@ -42,7 +43,7 @@ export function lockDueRoutines(tx: Db, batchSize: number): Promise<DueRoutine[]
         for no key update skip locked
       )
       select due.id, due.project_id as "projectId", p.organization_id as "organizationId",
-        o.paid_plan as "paidPlan", due.schedule, due.timezone, due.model_provider as provider,
+        ${paidPlanOf(sql`o`)} as "paidPlan", due.schedule, due.timezone, due.model_provider as provider,
         ${accountOf(sql`due`)} as account, ${breakerIsOpen(accountOf(sql`due`))} as "breakerOpen", due.overlap,
         due.misfire, jsonb_build_object('routine', due.budget, 'project', ${budgetColumns('p')},
           'organization', ${budgetColumns('o')}) as budgets, due.next_run_at as "dueAt",

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
+import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
 import type { Engine } from '#core/engine/index.ts';
 import {
   afterReplacing,
@@ -22,6 +23,7 @@ import { reconcileNextTimes } from './reconcile.ts';
 export interface TickDeps extends ClaimDeps, RetentionDeps {
   readonly connectionSecrets: ConnectionSecrets;
   readonly engine: Engine;
+  readonly payment: Payment;
   readonly admission: Admission;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -57,6 +59,8 @@ export interface TickParts {
   expire(signal: AbortSignal): Promise<number>;
   /** Releases what lost calls have reserved, repeats lost cancellations and settles lost runs. */
   sweep(signal: AbortSignal): Promise<number>;
+  /** Asks the payment processor about whatever its events should have brought. */
+  payments(signal: AbortSignal): Promise<void>;
   /** Deletes what is no longer needed. */
   housekeeping(signal: AbortSignal): Promise<void>;
   /** Erases the content of runs and deletes runs whose time is over; the next tick goes on. */
@@ -83,6 +87,7 @@ export function createTickParts(deps: TickDeps): TickParts {
       await releaseExpired(deps.database);
       return sweepOpenRuns(deps, signal);
     },
+    payments: (signal) => keepPaymentsInStep(deps, signal),
     async housekeeping(signal) {
       await forgetExpired(deps.database, signal);
       await sealPlainQueries(deps.database, deps.connectionSecrets, signal);
@@ -107,6 +112,7 @@ export async function tick(
   const deliveries = await attempt(deps, faults, 'deliveries', () => parts.deliveries(signal), 0);
   await attempt(deps, faults, 'expire', () => parts.expire(signal), 0);
   const settled = await attempt(deps, faults, 'sweep', () => parts.sweep(signal), 0);
+  await attempt(deps, faults, 'payments', () => parts.payments(signal), undefined);
   await attempt(deps, faults, 'housekeeping', () => parts.housekeeping(signal), undefined);
   await attempt(
     deps,

@@ -15,6 +15,29 @@ const roleSchemas = {
     ENCRYPTION_KEY: true,
     ENCRYPTION_KEY_PREVIOUS: true,
   }),
+  billing: configSchema.pick({
+    NODE_ENV: true,
+    LOG_LEVEL: true,
+    DATABASE_URL: true,
+    UI_ORIGIN: true,
+    COMMERCIAL_ACQUISITION_ENABLED: true,
+    CHECKOUT_ENABLED: true,
+    AUTOMATIC_TAX_ENABLED: true,
+    BILLING_GRACE_DAYS: true,
+    STRIPE_SECRET_KEY: true,
+    STRIPE_WEBHOOK_SECRET: true,
+    STRIPE_PRICE_STARTER: true,
+    STRIPE_PRICE_PRO: true,
+    STRIPE_PRICE_SCALE: true,
+    STRIPE_PORTAL_CONFIGURATION: true,
+    STRIPE_API_URL: true,
+  }),
+  'billing-setup': configSchema.pick({
+    NODE_ENV: true,
+    LOG_LEVEL: true,
+    STRIPE_SECRET_KEY: true,
+    STRIPE_API_URL: true,
+  }),
   runtime: runtimeSchema,
 };
 
@@ -77,6 +100,9 @@ function productionFaults(role: Role, present: Partial<Record<string, string>>):
   }
   if (present['ALLOW_PRIVATE_NETWORK'] === 'true') {
     faults.push('ALLOW_PRIVATE_NETWORK: refused in production');
+  }
+  if (present['STRIPE_API_URL'] !== undefined) {
+    faults.push('STRIPE_API_URL: refused in production');
   }
   if (present['GATEWAY_API_KEY'] === undefined) {
     faults.push('GATEWAY_API_KEY: required in production');

@@ -149,6 +149,10 @@ export const variables = {
   STRIPE_PRICE_STARTER: nonEmpty.optional(),
   STRIPE_PRICE_PRO: nonEmpty.optional(),
   STRIPE_PRICE_SCALE: nonEmpty.optional(),
+  STRIPE_PORTAL_CONFIGURATION: nonEmpty.optional(),
+  STRIPE_API_URL: origin.optional(),
+  BILLING_GRACE_DAYS: integer(14, 0, 60),
+  LEADS_EMAIL: z.email('expected an e-mail address').optional(),
 
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
 };

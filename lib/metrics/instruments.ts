@@ -93,6 +93,18 @@ export function createInstruments(registry: Registry) {
       labelNames: ['model', 'kind'],
       registers,
     }),
+    paymentEvents: new Counter({
+      name: 'ras_payment_events_total',
+      help: 'Events of the payment processor, by kind and by what became of them.',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    }),
+    paymentAlerts: new Counter({
+      name: 'ras_payment_alerts_total',
+      help: 'Conditions of payment that an operator has to look at, by kind.',
+      labelNames: ['alert'],
+      registers,
+    }),
     modelCost: new Counter({
       name: 'ras_model_cost_usd_total',
       help: 'Cost of model calls in US dollars, where the model directory quotes a price.',

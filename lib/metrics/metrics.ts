@@ -24,6 +24,10 @@ export interface Metrics {
   modelTokens(model: string, tokens: Readonly<Record<TokenKind, number>>): void;
   /** Null where the model directory quotes no price. */
   modelCost(model: string, costUsd: string | null): void;
+  /** An event of the payment processor: `accepted`, or why it was ignored. */
+  paymentEvent(event: { kind: string; outcome: string }): void;
+  /** A condition of payment that an operator has to look at. */
+  paymentAlert(alert: string): void;
 }
 
 /** `cached` is a part of `input`, `reasoning` a part of `output`. */
@@ -60,6 +64,8 @@ export function createMetrics(): { metrics: Metrics; registry: Registry } {
       for (const [kind, count] of Object.entries(tokens))
         on.modelTokens.inc({ model, kind }, count);
     },
+    paymentEvent: ({ kind, outcome }) => on.paymentEvents.inc({ kind, outcome }),
+    paymentAlert: (alert) => on.paymentAlerts.inc({ alert }),
     modelCost(model, costUsd) {
       // A float will do here: what is billed stands in the usage ledger.
       if (costUsd !== null) on.modelCost.inc({ model }, Number(costUsd));

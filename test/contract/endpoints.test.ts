@@ -23,11 +23,6 @@ const notBuilt: readonly string[] = [
   'GET /v1/model-connections/provider-b/oauth/callback',
   'GET /v1/model-connections/provider-c',
   'POST /v1/model-connections/provider-c/api-key',
-  'GET /v1/billing',
-  'POST /v1/billing/checkout',
-  'POST /v1/billing/portal',
-  'POST /public/business-leads',
-  'POST /webhooks/stripe',
 ];
 
 /** Operations that users of such a service ask for and the contract does not name. */
@@ -165,5 +160,7 @@ function authOf(security: readonly Record<string, string[]>[]): string {
   const schemes = security.flatMap((scheme) => Object.keys(scheme));
   if (schemes.includes('apiKey')) return schemes.includes('session') ? 'key-or-session' : 'key';
   if (schemes.includes('schedulerSecret')) return 'scheduler-secret';
+  if (schemes.includes('stripeSignature')) return 'stripe-signature';
+  if (schemes.includes('uiOrigin')) return 'ui-origin';
   return schemes.includes('session') ? 'session' : (schemes[0] ?? 'none');
 }

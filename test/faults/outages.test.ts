@@ -173,18 +173,30 @@ test(
 
 const POLL = { timeout: 30_000, interval: 200 };
 
-/** Operations that respond without a database: liveness, the document, and the tick, which responds before it begins. */
-const WITHOUT_POSTGRES = new Set(['/health', '/v1/openapi.json', '/internal/scheduler/tick']);
+/**
+ * Operations that respond without a database: liveness, the document, the tick, which responds before it begins, and
+ * those for visitors, who are refused for what they send.
+ */
+const WITHOUT_POSTGRES = new Set([
+  '/health',
+  '/v1/openapi.json',
+  '/internal/scheduler/tick',
+  '/public/business-leads',
+  '/webhooks/stripe',
+]);
 
 function clientFor(auth: (typeof routes)[number]['spec']['auth']): ApiClient {
   switch (auth) {
     case 'none':
+    case 'stripe-signature':
+    case 'ui-origin':
       return new ApiClient(cluster.apiUrls[0]!);
     case 'scheduler-secret':
       return new ApiClient(cluster.apiUrls[0]!, { 'X-Scheduler-Secret': cluster.schedulerSecret });
     case 'key-or-session':
       return key;
     case 'session':
+    case 'org-owner-session':
     case 'project-session':
       return person.session;
   }

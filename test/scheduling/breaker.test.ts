@@ -91,7 +91,7 @@ test('an occurrence that something else holds back does not use up the probe', a
   const { organizationId } = await plantRoutine(database, { nextRunAt: NOON });
   await execute(
     database,
-    sql`insert into monthly_runs (organization_id, month, runs) values (${organizationId}, '2026-03-01', 100)`,
+    sql`insert into period_runs (organization_id, period_start, runs) values (${organizationId}, '2026-03-01Z', 100)`,
   );
   await open(-1);
   const free = { planRule: { billingConfigured: true, defaultPlan: 'scale' as const } };

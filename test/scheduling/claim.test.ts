@@ -74,7 +74,7 @@ test(
     expect(left).toEqual({ due: 0 });
     const allowance = await row(
       database,
-      sql`select runs from monthly_runs where organization_id = ${first!.organizationId}`,
+      sql`select runs from period_runs where organization_id = ${first!.organizationId}`,
     );
     expect(allowance).toEqual({ runs: 900 });
   },
@@ -194,7 +194,7 @@ test('when the allowance of the month is used up the rest is skipped, and nothin
   expect(reasons).toEqual([{ reason: 'allowance_exceeded' }]);
   const used = await row(
     database,
-    sql`select runs from monthly_runs where organization_id = ${organizationId}`,
+    sql`select runs from period_runs where organization_id = ${organizationId}`,
   );
   expect(used).toEqual({ runs: 100 });
 });

@@ -10,15 +10,16 @@ const corpus = await readCorpus();
 
 const CANCELLED = ['WORKFLOW_EXECUTION_CANCEL_REQUESTED', 'ACTIVITY_TASK_CANCEL_REQUESTED'];
 const TICK = ['tick', 'dispatch', 'TIMER_STARTED', 'TIMER_FIRED'];
-const PARTS = ['dispatch', 'startDeliveries', 'expireQueued', 'sweepRuns', 'keepHouse'];
-const TICK_WITH_PARTS = ['claimDue', ...PARTS, 'TIMER_STARTED', 'TIMER_FIRED'];
-const TICK_WITH_RETENTION = [
-  'claimDue',
-  ...PARTS,
+const PARTS = [
+  'dispatch',
+  'startDeliveries',
+  'expireQueued',
+  'sweepRuns',
+  'keepHouse',
   'applyRetention',
-  'TIMER_STARTED',
-  'TIMER_FIRED',
+  'syncPayments',
 ];
+const TICK_WITH_PARTS = ['claimDue', ...PARTS, 'TIMER_STARTED', 'TIMER_FIRED'];
 const PATCHED = ['MARKER_RECORDED', 'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES'];
 const COMPLETED = 'WORKFLOW_EXECUTION_COMPLETED';
 
@@ -47,18 +48,11 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
     ...TICK_WITH_PARTS,
     'WORKFLOW_EXECUTION_CONTINUED_AS_NEW',
   ],
-  'scheduler-with-retention': [
-    ...PATCHED,
-    ...PATCHED,
-    ...TICK_WITH_RETENTION,
-    ...TICK_WITH_RETENTION,
-    'WORKFLOW_EXECUTION_CONTINUED_AS_NEW',
-  ],
   'webhook-delivered': ['attemptDelivery', COMPLETED],
 };
 
 /** Ways of released code that the code of today no longer begins. */
-const FORMER = ['run-never-begun', 'scheduler-continued', 'scheduler-with-parts'];
+const FORMER = ['run-never-begun', 'scheduler-continued'];
 
 test('the corpus holds a history of every way that a workflow can go', () => {
   const ways = corpus.map(({ name, history }) => [name, wayOf(history)]);

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { submitLead } from '#core/leads/index.ts';
+import { nameOf } from '../http/schemas.ts';
+import { route } from '../route.ts';
+
+export const submitBusinessLead = route({
+  method: 'POST',
+  path: '/public/business-leads',
+  id: 'submitBusinessLead',
+  tag: 'Operations',
+  summary: 'Send a business enquiry',
+  description:
+    'From a page of the user interface only. At most 5 an hour from one address and 200 an hour in all. The response is the same whether the enquiry is kept or taken for a robot.',
+  auth: 'ui-origin',
+  body: z
+    .strictObject({
+      name: nameOf(100),
+      email: z.email().max(254),
+      company: nameOf(200),
+      message: z.string().trim().min(10).max(5_000),
+      // A field that no person sees; whatever fills it in is a robot.
+      website: z.string().max(300).optional().meta({ description: 'Leave this empty.' }),
+    })
+    .meta({ id: 'BusinessLead' }),
+  success: {
+    status: 202,
+    data: z.strictObject({ accepted: z.literal(true) }).meta({ id: 'BusinessLeadAccepted' }),
+    description: 'Accepted.',
+  },
+  errors: ['origin_not_allowed', 'rate_limited'],
+}).to(async ({ access, body: { website, ...lead }, deps }) => {
+  await submitLead(deps.database, {
+    ...lead,
+    isRobot: website !== undefined && website !== '',
+    clientAddress: access.clientAddress,
+  });
+  return { data: { accepted: true } };
+});

@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import {
+  beginCheckout,
+  checkoutBarrier,
+  PAID_PLANS,
+  PLANS,
+  readBilling,
+  requestSync,
+  syncWithin,
+  visitPortal,
+  type BillingSummary,
+} from '#core/billing/index.ts';
+import type { Deps } from '../deps.ts';
+import { timestamp } from '../http/schemas.ts';
+import { route, type Route } from '../route.ts';
+
+const tag = 'Billing';
+
+/** How long reading waits for news of the processor when it is asked to refresh. */
+const REFRESH_MS = 5_000;
+
+const planName = z.enum(['free', ...PAID_PLANS]);
+const allowances = z.strictObject({
+  activeRoutines: z.number().int(),
+  runs: z.number().int().meta({ description: 'Runs in a period.' }),
+  runsAtATime: z.number().int().meta({ description: 'Counts where plans are paid for.' }),
+  apiWrites: z.boolean().meta({ description: 'Whether API keys may write.' }),
+});
+
+const billing = z
+  .strictObject({
+    plan: planName.meta({ description: 'The plan that counts now.' }),
+    source: z.enum(['self_hosted', 'subscription', 'none']),
+    status: z.string().nullable().meta({
+      description: 'Of the subscription, in the words of the payment processor.',
+      example: 'active',
+    }),
+    subscription: z
+      .strictObject({
+        plan: z.enum(PAID_PLANS).nullable(),
+        priceCents: z.number().int().nullable(),
+        currency: z.string().nullable(),
+        interval: z.string().nullable(),
+        startedAt: timestamp,
+        cancelsAt: timestamp.nullable(),
+      })
+      .nullable(),
+    period: z.strictObject({
+      start: timestamp,
+      end: timestamp,
+      kind: z.enum(['subscription', 'month']),
+    }),
+    allowances,
+    usage: z.strictObject({ activeRoutines: z.number().int(), runs: z.number().int() }),
+    attention: z
+      .strictObject({ code: z.literal('payment_failed'), until: timestamp.nullable() })
+      .nullable()
+      .meta({ description: 'A payment that failed, and until when access lasts all the same.' }),
+    isOwner: z.boolean(),
+    checkout: z.strictObject({ available: z.boolean(), reason: z.string().nullable() }),
+    portal: z.strictObject({ available: z.boolean() }),
+    plans: z.array(
+      z.strictObject({
+        plan: planName,
+        priceCents: z.number().int(),
+        currency: z.literal('usd'),
+        allowances,
+      }),
+    ),
+    syncedAt: timestamp.nullable().meta({
+      description: 'When the payment processor was last asked.',
+    }),
+  })
+  .meta({ id: 'Billing' });
+
+const readBillingSummary = route({
+  method: 'GET',
+  path: '/v1/billing',
+  id: 'readBillingSummary',
+  tag,
+  summary: 'Read plan, period, allowances and usage',
+  description:
+    'With `refresh=true` the payment processor is asked first, as after a return from its pages. Being led back from there grants nothing.',
+  auth: 'project-session',
+  query: z.strictObject({
+    refresh: z.enum(['true', 'false']).default('false').meta({
+      description: 'Ask the payment processor first, for at most five seconds.',
+    }),
+  }),
+  success: { status: 200, data: billing, description: 'The billing of the active organization.' },
+}).to(async ({ access, query, deps }) => {
+  const { organizationId, actor } = access;
+  const { database, payment, planRule } = deps;
+  const { processor, watch } = payment;
+  if (query.refresh === 'true' && processor !== undefined) {
+    await requestSync(database, organizationId);
+    await syncWithin({ database, processor, watch }, organizationId, REFRESH_MS);
+  }
+  const summary = await readBilling(database, planRule, organizationId);
+  return { data: present(summary, deps, actor.role === 'owner') };
+});
+
+const startCheckout = route({
+  method: 'POST',
+  path: '/v1/billing/checkout',
+  id: 'startCheckout',
+  tag,
+  summary: 'Begin a checkout on the page of the payment processor',
+  description:
+    'An organization that has a subscription is led to the portal instead. `entrypoint` names the page to return to; an unknown one leads to the page on billing.',
+  auth: 'org-owner-session',
+  body: z
+    .strictObject({
+      plan: z.enum(PAID_PLANS),
+      entrypoint: z
+        .string()
+        .regex(/^[a-z][a-z0-9_-]{0,49}$/)
+        .meta({ example: 'billing' }),
+    })
+    .meta({ id: 'StartCheckout' }),
+  success: {
+    status: 200,
+    data: z
+      .strictObject({ url: z.url(), kind: z.enum(['checkout', 'portal']) })
+      .meta({ id: 'Checkout' }),
+    description: 'Where to send the browser.',
+  },
+  errors: ['checkout_disabled', 'provider_error'],
+}).to(async ({ access, body, deps: { database, payment } }) => {
+  const { organizationId, actor } = access;
+  const input = { ...body, organizationId, userId: actor.userId };
+  return { data: await beginCheckout({ database, ...payment }, input) };
+});
+
+const openBillingPortal = route({
+  method: 'POST',
+  path: '/v1/billing/portal',
+  id: 'openBillingPortal',
+  tag,
+  summary: 'Open the portal of the payment processor',
+  description: 'To change or cancel a subscription, its means of payment and its addresses.',
+  auth: 'org-owner-session',
+  success: {
+    status: 200,
+    data: z.strictObject({ url: z.url() }).meta({ id: 'BillingPortal' }),
+    description: 'Where to send the browser, soon.',
+  },
+  errors: ['billing_account_missing', 'provider_error'],
+}).to(async ({ access, deps: { database, payment } }) => ({
+  data: { url: await visitPortal({ database, ...payment }, access.organizationId) },
+}));
+
+export const billingRoutes: readonly Route[] = [
+  readBillingSummary,
+  startCheckout,
+  openBillingPortal,
+];
+
+function present(summary: BillingSummary, { payment }: Deps, isOwner: boolean) {
+  const { plan, source, status, subscription, usage, attention, isCustomer, syncedAt } = summary;
+  const barrier = checkoutBarrier(payment);
+  return {
+    plan,
+    source,
+    status,
+    subscription: subscription === undefined ? null : presentSubscription(subscription),
+    period: {
+      start: usage.start.toISOString(),
+      end: usage.end.toISOString(),
+      kind: usage.kind,
+    },
+    allowances: allowancesOf(plan),
+    usage: { activeRoutines: usage.activeRoutines, runs: usage.runs },
+    attention: attention && { ...attention, until: attention.until?.toISOString() ?? null },
+    isOwner,
+    checkout: { available: barrier === undefined, reason: barrier ?? null },
+    portal: { available: payment.processor !== undefined && isCustomer },
+    plans: (['free', ...PAID_PLANS] as const).map((name) => ({
+      plan: name,
+      priceCents: PLANS[name].priceCents,
+      currency: 'usd' as const,
+      allowances: allowancesOf(name),
+    })),
+    syncedAt: syncedAt?.toISOString() ?? null,
+  };
+}
+
+function presentSubscription({
+  plan,
+  priceCents,
+  currency,
+  interval,
+  startedAt,
+  cancelsAt,
+}: NonNullable<BillingSummary['subscription']>) {
+  return {
+    plan,
+    priceCents,
+    currency,
+    interval,
+    startedAt: startedAt.toISOString(),
+    cancelsAt: cancelsAt?.toISOString() ?? null,
+  };
+}
+
+function allowancesOf(plan: keyof typeof PLANS) {
+  const { activeRoutines, runsPerPeriod: runs, runsAtATime, apiWrites } = PLANS[plan];
+  return { activeRoutines, runs, runsAtATime, apiWrites };
+}

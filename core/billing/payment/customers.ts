@@ -1,0 +1,95 @@
+import { execute, row, rows, sql, type Database, type Db } from '#lib/database/index.ts';
+import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
+
+export interface CustomerDeps {
+  readonly database: Database;
+  readonly processor: Processor;
+  readonly watch: PaymentWatch;
+}
+
+/** Returns the processor's id of an organization's customer; undefined before there is one. */
+export async function findCustomer(db: Db, organizationId: string): Promise<string | undefined> {
+  const found = await row<{ customerId: string | null }>(
+    db,
+    sql`select customer_id as "customerId" from billing_customers where organization_id = ${organizationId}`,
+  );
+  return found?.customerId ?? undefined;
+}
+
+/**
+ * Returns the customer of an organization, made when it is first needed. It is stored before anything else is asked of
+ * the processor. The processor keeps the first response to an idempotency key, errors included, so each attempt that
+ * failed has used up its key; one that was cut off is repeated under the same.
+ * @throws {AppError} as `callProcessor`
+ */
+export async function ensureCustomer(
+  { database, processor, watch }: CustomerDeps,
+  organizationId: string,
+): Promise<string> {
+  const known = await row<{ customerId: string | null; attempt: number }>(
+    database,
+    sql`
+      insert into billing_customers as c (organization_id, livemode) values (${organizationId}, ${processor.livemode})
+      on conflict (organization_id) do update set livemode = c.livemode
+      returning customer_id as "customerId", creation_attempt as attempt
+    `,
+  );
+  if (known?.customerId != null) return known.customerId;
+  const attempt = known?.attempt ?? 1;
+  let created;
+  try {
+    created = await callProcessor(watch, () =>
+      processor.stripe.customers.create(
+        { metadata: { organization: organizationId } },
+        { idempotencyKey: `customer:${organizationId}:${attempt}` },
+      ),
+    );
+  } catch (error) {
+    await execute(
+      database,
+      sql`
+        update billing_customers set creation_attempt = creation_attempt + 1
+        where organization_id = ${organizationId} and creation_attempt = ${attempt}
+      `,
+    );
+    throw error;
+  }
+  const stored = await row<{ customerId: string }>(
+    database,
+    sql`
+      update billing_customers set customer_id = coalesce(customer_id, ${created.id})
+      where organization_id = ${organizationId} returning customer_id as "customerId"
+    `,
+  );
+  if (stored === undefined) throw new Error('a customer of an organization that is gone');
+  return stored.customerId;
+}
+
+/** Lists the organizations that are customers. */
+export async function listCustomers(db: Db): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    db,
+    sql`select organization_id as id from billing_customers where customer_id is not null order by organization_id`,
+  );
+  return found.map(({ id }) => id);
+}
+
+/** The age in seconds of the oldest request that no sync has met, as an SQL expression; 0 when there is none. */
+export const oldestUnsynced = sql`coalesce((
+  select extract(epoch from now() - min(requested_at)) from billing_customers
+  where sync_requested > sync_done and customer_id is not null
+), 0)::float8`;
+
+/** Asks for a sync of one organization; nothing happens when it is no customer. */
+export async function requestSync(db: Db, organizationId: string): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update billing_customers set ${requested} where organization_id = ${organizationId} and customer_id is not null
+    `,
+  );
+}
+
+/** Assigns that a customer's subscriptions have to be listed again. */
+export const requested = sql`sync_requested = sync_requested + 1,
+  requested_at = case when sync_requested > sync_done then requested_at else now() end, next_attempt_at = now()`;

@@ -1,0 +1,107 @@
+import type Stripe from 'stripe';
+import { row, sql, transaction, type Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { requested } from './customers.ts';
+import { raise, type PaymentWatch, type Processor } from './processor.ts';
+
+/** The kinds of events that the endpoint accepts. All of them mean the same: list the customer's subscriptions again. */
+export const EVENT_KINDS = [
+  'checkout.session.completed',
+  'customer.subscription.created',
+  'customer.subscription.updated',
+  'customer.subscription.deleted',
+  'invoice.paid',
+  'invoice.payment_failed',
+  'invoice.payment_action_required',
+] as const;
+
+const ACCEPTED: ReadonlySet<string> = new Set(EVENT_KINDS);
+
+export type PaymentEvent = Stripe.Event;
+
+/** How long a signature counts, and how far the processor's clock may be ahead of ours. */
+const TOLERANCE_SECONDS = 300;
+
+/**
+ * Verifies the signature of a payment event over its raw body.
+ * @throws {AppError} `invalid_signature` for any fault, also when no processor is configured
+ * @see https://docs.stripe.com/webhooks/signature
+ */
+export function verifyEvent(
+  processor: Processor | undefined,
+  { body, signature }: { body: Buffer; signature: string },
+): PaymentEvent {
+  if (processor === undefined) throw new AppError('invalid_signature');
+  try {
+    const { stripe, webhookSecret } = processor;
+    // The library takes signatures of any later date; one of tomorrow could be replayed until then.
+    const signedAt = Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(signature)?.[1]);
+    if (!(signedAt * 1_000 < Date.now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');
+    return stripe.webhooks.constructEvent(body, signature, webhookSecret, TOLERANCE_SECONDS);
+  } catch {
+    throw new AppError('invalid_signature');
+  }
+}
+
+export interface EventDeps {
+  readonly database: Database;
+  readonly processor: Processor;
+  readonly watch: PaymentWatch;
+}
+
+/**
+ * Records a verified event. Of its payload only the customer is used, and only to ask for a sync, so neither its order
+ * nor its age nor what it claims matters. The event's id and the request for the sync are one transaction.
+ * @returns the organization to sync; undefined for an event that is a repetition or none of ours
+ */
+export async function recordEvent(
+  deps: EventDeps,
+  event: PaymentEvent,
+): Promise<string | undefined> {
+  const { database, processor, watch } = deps;
+  const ignored = (why: string) => {
+    watch.metrics.paymentEvent({
+      kind: ACCEPTED.has(event.type) ? event.type : 'other',
+      outcome: why,
+    });
+    return undefined;
+  };
+  if (!ACCEPTED.has(event.type)) return ignored('other_kind');
+  if (event.livemode !== processor.livemode) return ignored('other_mode');
+  const customer = customerOf(event);
+  const outcome = await transaction(database, async (tx) => {
+    const fresh = await row(
+      tx,
+      sql`
+        insert into payment_events (id, kind) values (${event.id}, ${event.type})
+        on conflict do nothing returning id
+      `,
+    );
+    if (fresh === undefined) return 'repeated';
+    return row<{ organizationId: string }>(
+      tx,
+      sql`
+        update billing_customers set ${requested}
+        where customer_id = ${customer ?? null} and livemode = ${event.livemode}
+        returning organization_id as "organizationId"
+      `,
+    );
+  });
+  if (outcome === 'repeated') return ignored('repeated');
+  if (outcome === undefined) {
+    if (event.type.startsWith('customer.subscription.') && event.livemode) {
+      raise(watch, 'unknown_customer', { event: event.id });
+    }
+    return ignored('unknown_customer');
+  }
+  watch.metrics.paymentEvent({ kind: event.type, outcome: 'accepted' });
+  return outcome.organizationId;
+}
+
+function customerOf({ data }: PaymentEvent): string | undefined {
+  const object: object = data.object;
+  const customer: unknown = 'customer' in object ? object.customer : undefined;
+  if (typeof customer === 'string') return customer;
+  if (typeof customer !== 'object' || customer === null || !('id' in customer)) return undefined;
+  return typeof customer.id === 'string' ? customer.id : undefined;
+}

@@ -1,0 +1,12 @@
+export { beginCheckout, checkoutBarrier } from './checkout.ts';
+export { priceFaults, reportPriceFaults } from './configuration.ts';
+export { listCustomers, oldestUnsynced, requestSync } from './customers.ts';
+export { EVENT_KINDS, recordEvent, verifyEvent, type PaymentEvent } from './events.ts';
+export { createPayment, type Payment } from './payment.ts';
+export { visitPortal } from './portal.ts';
+export { PAID_PLANS } from './prices.ts';
+export { connectProcessor, type Processor } from './processor.ts';
+export { fetchMissedEvents, keepPaymentsInStep, reconcilePayments } from './reconcile.ts';
+export { setUpProcessor } from './setup.ts';
+export { readBilling, type BillingSummary } from './summary.ts';
+export { syncOrganization, syncWithin } from './sync.ts';

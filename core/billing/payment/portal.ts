@@ -1,0 +1,72 @@
+import { AppError } from '#lib/errors.ts';
+import type { Db } from '#lib/database/index.ts';
+import { findCustomer } from './customers.ts';
+import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
+import { returnAddresses } from './return-paths.ts';
+
+interface PortalDeps {
+  readonly processor: Processor;
+  readonly watch: PaymentWatch;
+}
+
+export interface PortalVisit {
+  readonly customer: string;
+  /** Where the portal leads back to. */
+  readonly back: string;
+  /** A change of the subscription to confirm at once. */
+  readonly update?: {
+    readonly subscription: string;
+    readonly item: string;
+    readonly price: string;
+  };
+}
+
+/** Opens the processor's portal and returns its short-lived address. @throws {AppError} as `callProcessor` */
+export async function openPortal(
+  { processor, watch }: PortalDeps,
+  { customer, back, update }: PortalVisit,
+): Promise<string> {
+  const session = await callProcessor(watch, () =>
+    processor.stripe.billingPortal.sessions.create({
+      customer,
+      return_url: back,
+      ...(processor.portalConfiguration === undefined
+        ? {}
+        : { configuration: processor.portalConfiguration }),
+      ...(update === undefined
+        ? {}
+        : {
+            flow_data: {
+              type: 'subscription_update_confirm' as const,
+              subscription_update_confirm: {
+                subscription: update.subscription,
+                items: [{ id: update.item, price: update.price, quantity: 1 }],
+              },
+            },
+          }),
+    }),
+  );
+  return session.url;
+}
+
+/**
+ * Opens the portal of an organization. It depends on no launch switch: whoever pays must be able to leave.
+ * @throws {AppError} `billing_account_missing` when the organization was never a customer, and as `callProcessor`
+ */
+export async function visitPortal(
+  deps: {
+    readonly database: Db;
+    readonly processor: Processor | undefined;
+    readonly watch: PaymentWatch;
+    readonly uiOrigin: string;
+  },
+  organizationId: string,
+): Promise<string> {
+  const { database, processor, watch, uiOrigin } = deps;
+  const customer = await findCustomer(database, organizationId);
+  if (processor === undefined || customer === undefined) {
+    throw new AppError('billing_account_missing');
+  }
+  const { back } = returnAddresses(uiOrigin, 'billing');
+  return openPortal({ processor, watch }, { customer, back });
+}

@@ -1,0 +1,114 @@
+import Stripe from 'stripe';
+import { AppError } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
+import type { PriceList } from './prices.ts';
+
+export interface ProcessorSettings {
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+  readonly prices: PriceList;
+  /** Days for which a failed payment keeps its access, from the invoice that failed. */
+  readonly graceDays: number;
+  /** The portal's configuration; without one, the processor's default. */
+  readonly portalConfiguration: string | undefined;
+  /** Origin of a processor on this machine, for local use and tests. */
+  readonly apiUrl: string | undefined;
+}
+
+/** The payment processor, as configured. */
+export interface Processor extends Pick<
+  ProcessorSettings,
+  'webhookSecret' | 'prices' | 'graceDays' | 'portalConfiguration'
+> {
+  readonly stripe: Stripe;
+  /** Whether it moves real money; objects of the other mode are never mixed in. */
+  readonly livemode: boolean;
+}
+
+/** What watches over payments: errors that only an operator can mend are counted and logged. */
+export interface PaymentWatch {
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export function createProcessor(settings: ProcessorSettings): Processor {
+  const { secretKey, apiUrl } = settings;
+  return {
+    ...settings,
+    livemode: /^[rs]k_live_/.test(secretKey),
+    stripe: connectProcessor(secretKey, apiUrl),
+  };
+}
+
+/** Makes the client of the processor; `apiUrl` is the origin of one on this machine. */
+export function connectProcessor(secretKey: string, apiUrl: string | undefined): Stripe {
+  return new Stripe(secretKey, {
+    // The defaults are 80 s and one retry, which a caller does not wait for.
+    timeout: 10_000,
+    maxNetworkRetries: 2,
+    telemetry: false,
+    ...(apiUrl === undefined ? {} : addressOf(new URL(apiUrl))),
+  });
+}
+
+function addressOf({ hostname, port, protocol }: URL) {
+  return {
+    host: hostname,
+    ...(port === '' ? {} : { port }),
+    protocol: protocol === 'http:' ? ('http' as const) : ('https' as const),
+  };
+}
+
+/**
+ * Calls the processor, and turns its errors into those that a caller may see. Its own words may hold ids and addresses,
+ * so they are passed to nobody.
+ * @throws {AppError} `service_unavailable` when it cannot be reached or asks to slow down, else `provider_error`
+ */
+export async function callProcessor<T>(watch: PaymentWatch, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    const { type, code, requestId } = error;
+    if (isRefusal(error)) {
+      raise(watch, 'authentication', { type, code, requestId });
+    } else {
+      watch.log.warn({ type, code, requestId }, 'the payment processor reported an error');
+    }
+    throw isPassing(error)
+      ? new AppError('service_unavailable', 'Payment is not available just now; try again.', {
+          'Retry-After': '10',
+        })
+      : new AppError('provider_error', 'The payment processor did not accept the request.');
+  }
+}
+
+/** Tells whether the same request may succeed a little later. */
+function isPassing(error: InstanceType<typeof Stripe.errors.StripeError>): boolean {
+  return (
+    error instanceof Stripe.errors.StripeConnectionError ||
+    error instanceof Stripe.errors.StripeRateLimitError
+  );
+}
+
+/** Tells whether our own key was refused. */
+function isRefusal(error: InstanceType<typeof Stripe.errors.StripeError>): boolean {
+  return (
+    error instanceof Stripe.errors.StripeAuthenticationError ||
+    error instanceof Stripe.errors.StripePermissionError
+  );
+}
+
+/** Conditions of payment that an operator has to look at. */
+export type PaymentAlert =
+  | 'authentication'
+  | 'unknown_customer'
+  | 'unknown_price'
+  | 'several_subscriptions';
+
+/** Counts and logs a condition that an operator has to look at. */
+export function raise({ log, metrics }: PaymentWatch, alert: PaymentAlert, facts: object): void {
+  metrics.paymentAlert(alert);
+  log.error({ alert, ...facts }, 'payment needs an operator');
+}

@@ -1,0 +1,112 @@
+import { execute, rows, sql, type Database, type Db } from '#lib/database/index.ts';
+import { EVENT_KINDS, recordEvent } from './events.ts';
+import type { Payment } from './payment.ts';
+import { callProcessor } from './processor.ts';
+import { syncOrganization, type SyncDeps } from './sync.ts';
+
+/** Customers that one reconciliation syncs; the next goes on with the longest waiting. */
+const BATCH = 50;
+
+/** Stripe keeps events for thirty days; what is older than the last look by a day has been looked at before. */
+const EVENTS_BACK_SECONDS = 26 * 3_600;
+
+/** The minute of each hour at which events are asked for. */
+const EVENTS_MINUTE = 17;
+
+/** The scheduler's part: reconciles each minute, and asks for missed events each hour. Nothing where nobody pays. */
+export async function keepPaymentsInStep(
+  { database, payment }: { readonly database: Database; readonly payment: Payment },
+  signal: AbortSignal,
+): Promise<void> {
+  const { processor, watch } = payment;
+  if (processor === undefined) return;
+  const deps = { database, processor, watch };
+  if (new Date().getUTCMinutes() === EVENTS_MINUTE) await fetchMissedEvents(deps);
+  await reconcilePayments(deps, signal);
+}
+
+/**
+ * Makes good whatever an event should have brought and did not: syncs customers with an open request, whose period has
+ * ended, who have a checkout under way, or who have not been looked at for six hours. One that fails does not stop the
+ * others.
+ * @returns how many were synced
+ */
+export async function reconcilePayments(deps: SyncDeps, signal: AbortSignal): Promise<number> {
+  let synced = 0;
+  for (const organizationId of await dueForSync(deps.database)) {
+    if (signal.aborted) break;
+    try {
+      if (await syncOrganization(deps, organizationId)) synced += 1;
+    } catch (err) {
+      deps.watch.log.warn({ err, organizationId }, 'a sync with the payment processor failed');
+    }
+  }
+  if (!signal.aborted) await closeCheckouts(deps);
+  return synced;
+}
+
+async function dueForSync(db: Db): Promise<string[]> {
+  const due = await rows<{ id: string }>(
+    db,
+    sql`
+      select c.organization_id as id from billing_customers c
+      join organizations o on o.id = c.organization_id
+      where c.customer_id is not null and (c.next_attempt_at is null or c.next_attempt_at <= now())
+        and (
+          c.sync_requested > c.sync_done
+          or c.synced_at is null or c.synced_at < now() - interval '6 hours'
+          or (o.period_end <= now() and c.synced_at < o.period_end)
+          or (c.synced_at < now() - interval '1 minute' and exists (
+            select from billing_checkouts k where k.organization_id = c.organization_id
+              and k.closed_at is null and k.created_at < now() - interval '1 minute'))
+        )
+      order by c.sync_requested > c.sync_done desc, c.synced_at nulls first
+      limit ${BATCH}
+    `,
+  );
+  return due.map(({ id }) => id);
+}
+
+/** Notes checkouts that are over, so that nobody waits for them any longer. */
+async function closeCheckouts({ database, processor, watch }: SyncDeps): Promise<void> {
+  await execute(
+    database,
+    sql`update billing_checkouts set closed_at = now() where closed_at is null and expires_at < now()`,
+  );
+  const open = await rows<{ id: string }>(
+    database,
+    sql`
+      select session_id as id from billing_checkouts
+      where closed_at is null and created_at < now() - interval '1 minute'
+      order by created_at limit ${BATCH}
+    `,
+  );
+  for (const { id } of open) {
+    try {
+      const { status } = await callProcessor(watch, () =>
+        processor.stripe.checkout.sessions.retrieve(id),
+      );
+      if (status === 'open') continue;
+      await execute(
+        database,
+        sql`update billing_checkouts set closed_at = now() where session_id = ${id}`,
+      );
+    } catch (err) {
+      watch.log.warn({ err }, 'a checkout could not be looked at');
+    }
+  }
+}
+
+/** Asks for the events of the last day, and takes those that never arrived as if they had. */
+export async function fetchMissedEvents(deps: SyncDeps): Promise<number> {
+  const { processor, watch } = deps;
+  const since = Math.floor(Date.now() / 1_000) - EVENTS_BACK_SECONDS;
+  const events = await callProcessor(watch, () =>
+    processor.stripe.events
+      .list({ types: [...EVENT_KINDS], created: { gte: since }, limit: 100 })
+      .autoPagingToArray({ limit: 10_000 }),
+  );
+  let missed = 0;
+  for (const event of events) if ((await recordEvent(deps, event)) !== undefined) missed += 1;
+  return missed;
+}

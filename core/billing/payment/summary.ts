@@ -1,0 +1,72 @@
+import { row, sql, type Db } from '#lib/database/index.ts';
+import { readUsage, type PeriodUsage } from '../allowances.ts';
+import { effectivePlan, type Plan, type PlanRule } from '../plans.ts';
+import { listSubscriptions } from './store.ts';
+import type { Subscription } from './subscription.ts';
+
+/** What an organization pays for, has used and has to look at. */
+export interface BillingSummary {
+  readonly plan: Plan;
+  /** Where the plan comes from: the operator, a subscription, or nothing, which is the free plan. */
+  readonly source: 'self_hosted' | 'subscription' | 'none';
+  /** The subscription's state in the processor's words; null without one. */
+  readonly status: string | null;
+  readonly subscription: Subscription | undefined;
+  readonly usage: PeriodUsage;
+  /** A payment that failed, and until when access lasts all the same. */
+  readonly attention: { readonly code: 'payment_failed'; readonly until: Date | null } | null;
+  readonly isCustomer: boolean;
+  readonly syncedAt: Date | null;
+}
+
+interface Stored {
+  readonly paidPlan: Plan | null;
+  readonly isCustomer: boolean;
+  readonly syncedAt: Date | null;
+}
+
+export async function readBilling(
+  db: Db,
+  rule: PlanRule,
+  organizationId: string,
+): Promise<BillingSummary> {
+  const [stored, subscriptions, usage] = await Promise.all([
+    row<Stored>(
+      db,
+      sql`
+        select case when o.paid_until > now() then o.paid_plan end as "paidPlan",
+          c.customer_id is not null as "isCustomer", c.synced_at as "syncedAt"
+        from organizations o left join billing_customers c on c.organization_id = o.id
+        where o.id = ${organizationId}
+      `,
+    ),
+    listSubscriptions(db, organizationId),
+    readUsage(db, organizationId),
+  ]);
+  const paidPlan = stored?.paidPlan ?? null;
+  const subscription = shown(subscriptions, paidPlan);
+  return {
+    plan: effectivePlan(rule, paidPlan),
+    source: !rule.billingConfigured ? 'self_hosted' : paidPlan === null ? 'none' : 'subscription',
+    status: subscription?.status ?? null,
+    subscription,
+    usage,
+    attention:
+      subscription?.status === 'past_due'
+        ? { code: 'payment_failed', until: subscription.entitledUntil }
+        : null,
+    isCustomer: stored?.isCustomer === true,
+    syncedAt: stored?.syncedAt ?? null,
+  };
+}
+
+/** Chooses the subscription to show: the one whose plan counts, else the newest. */
+function shown(
+  subscriptions: readonly Subscription[],
+  paidPlan: Plan | null,
+): Subscription | undefined {
+  const counting = subscriptions.find(
+    ({ plan, entitledUntil }) => plan === paidPlan && entitledUntil !== null,
+  );
+  return (paidPlan === null ? undefined : counting) ?? subscriptions[0];
+}

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  databaseTime,
+  execute,
+  row,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+} from '#lib/database/index.ts';
+import { paidAccess } from './access.ts';
+import { callProcessor, raise, type PaymentWatch, type Processor } from './processor.ts';
+import { replaceSubscriptions } from './store.ts';
+import { readSubscription, type Subscription } from './subscription.ts';
+
+export interface SyncDeps {
+  readonly database: Database;
+  readonly processor: Processor;
+  readonly watch: PaymentWatch;
+}
+
+/** Outlasts the processor's time-out with its retries; a process that stalls beyond it is fenced off by its token. */
+const LEASE = sql`interval '60 seconds'`;
+
+interface Lease {
+  readonly organizationId: string;
+  readonly customerId: string;
+  readonly token: string;
+  /** What had been requested when the lease was taken. */
+  readonly requested: number;
+}
+
+/**
+ * Makes the stored subscriptions and the paid access of an organization what the processor says they are, again if more
+ * was requested meanwhile. This is the only writer of paid access. No request is made inside a transaction, and what a
+ * process found is written only while it holds the lease.
+ * @returns false when another process is at it or there is no customer
+ * @throws {AppError} as `callProcessor`; it is then tried again by the reconciliation
+ */
+export async function syncOrganization(deps: SyncDeps, organizationId: string): Promise<boolean> {
+  for (;;) {
+    const lease = await takeLease(deps.database, organizationId);
+    if (lease === undefined) return false;
+    let more: boolean;
+    try {
+      more = await replace(deps, lease, await listSubscriptions(deps, lease.customerId));
+    } catch (error) {
+      await giveBack(deps.database, lease);
+      throw error;
+    }
+    if (!more) return true;
+  }
+}
+
+/** Waits for a sync for at most `ms`; one that takes longer goes on, and one that fails is tried again later. */
+export async function syncWithin(
+  deps: SyncDeps,
+  organizationId: string,
+  ms: number,
+): Promise<void> {
+  const controller = new AbortController();
+  const sync = syncOrganization(deps, organizationId).catch((err: unknown) =>
+    deps.watch.log.warn({ err, organizationId }, 'a sync with the payment processor failed'),
+  );
+  const timeout = sleep(ms, undefined, { signal: controller.signal }).catch(() => undefined);
+  await Promise.race([sync, timeout]);
+  controller.abort();
+}
+
+async function takeLease(db: Db, organizationId: string): Promise<Lease | undefined> {
+  return row<Lease>(
+    db,
+    sql`
+      update billing_customers set lease_token = ${randomUUID()}, leased_until = now() + ${LEASE}
+      where organization_id = ${organizationId} and customer_id is not null
+        and (leased_until is null or leased_until < now())
+      returning organization_id as "organizationId", customer_id as "customerId", lease_token as token,
+        sync_requested as requested
+    `,
+  );
+}
+
+/** Lists all subscriptions of a customer, ended ones too, page after page. */
+async function listSubscriptions(
+  { processor, watch }: SyncDeps,
+  customer: string,
+): Promise<Subscription[]> {
+  const found = await callProcessor(watch, () =>
+    processor.stripe.subscriptions
+      .list({ customer, status: 'all', limit: 100, expand: ['data.latest_invoice'] })
+      .autoPagingToArray({ limit: 10_000 }),
+  );
+  const ours = found.filter(({ livemode }) => livemode === processor.livemode);
+  return ours.map((subscription) => readSubscription(processor, subscription));
+}
+
+/** Writes what was listed under the lease; whether more has been requested since it was taken. */
+async function replace(
+  { database, watch }: SyncDeps,
+  lease: Lease,
+  subscriptions: readonly Subscription[],
+): Promise<boolean> {
+  const { organizationId } = lease;
+  const more = await transaction(database, async (tx) => {
+    const held = await row<{ requested: number }>(
+      tx,
+      sql`
+        select sync_requested as requested from billing_customers
+        where organization_id = ${organizationId} and lease_token = ${lease.token} for update
+      `,
+    );
+    // Whoever took the lease over has newer facts.
+    if (held === undefined) return false;
+    await replaceSubscriptions(tx, organizationId, subscriptions);
+    const access = paidAccess(subscriptions, await databaseTime(tx));
+    await execute(
+      tx,
+      sql`
+        update organizations set paid_plan = ${access?.plan ?? null}, paid_until = ${access?.until ?? null},
+          period_start = ${access?.periodStart ?? null}, period_end = ${access?.periodEnd ?? null}
+        where id = ${organizationId}
+      `,
+    );
+    await execute(
+      tx,
+      sql`
+        update billing_customers set sync_done = ${lease.requested}, synced_at = now(), attempts = 0,
+          next_attempt_at = null, lease_token = null, leased_until = null
+        where organization_id = ${organizationId}
+      `,
+    );
+    return held.requested > lease.requested;
+  });
+  lookForFaults(watch, organizationId, subscriptions);
+  return more;
+}
+
+/** Gives the lease back; the reconciliation tries again after a pause that doubles, up to an hour. */
+async function giveBack(db: Db, { organizationId, token }: Lease): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update billing_customers set lease_token = null, leased_until = null, attempts = attempts + 1,
+        next_attempt_at = now() + least(30 * power(2, least(attempts, 10)), 3600) * interval '1 second'
+      where organization_id = ${organizationId} and lease_token = ${token}
+    `,
+  );
+}
+
+const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);
+
+function lookForFaults(
+  watch: PaymentWatch,
+  organizationId: string,
+  subscriptions: readonly Subscription[],
+): void {
+  const live = subscriptions.filter(({ status }) => LIVE.has(status));
+  for (const { id: subscription, plan } of live) {
+    if (plan === null) raise(watch, 'unknown_price', { organizationId, subscription });
+  }
+  if (live.length > 1) raise(watch, 'several_subscriptions', { organizationId });
+}

@@ -1,0 +1,1 @@
+export { submitLead } from './leads.ts';

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto';
+import type { Customer, Invoice, PaymentEvent, Price, Session, Subscription } from './objects.ts';
+
+export const DAY = 86_400;
+
+/** Days after which a payment that failed is tried again; after the last the subscription is given up. */
+const RETRY_DAYS = [3, 8, 15];
+
+/** How the next payments of a customer end. */
+export type Payments = 'succeed' | 'fail';
+
+/** Everything that the processor knows, and a clock of its own that can be set ahead. */
+export class Ledger {
+  readonly products = new Map<
+    string,
+    { id: string; object: 'product'; metadata: Record<string, string> }
+  >();
+  readonly prices = new Map<string, Price>();
+  readonly customers = new Map<string, Customer>();
+  readonly sessions = new Map<string, Session>();
+  readonly subscriptions = new Map<string, Subscription>();
+  readonly portals = new Map<
+    string,
+    { customer: string; back: string; wanted: string | undefined }
+  >();
+  readonly configurations = new Map<string, { id: string; metadata: Record<string, string> }>();
+  readonly events: PaymentEvent[] = [];
+  readonly payments = new Map<string, Payments>();
+  #aheadSeconds = 0;
+  readonly #heard: (event: PaymentEvent) => void;
+
+  constructor(heard: (event: PaymentEvent) => void) {
+    this.#heard = heard;
+  }
+
+  now(): number {
+    return Math.floor(Date.now() / 1_000) + this.#aheadSeconds;
+  }
+
+  /** Completes a checkout: a subscription that is paid for, or that its customer tried in vain to pay. */
+  pay(session: Session, { free = false } = {}): Subscription {
+    const price = this.prices.get(session.price);
+    if (price === undefined || session.status !== 'open') throw new Error('nothing to pay');
+    const subscription = this.subscribe(session.customer, price);
+    session.status = 'complete';
+    session.payment_status = free ? 'no_payment_required' : 'paid';
+    session.subscription = subscription.id;
+    this.emit('checkout.session.completed', session);
+    this.emit('customer.subscription.created', subscription);
+    this.emit('invoice.paid', subscription.latest_invoice);
+    return subscription;
+  }
+
+  subscribe(customer: string, price: Price, start = this.now()): Subscription {
+    const id = newId('sub');
+    const subscription: Subscription = {
+      id,
+      object: 'subscription',
+      customer,
+      created: start,
+      start_date: start,
+      livemode: false,
+      status: 'active',
+      cancel_at: null,
+      cancel_at_period_end: false,
+      items: {
+        object: 'list',
+        has_more: false,
+        data: [
+          {
+            id: newId('si'),
+            object: 'subscription_item',
+            price,
+            current_period_start: start,
+            current_period_end: start + 30 * DAY,
+          },
+        ],
+      },
+      latest_invoice: this.#invoice(customer, id, price, start),
+    };
+    this.subscriptions.set(id, subscription);
+    return subscription;
+  }
+
+  /** Cancels at the end of the period, as the portal does: with `cancel_at` alone. */
+  cancelAtEnd(subscription: Subscription): void {
+    subscription.cancel_at = itemOf(subscription).current_period_end;
+    this.emit('customer.subscription.updated', subscription);
+  }
+
+  /** Changes the price at once; the period stays. */
+  changePrice(subscription: Subscription, price: Price): void {
+    itemOf(subscription).price = price;
+    this.emit('customer.subscription.updated', subscription);
+  }
+
+  /** Sets the clock ahead, day by day: renews, collects, tries again, gives up, ends what was cancelled. */
+  advance(days: number): void {
+    for (let day = 0; day < days; day += 1) {
+      this.#aheadSeconds += DAY;
+      for (const subscription of this.subscriptions.values()) this.#daily(subscription);
+      for (const session of this.sessions.values()) {
+        if (session.status === 'open' && session.expires_at <= this.now())
+          session.status = 'expired';
+      }
+    }
+  }
+
+  emit(type: string, object: unknown): PaymentEvent {
+    const event: PaymentEvent = {
+      id: newId('evt'),
+      object: 'event',
+      type,
+      created: this.now(),
+      livemode: false,
+      // As it is at this moment; what is sent later shows the past.
+      data: { object: structuredClone(object) },
+    };
+    this.events.push(event);
+    this.#heard(event);
+    return event;
+  }
+
+  #daily(subscription: Subscription): void {
+    const item = itemOf(subscription);
+    const now = this.now();
+    if (subscription.status === 'active' && subscription.cancel_at !== null) {
+      if (subscription.cancel_at > now) return;
+      this.#end(subscription);
+    } else if (subscription.status === 'active' && item.current_period_end <= now) {
+      this.#renew(subscription);
+    } else if (subscription.status === 'past_due') {
+      this.#collectAgain(subscription);
+    }
+  }
+
+  #renew(subscription: Subscription): void {
+    const item = itemOf(subscription);
+    item.current_period_start = item.current_period_end;
+    item.current_period_end += 30 * DAY;
+    const { customer, id } = subscription;
+    subscription.latest_invoice = this.#invoice(
+      customer,
+      id,
+      item.price,
+      item.current_period_start,
+    );
+    if (this.payments.get(customer) === 'fail') {
+      subscription.latest_invoice.status = 'open';
+      subscription.status = 'past_due';
+      this.emit('invoice.payment_failed', subscription.latest_invoice);
+    } else {
+      this.emit('invoice.paid', subscription.latest_invoice);
+    }
+    this.emit('customer.subscription.updated', subscription);
+  }
+
+  #collectAgain(subscription: Subscription): void {
+    const { latest_invoice: invoice } = subscription;
+    const age = Math.floor((this.now() - invoice.created) / DAY);
+    if (!RETRY_DAYS.includes(age)) return;
+    invoice.attempt_count += 1;
+    if (this.payments.get(subscription.customer) !== 'fail') {
+      invoice.status = 'paid';
+      subscription.status = 'active';
+      this.emit('invoice.paid', invoice);
+      this.emit('customer.subscription.updated', subscription);
+    } else if (age === RETRY_DAYS.at(-1)) {
+      this.#end(subscription);
+    } else {
+      this.emit('invoice.payment_failed', invoice);
+    }
+  }
+
+  #end(subscription: Subscription): void {
+    subscription.status = 'canceled';
+    this.emit('customer.subscription.deleted', subscription);
+  }
+
+  #invoice(customer: string, subscription: string, price: Price, created: number): Invoice {
+    return {
+      id: newId('in'),
+      object: 'invoice',
+      customer,
+      created,
+      amount_due: price.unit_amount,
+      livemode: false,
+      parent: { subscription_details: { subscription } },
+      status: 'paid',
+      attempt_count: 1,
+    };
+  }
+}
+
+export function itemOf({ items }: Subscription): Subscription['items']['data'][number] {
+  const [item] = items.data;
+  if (item === undefined) throw new Error('a subscription without an item');
+  return item;
+}
+
+export function newId(prefix: string): string {
+  return `${prefix}_${randomBytes(12).toString('hex')}`;
+}

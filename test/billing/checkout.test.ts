@@ -1,0 +1,233 @@
+import { expect } from 'vitest';
+import { row, sql } from '#lib/database/index.ts';
+import { proves } from '#test/support/proves.ts';
+import { signInAgain, signUp } from '#test/support/people.ts';
+import { startService } from '#test/support/service.ts';
+import { customerOf, paidTest, storedAccess, subscribed } from './support.ts';
+
+const test = paidTest();
+
+const PRO = { plan: 'pro', entrypoint: 'pricing' };
+
+test(
+  'a checkout has the price of the plan, our addresses and the promotion codes, and grants nothing',
+  proves('POST /v1/billing/checkout'),
+  async ({ service, processor, ada }) => {
+    const { status, data } = await ada.session.post('/v1/billing/checkout', PRO);
+    expect([status, data.kind]).toEqual([200, 'checkout']);
+    const session = processor.ledger.sessions.get(data.url.split('/').at(-1));
+    expect(session).toMatchObject({
+      price: 'price_pro',
+      success_url: `${service.config.UI_ORIGIN}/pricing?checkout=done`,
+      cancel_url: `${service.config.UI_ORIGIN}/pricing?checkout=cancelled`,
+      form: {
+        allow_promotion_codes: 'true',
+        customer_update: { address: 'auto', name: 'auto' },
+        automatic_tax: { enabled: 'false' },
+      },
+    });
+    // The browser comes back from the success address without a payment.
+    const { data: billing } = await ada.session.get('/v1/billing?refresh=true');
+    expect(billing).toMatchObject({
+      plan: 'free',
+      source: 'none',
+      subscription: null,
+      isOwner: true,
+    });
+    expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
+  },
+);
+
+test('two tabs and two owners get one open checkout, and paying it makes one subscription', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const tab = await signInAgain(service, ada);
+  const responses = await Promise.all(
+    [ada.session, tab, ada.session, tab].map((client) => client.post('/v1/billing/checkout', PRO)),
+  );
+  const urls = new Set(responses.map(({ data }) => data.url));
+  expect(urls.size).toBe(1);
+  const id = [...urls][0].split('/').at(-1);
+  processor.ledger.pay(processor.ledger.sessions.get(id)!);
+  for (const client of [ada.session, tab]) {
+    const { data } = await client.post('/v1/billing/checkout', { ...PRO, plan: 'scale' });
+    expect(data.kind).toBe('portal');
+  }
+  const { customer } = processor.ledger.sessions.get(id)!;
+  const own = [...processor.ledger.subscriptions.values()].filter((s) => s.customer === customer);
+  expect(own).toHaveLength(1);
+});
+
+test('another plan expires the open checkout of the first', async ({ processor, ada }) => {
+  const first = await ada.session.post('/v1/billing/checkout', PRO);
+  const second = await ada.session.post('/v1/billing/checkout', { ...PRO, plan: 'scale' });
+  const stateOf = (url: string) => processor.ledger.sessions.get(url.split('/').at(-1)!)!.status;
+  expect([stateOf(first.data.url), stateOf(second.data.url)]).toEqual(['expired', 'open']);
+});
+
+test('a subscriber is led to the confirmation of the wanted price', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  await subscribed({ service, processor }, ada, 'starter');
+  const { data } = await ada.session.post('/v1/billing/checkout', { ...PRO, plan: 'scale' });
+  const portal = processor.ledger.portals.get(data.url.split('/').at(-1));
+  expect(portal).toMatchObject({ wanted: 'price_scale' });
+  expect(portal?.back).toBe(`${service.config.UI_ORIGIN}/pricing`);
+});
+
+test(
+  'only owners, only sessions, only our origin, and no ids or addresses of the caller',
+  proves('POST /v1/billing/portal'),
+  async ({ service, ada }) => {
+    const key = await ada.key();
+    const elsewhere = ada.session.with({ Origin: 'https://evil.example' });
+    for (const path of ['/v1/billing/checkout', '/v1/billing/portal']) {
+      const body = path.endsWith('portal') ? {} : PRO;
+      expect((await key.post(path, body)).body.error.code).toBe('session_required');
+      expect((await elsewhere.post(path, body)).body.error.code).toBe('origin_not_allowed');
+    }
+    for (const more of [
+      { customer: 'cus_1' },
+      { price: 'price_1' },
+      { successUrl: 'https://evil.example' },
+      { success_url: 'https://evil.example' },
+    ]) {
+      const { status, body } = await ada.session.post('/v1/billing/checkout', { ...PRO, ...more });
+      expect([status, body.error.code]).toEqual([400, 'invalid_request']);
+    }
+    const strange = await ada.session.post('/v1/billing/checkout', {
+      ...PRO,
+      entrypoint: '//evil',
+    });
+    expect(strange.status).toBe(400);
+    await service.deps.database.query(
+      `update memberships set role = 'admin' where organization_id = $1`,
+      [ada.organizationId],
+    );
+    const refused = await ada.session.post('/v1/billing/checkout', PRO);
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'owner_required']);
+    expect((await ada.session.get('/v1/billing')).data.isOwner).toBe(false);
+  },
+);
+
+test('the portal is for customers, whatever the switches say', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const missing = await ada.session.post('/v1/billing/portal');
+  expect([missing.status, missing.body.error.code]).toEqual([409, 'billing_account_missing']);
+  await customerOf(service, ada);
+  const quiet = await service.replica({
+    COMMERCIAL_ACQUISITION_ENABLED: 'false',
+    CHECKOUT_ENABLED: 'false',
+  });
+  try {
+    const there = {
+      headers: { ...ada.session.headers, 'Content-Type': 'application/json' },
+      method: 'POST',
+    };
+    const portal = await fetch(`${quiet.url}/v1/billing/portal`, { ...there, body: '{}' });
+    expect(portal.status).toBe(200);
+    const checkout = await fetch(`${quiet.url}/v1/billing/checkout`, {
+      ...there,
+      body: JSON.stringify(PRO),
+    });
+    expect(checkout.status).toBe(403);
+    expect(await checkout.json()).toMatchObject({
+      error: {
+        code: 'checkout_disabled',
+        message: expect.stringContaining('COMMERCIAL_ACQUISITION_ENABLED'),
+      },
+    });
+  } finally {
+    await quiet.close();
+  }
+  expect(processor.ledger.portals.size).toBeGreaterThan(0);
+});
+
+test(
+  'without a processor there is nothing to buy, and reading says so',
+  proves('GET /v1/billing'),
+  async () => {
+    const service = await startService();
+    try {
+      const person = await signUp(service);
+      const { data } = await person.session.get('/v1/billing');
+      expect(data).toMatchObject({
+        plan: 'scale',
+        source: 'self_hosted',
+        checkout: { available: false },
+        portal: { available: false },
+        period: { kind: 'month' },
+      });
+      const refused = await person.session.post('/v1/billing/checkout', PRO);
+      expect(refused.body.error.code).toBe('checkout_disabled');
+    } finally {
+      await service.close();
+    }
+  },
+);
+
+test('errors of the processor are said in our words', async ({ processor, ada }) => {
+  for (const [fault, status, code] of [
+    [{ name: 'unauthorized' }, 502, 'provider_error'],
+    [{ name: 'error_after' }, 502, 'provider_error'],
+  ] as const) {
+    // One for the request and one for each retry.
+    processor.faults.push(...[1, 2, 3].map(() => ({ of: 'POST customers', kind: fault })));
+    const { status: answered, body } = await ada.session.post('/v1/billing/checkout', PRO);
+    expect([answered, body.error.code]).toEqual([status, code]);
+    expect(JSON.stringify(body)).not.toMatch(/theirs|Invalid API Key|req_/);
+    processor.faults.length = 0;
+  }
+  // The saved error of the first key is not met again.
+  expect((await ada.session.post('/v1/billing/checkout', PRO)).status).toBe(200);
+});
+
+test('a response that is lost leaves one customer and one open checkout', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const before = processor.ledger.customers.size;
+  processor.faults.push({ of: 'POST customers', kind: { name: 'cut_after' } });
+  processor.faults.push({ of: 'POST checkout/sessions', kind: { name: 'cut_after' } });
+  const { status } = await ada.session.post('/v1/billing/checkout', PRO);
+  expect(status).toBe(200);
+  expect(processor.ledger.customers.size).toBe(before + 1);
+  const customer = await customerOf(service, ada);
+  const open = [...processor.ledger.sessions.values()].filter(
+    (session) => session.customer === customer && session.status === 'open',
+  );
+  expect(open).toHaveLength(1);
+});
+
+test('nothing of a payer but ids and amounts is in our database', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { subscription } = await subscribed({ service, processor }, ada);
+  const object = { ...subscription, email: 'payer@secret.example', address: '1 Secret Street' };
+  await processor.send(processor.ledger.emit('customer.subscription.updated', object));
+  const tables = [
+    'billing_customers',
+    'billing_subscriptions',
+    'payment_events',
+    'billing_checkouts',
+  ];
+  for (const table of tables) {
+    const { rows: stored } = await service.deps.database.query(`select * from ${table}`);
+    expect(JSON.stringify(stored)).not.toMatch(/Secret|secret\.example/);
+  }
+  const customer = await row<{ count: number }>(
+    service.deps.database,
+    sql`select count(*) as count from billing_customers where organization_id = ${ada.organizationId}`,
+  );
+  expect(customer).toEqual({ count: 1 });
+});

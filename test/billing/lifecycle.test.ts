@@ -1,0 +1,213 @@
+import { expect } from 'vitest';
+import { reconcilePayments, fetchMissedEvents } from '#core/billing/index.ts';
+import { DAY } from '#dev/payments/ledger.ts';
+import type { PaymentProcessor } from '#dev/payments/server.ts';
+import { proves } from '#test/support/proves.ts';
+import { createRoutine } from '#test/support/routines.ts';
+import type { Service } from '#test/support/service.ts';
+import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
+
+const test = paidTest();
+
+/** Sends everything that has happened since. */
+async function sendSince(processor: PaymentProcessor, from: number): Promise<void> {
+  for (const event of processor.ledger.events.slice(from)) await processor.send(event);
+}
+
+function depsOf({ deps }: Service) {
+  const { database, payment } = deps;
+  return { database, processor: payment.processor!, watch: payment.watch };
+}
+
+function tick(service: Service): Promise<number> {
+  return reconcilePayments(depsOf(service), new AbortController().signal);
+}
+
+test(
+  'pay, upgrade, fail, recover, cancel: the plan follows, and keys write while it allows',
+  proves('402 plan or billing'),
+  async ({ service, processor, ada }) => {
+    const { ledger } = processor;
+    const key = await ada.key();
+    expect((await key.post('/v1/skills', SKILL)).body.error.code).toBe('plan_write_required');
+    const customer = await customerOf(service, ada);
+    const session = [...ledger.sessions.values()].find((s) => s.customer === customer)!;
+    let from = ledger.events.length;
+    const subscription = ledger.pay(session, { free: true });
+    await sendSince(processor, from);
+    expect((await ada.session.get('/v1/billing')).data).toMatchObject({
+      plan: 'starter',
+      status: 'active',
+      period: { kind: 'subscription' },
+    });
+
+    from = ledger.events.length;
+    ledger.changePrice(subscription, priceOf('pro'));
+    await sendSince(processor, from);
+    expect((await key.post('/v1/skills', SKILL)).status).toBe(201);
+
+    from = ledger.events.length;
+    ledger.payments.set(customer, 'fail');
+    ledger.advance(31);
+    await sendSince(processor, from);
+    const { data: late } = await ada.session.get('/v1/billing');
+    expect(late).toMatchObject({
+      plan: 'pro',
+      status: 'past_due',
+      attention: { code: 'payment_failed' },
+    });
+    const graceDays =
+      (Date.parse(late.attention.until) / 1_000 - subscription.latest_invoice.created) / DAY;
+    expect(graceDays).toBe(14);
+
+    from = ledger.events.length;
+    ledger.advance(4);
+    await sendSince(processor, from);
+    const { data: retried } = await ada.session.get('/v1/billing');
+    expect(retried.attention.until).toBe(late.attention.until);
+
+    from = ledger.events.length;
+    ledger.payments.set(customer, 'succeed');
+    ledger.advance(5);
+    await sendSince(processor, from);
+    expect((await ada.session.get('/v1/billing')).data).toMatchObject({
+      status: 'active',
+      attention: null,
+    });
+
+    from = ledger.events.length;
+    ledger.cancelAtEnd(subscription);
+    await sendSince(processor, from);
+    const { data: leaving } = await ada.session.get('/v1/billing');
+    expect(leaving).toMatchObject({ plan: 'pro', subscription: { cancelsAt: expect.any(String) } });
+    expect(await storedAccess(service, ada)).toMatchObject({
+      paid_until: new Date(leaving.subscription.cancelsAt),
+    });
+
+    from = ledger.events.length;
+    ledger.advance(40);
+    await sendSince(processor, from);
+    expect((await ada.session.get('/v1/billing')).data).toMatchObject({
+      plan: 'free',
+      status: 'canceled',
+    });
+    expect((await key.post('/v1/skills', SKILL)).body.error.code).toBe('plan_write_required');
+  },
+);
+
+test('runs are counted by the period of the subscription, and an upgrade keeps the count', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const routineId = await createRoutine(ada.session);
+  await ada.session.post(`/v1/routines/${routineId}/run`);
+  expect((await ada.session.get('/v1/billing')).data.usage).toMatchObject({ runs: 1 });
+  const { subscription } = await subscribed({ service, processor }, ada, 'starter');
+  await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
+  expect((await ada.session.get('/v1/billing')).data.usage).toMatchObject({ runs: 0 });
+  await ada.session.post(`/v1/routines/${routineId}/run`);
+  const from = processor.ledger.events.length;
+  processor.ledger.changePrice(subscription, priceOf('scale'));
+  await sendSince(processor, from);
+  expect((await ada.session.get('/v1/billing')).data).toMatchObject({
+    plan: 'scale',
+    usage: { runs: 1 },
+    allowances: { runs: 200_000 },
+  });
+});
+
+test('the error of a used-up allowance names the plan, the limit and the end of the period', async ({
+  service,
+  ada,
+}) => {
+  const routineId = await createRoutine(ada.session);
+  await ada.session.post(`/v1/routines/${routineId}/run`);
+  await service.deps.database.query(
+    'update period_runs set runs = 100 where organization_id = $1',
+    [ada.organizationId],
+  );
+  const { status, body } = await ada.session.post(`/v1/routines/${routineId}/run`);
+  expect([status, body.error.code]).toEqual([402, 'allowance_exceeded']);
+  expect(body.error.message).toMatch(/free plan allows 100 runs .* until \d{4}-\d\d-01T00:00:00/);
+});
+
+test('after a downgrade what is active stays, and more activations are refused', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { subscription } = await subscribed({ service, processor }, ada, 'starter');
+  await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
+  const ids: string[] = [];
+  for (let index = 0; index < 3; index += 1) ids.push(await createRoutine(ada.session));
+  await service.deps.database.query(
+    `update routines set state = 'active', next_run_at = now() + interval '1 day' where id = any($1)`,
+    [ids],
+  );
+  subscription.status = 'canceled';
+  await processor.send(processor.ledger.emit('customer.subscription.deleted', subscription));
+  const { data } = await ada.session.get('/v1/billing');
+  expect(data).toMatchObject({
+    plan: 'free',
+    usage: { activeRoutines: 3 },
+    allowances: { activeRoutines: 2 },
+  });
+});
+
+test('with the processor away for days, one tick makes good what was missed', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { subscription } = await subscribed({ service, processor }, ada);
+  const event = processor.ledger.emit('customer.subscription.created', subscription);
+  // The event arrives, but the list cannot be had.
+  processor.faults.push(
+    ...[1, 2, 3].map(() => ({ of: 'GET subscriptions', kind: { name: 'cut_after' as const } })),
+  );
+  expect(await processor.send(event)).toBe(200);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
+  expect(await tick(service)).toBe(0);
+  await service.deps.database.query(
+    `update billing_customers set next_attempt_at = now() where organization_id = $1`,
+    [ada.organizationId],
+  );
+  expect(await tick(service)).toBe(1);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
+});
+
+test('a payment of which no event ever arrived is found by the open checkout', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const customer = await customerOf(service, ada);
+  const session = [...processor.ledger.sessions.values()].find((s) => s.customer === customer)!;
+  processor.ledger.pay(session);
+  await service.deps.database.query(
+    `update billing_checkouts set created_at = now() - interval '2 minutes' where organization_id = $1`,
+    [ada.organizationId],
+  );
+  await tick(service);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
+  const { rows } = await service.deps.database.query(
+    'select closed_at from billing_checkouts where organization_id = $1',
+    [ada.organizationId],
+  );
+  expect(rows).toEqual([{ closed_at: expect.any(Date) }]);
+});
+
+test('events that never arrived are fetched, once', async ({ service, processor, ada }) => {
+  const { subscription } = await subscribed({ service, processor }, ada);
+  processor.ledger.emit('customer.subscription.created', subscription);
+  expect(await fetchMissedEvents(depsOf(service))).toBeGreaterThan(0);
+  await tick(service);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
+  expect(await fetchMissedEvents(depsOf(service))).toBe(0);
+});
+
+const SKILL = {
+  name: 'House style',
+  instructions: 'Write short sentences and prefer plain words over long ones.',
+};

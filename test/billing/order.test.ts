@@ -1,0 +1,119 @@
+import { expect } from 'vitest';
+import type { PaymentEvent } from '#dev/payments/objects.ts';
+import { itemOf } from '#dev/payments/ledger.ts';
+import { row, sql } from '#lib/database/index.ts';
+import { signUp } from '#test/support/people.ts';
+import { paidTest, priceOf, storedAccess, subscribed } from './support.ts';
+
+const test = paidTest();
+
+/** Every order of some things. */
+function ordersOf<T>(things: readonly T[]): T[][] {
+  if (things.length < 2) return [[...things]];
+  return things.flatMap((first, at) =>
+    ordersOf(things.filter((_, other) => other !== at)).map((rest) => [first, ...rest]),
+  );
+}
+
+test(
+  'all orders of five events, each sent three times, come to one state',
+  { timeout: 240_000 },
+  async ({ service, processor }) => {
+    const states = new Set<string>();
+    for (const order of ordersOf([0, 1, 2, 3, 4])) {
+      const person = await signUp(service);
+      const { subscription } = await subscribed({ service, processor }, person, 'starter');
+      const first = processor.ledger.events.length;
+      processor.ledger.emit('customer.subscription.created', subscription);
+      processor.ledger.emit('invoice.paid', subscription.latest_invoice);
+      processor.ledger.changePrice(subscription, priceOf('scale'));
+      processor.ledger.emit('invoice.payment_failed', subscription.latest_invoice);
+      processor.ledger.cancelAtEnd(subscription);
+      const events = processor.ledger.events.slice(first);
+      const sent = order.map((at) => events[at]!);
+      for (const event of [...sent, ...sent.toReversed(), ...sent]) await processor.send(event);
+      const state = (await storedAccess(service, person)) as Record<string, Date | string>;
+      states.add(
+        JSON.stringify([
+          state['paid_plan'],
+          Number(state['paid_until']) / 1_000 - itemOf(subscription).current_period_end,
+        ]),
+      );
+    }
+    expect([...states]).toEqual([JSON.stringify(['scale', 0])]);
+  },
+);
+
+test('twenty copies of an event at once are one sync request and one state', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { subscription } = await subscribed({ service, processor }, ada);
+  const event = processor.ledger.emit('customer.subscription.created', subscription);
+  const statuses = await Promise.all(Array.from({ length: 20 }, () => processor.send(event)));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
+  const counters = await row(
+    service.deps.database,
+    sql`select sync_requested, sync_done from billing_customers where organization_id = ${ada.organizationId}`,
+  );
+  expect(counters).toEqual({ sync_requested: 1, sync_done: 1 });
+});
+
+test('an event that comes while a sync is listing makes it list once more', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { subscription } = await subscribed({ service, processor }, ada, 'starter');
+  const created = processor.ledger.emit('customer.subscription.created', subscription);
+  const stale = { object: 'list', has_more: false, data: [structuredClone(subscription)] };
+  // The first listing is slow, and shows the state of before the change.
+  processor.faults.push({ of: 'GET subscriptions', kind: { name: 'stale', body: stale, ms: 500 } });
+  const first = processor.send(created);
+  await expect.poll(() => processor.faults.length).toBe(0);
+  processor.ledger.changePrice(subscription, priceOf('scale'));
+  await Promise.all([first, processor.send(processor.ledger.events.at(-1) as PaymentEvent)]);
+  await expect
+    .poll(() => storedAccess(service, ada))
+    .toMatchObject({ paid_plan: 'scale', paid_until: expect.any(Date) });
+});
+
+test('a process that stalls after listing writes nothing over newer facts', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { subscription } = await subscribed({ service, processor }, ada, 'starter');
+  const stale = { object: 'list', has_more: false, data: [structuredClone(subscription)] };
+  processor.faults.push({
+    of: 'GET subscriptions',
+    kind: { name: 'stale', body: stale, ms: 1_500 },
+  });
+  const stalled = processor.send(
+    processor.ledger.emit('invoice.paid', subscription.latest_invoice),
+  );
+  await expect.poll(() => processor.faults.length).toBe(0);
+  processor.ledger.changePrice(subscription, priceOf('scale'));
+  // Its lease runs out while it is away.
+  await service.deps.database.query(
+    `update billing_customers set leased_until = now() - interval '1 second' where organization_id = $1`,
+    [ada.organizationId],
+  );
+  await processor.send(processor.ledger.events.at(-1) as PaymentEvent);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'scale' });
+  await stalled;
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'scale' });
+});
+
+test('paid access ends by itself when its time is over', async ({ service, processor, ada }) => {
+  const { subscription } = await subscribed({ service, processor }, ada);
+  await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
+  expect((await ada.session.get('/v1/billing')).data.plan).toBe('pro');
+  await service.deps.database.query(`update organizations set paid_until = now() where id = $1`, [
+    ada.organizationId,
+  ]);
+  const { data } = await ada.session.get('/v1/billing');
+  expect(data).toMatchObject({ plan: 'free', source: 'none', period: { kind: 'month' } });
+});

@@ -1,0 +1,84 @@
+import {
+  LOCAL_PRICES,
+  LOCAL_SECRET_KEY,
+  LOCAL_WEBHOOK_SECRET,
+  paymentEnvironment,
+} from '#dev/payments/local.ts';
+import { startPaymentProcessor, type PaymentProcessor } from '#dev/payments/server.ts';
+import type { Price, Subscription } from '#dev/payments/objects.ts';
+import { row, sql } from '#lib/database/index.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { test as base } from 'vitest';
+
+const SWITCHES = { COMMERCIAL_ACQUISITION_ENABLED: 'true', CHECKOUT_ENABLED: 'true' };
+
+/** Tests with a service that is paid for, and the payment processor behind it. */
+export function paidTest(env: Record<string, string> = SWITCHES) {
+  return (
+    base
+      .extend('switches', { scope: 'file' }, env)
+      // oxlint-disable-next-line no-empty-pattern -- vitest reads the names of what a fixture needs from its first parameter
+      .extend('processor', { scope: 'file' }, async ({}, { onCleanup }) => {
+        const processor = await startPaymentProcessor({
+          port: 0,
+          secretKey: LOCAL_SECRET_KEY,
+          endpoint: { url: '', secret: LOCAL_WEBHOOK_SECRET },
+        });
+        processor.delivers = false;
+        for (const price of LOCAL_PRICES) processor.ledger.prices.set(price.id, price);
+        onCleanup(() => processor.stop());
+        return processor;
+      })
+      .extend('service', { scope: 'file' }, async ({ processor, switches }, { onCleanup }) => {
+        const service = await startService({
+          env: { ...paymentEnvironment(processor.url), TRUSTED_PROXY_HOPS: '1', ...switches },
+        });
+        processor.endpoint = { ...processor.endpoint, url: `${service.url}/webhooks/stripe` };
+        onCleanup(() => service.close());
+        return service;
+      })
+      .extend('ada', async ({ service }) => signUp(service))
+  );
+}
+
+export function priceOf(plan: 'starter' | 'pro' | 'scale'): Price {
+  return LOCAL_PRICES.find(({ id }) => id === `price_${plan}`)!;
+}
+
+/** Makes the person's organization a customer, and returns the customer's id. */
+export async function customerOf(service: Service, person: Person): Promise<string> {
+  const { status, body } = await person.session.post('/v1/billing/checkout', {
+    plan: 'starter',
+    entrypoint: 'billing',
+  });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  const found = await row<{ id: string }>(
+    service.deps.database,
+    sql`select customer_id as id from billing_customers where organization_id = ${person.organizationId}`,
+  );
+  return found!.id;
+}
+
+/** Subscribes a person's organization behind the service's back; it hears of it when the events are sent. */
+export async function subscribed(
+  { service, processor }: { service: Service; processor: PaymentProcessor },
+  person: Person,
+  plan: 'starter' | 'pro' | 'scale' = 'pro',
+): Promise<{ customer: string; subscription: Subscription }> {
+  const customer = await customerOf(service, person);
+  const subscription = processor.ledger.subscribe(customer, priceOf(plan));
+  return { customer, subscription };
+}
+
+/** What of an organization's access is stored. */
+export function storedAccess({ deps: { database } }: Service, { organizationId }: Person) {
+  return row(
+    database,
+    sql`
+      select paid_plan, paid_until, period_start, period_end,
+        (select jsonb_agg(s order by id) from billing_subscriptions s where s.organization_id = o.id) as subscriptions
+      from organizations o where id = ${organizationId}
+    `,
+  );
+}

@@ -1,0 +1,21 @@
+/** Entry: `npm run billing:setup [-- NAME]` makes products, prices and the portal's configuration, once. */
+import { connectProcessor, setUpProcessor } from '#core/billing/index.ts';
+import { loadConfig } from '#lib/config/index.ts';
+import { createLog } from '#lib/log.ts';
+
+const { LOG_LEVEL: level, ...config } = loadConfig('billing-setup');
+const log = createLog({ level, name: 'billing-setup' });
+if (config.STRIPE_SECRET_KEY === undefined) {
+  log.fatal('STRIPE_SECRET_KEY is not set');
+  process.exit(2);
+}
+const stripe = connectProcessor(config.STRIPE_SECRET_KEY, config.STRIPE_API_URL);
+const { prices, portal } = await setUpProcessor(stripe, process.argv[2] ?? 'Routines');
+console.log(
+  [
+    `STRIPE_PRICE_STARTER=${prices.starter}`,
+    `STRIPE_PRICE_PRO=${prices.pro}`,
+    `STRIPE_PRICE_SCALE=${prices.scale}`,
+    `STRIPE_PORTAL_CONFIGURATION=${portal}`,
+  ].join('\n'),
+);
