@@ -83,15 +83,15 @@ export class Ledger {
   }
 
   /** Cancels at the end of the period, as the portal does: with `cancel_at` alone. */
-  cancelAtEnd(subscription: Subscription): void {
+  cancelAtEnd(subscription: Subscription): PaymentEvent {
     subscription.cancel_at = itemOf(subscription).current_period_end;
-    this.emit('customer.subscription.updated', subscription);
+    return this.emit('customer.subscription.updated', subscription);
   }
 
   /** Changes the price at once; the period stays. */
-  changePrice(subscription: Subscription, price: Price): void {
+  changePrice(subscription: Subscription, price: Price): PaymentEvent {
     itemOf(subscription).price = price;
-    this.emit('customer.subscription.updated', subscription);
+    return this.emit('customer.subscription.updated', subscription);
   }
 
   /** Sets the clock ahead, day by day: renews, collects, tries again, gives up, ends what was cancelled. */

@@ -73,7 +73,7 @@ export async function subscribed(
 
 /** What of an organization's access is stored. */
 export function storedAccess({ deps: { database } }: Service, { organizationId }: Person) {
-  return row(
+  return row<{ paid_plan: string | null; paid_until: Date | null }>(
     database,
     sql`
       select paid_plan, paid_until, period_start, period_end,
