@@ -20,7 +20,7 @@ export async function eraseContent(tx: Db, runIds: readonly string[]): Promise<n
           error_message = case when kind = 'model' then error_message end
         where run_id = any(${ids})
       )
-      update runs set prompt = null, result = null, variables = '{}', content_erased_at = now()
+      update runs set prompt = null, briefing = null, result = null, variables = '{}', content_erased_at = now()
       where id = any(${ids})
     `,
   );
