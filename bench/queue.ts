@@ -74,7 +74,7 @@ async function tick({ client, env }: Service): Promise<void> {
 
 /** Waits until so many runs are in such a state. */
 async function until({ database }: Service, condition: Sql, count: number): Promise<void> {
-  const end = Date.now() + 240_000;
+  const end = Date.now() + 600_000;
   for (;;) {
     const found = await row<{ count: number }>(
       database,

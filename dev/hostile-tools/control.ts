@@ -56,8 +56,8 @@ export interface HostileControl {
   credential: string;
   /** Delay before a call is answered. */
   delayMs: number;
-  /** Connections to break off before their request is looked at. */
-  drops: number;
+  /** The method of requests whose connection is broken off, and how many times. */
+  drops: { method: string; times: number } | undefined;
   /** Behaviour from now on, whatever the path says. */
   becomes: Scenario | undefined;
   /** Every `tools/call` that arrived. */

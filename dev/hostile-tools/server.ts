@@ -29,7 +29,7 @@ export async function startHostileTools(): Promise<HostileTools> {
     answer: () => 'ok',
     credential: '',
     delayMs: 0,
-    drops: 0,
+    drops: undefined,
     becomes: undefined,
     calls: [],
     seen: [],
@@ -38,7 +38,7 @@ export async function startHostileTools(): Promise<HostileTools> {
       control.answer = () => 'ok';
       control.credential = '';
       control.delayMs = 0;
-      control.drops = 0;
+      control.drops = undefined;
       control.becomes = undefined;
       control.calls.length = 0;
       control.seen.length = 0;
@@ -47,11 +47,6 @@ export async function startHostileTools(): Promise<HostileTools> {
   control.reset();
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (control.drops > 0) {
-      control.drops -= 1;
-      request.socket.destroy();
-      return;
-    }
     const name = (request.url ?? '').split('/')[1] ?? '';
     const scenario = control.becomes ?? (isScenario(name) ? name : 'honest');
     if (request.method !== 'POST') {
@@ -61,6 +56,11 @@ export async function startHostileTools(): Promise<HostileTools> {
     }
     const { id, method, params } = message.parse(JSON.parse(await text(request)));
     control.seen.push(method);
+    if (control.drops?.method === method && control.drops.times > 0) {
+      control.drops.times -= 1;
+      request.socket.destroy();
+      return;
+    }
     if (method === 'tools/call') {
       const { name: tool, arguments: args } = params;
       const { headers, url: path = '' } = request;

@@ -80,7 +80,7 @@ test('a server of the 2026-07-28 protocol is connected, discovered and called', 
   expect(hostile.control.seen).not.toContain('initialize');
 });
 
-test('an answer in an event stream is read', async () => {
+test('a response in an event stream is read', async () => {
   const { step } = await runAgainst('streaming', LOOKUP);
   expect(step).toMatchObject({ state: 'succeeded', tool: { result: 'streamed' } });
 });
@@ -155,27 +155,28 @@ test.each<[Scenario, Scenario, string]>([
   },
 );
 
-test('a server that breaks off the first request of a call is asked again, since nothing was called yet', async () => {
-  const mark = marker();
-  const { routineId } = await routineWith(key, ['send_message'], {
-    connection: { url: hostile.url('honest') },
-    routine: { instructions: mark },
-  });
-  for (const drops of [1, 1]) {
+test.each([
+  [1, 'succeeded', null, 1],
+  [2, 'failed', 'The server broke off before it had answered.', 0],
+])(
+  'a server that breaks off %i times when it is asked for the tool, with nothing called yet: the call has %s',
+  async (times, state, errorMessage, calls) => {
+    const mark = marker();
+    const { routineId, connectionId } = await routineWith(key, ['send_message'], {
+      connection: { url: hostile.url('honest') },
+      routine: { instructions: mark },
+    });
+    // Another version of the connection: no session is left over from the discovery.
+    await service.deps.database.query(
+      `update connections set updated_at = updated_at + interval '1 second' where id = $1`,
+      [connectionId],
+    );
     scriptCalls(service, mark, SEND);
-    hostile.control.drops = drops;
-    expect(toolSteps(await runOnce(key, routineId))[0]).toMatchObject({ state: 'succeeded' });
-    expect(hostile.control.drops).toBe(0);
-  }
-  // The server of the second run is one whose protocol is known. One that does not come back is not asked for ever.
-  scriptCalls(service, mark, SEND);
-  hostile.control.drops = 100;
-  expect(toolSteps(await runOnce(key, routineId))[0]).toMatchObject({
-    state: 'failed',
-    errorMessage: 'The server broke off before it had answered.',
-  });
-  expect(hostile.control.calls).toHaveLength(2);
-});
+    hostile.control.drops = { method: 'tools/list', times };
+    expect(toolSteps(await runOnce(key, routineId))[0]).toMatchObject({ state, errorMessage });
+    expect(hostile.control.calls).toHaveLength(calls);
+  },
+);
 
 test('a call that may have taken effect is told as such and not made again', async () => {
   const { run, step, told } = await runAgainst('cut', SEND);
