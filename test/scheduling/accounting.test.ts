@@ -1,24 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
-import { execute, sql, type Database } from '#lib/database/index.ts';
+import { expect } from 'vitest';
+import { execute, sql } from '#lib/database/index.ts';
 import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { installClock, type DatabaseClock } from './clock.ts';
-import { accountingFaults, occurrencesOf, plantRoutine, selfHosted } from './planted.ts';
+import { clockTest } from './clock-test.ts';
+import { accountingFaults, occurrencesOf, plantRoutine } from './planted.ts';
 
-let testDatabase: TestDatabase;
-let database: Database;
-let clock: DatabaseClock;
-let deps: ClaimDeps;
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  clock = await installClock(testDatabase.url);
-  ({ database } = testDatabase);
-  deps = { database, ...selfHosted };
-});
-afterAll(() => testDatabase.drop());
+const test = clockTest();
 
 const HOUR = 3_600_000;
 
@@ -47,7 +34,11 @@ const scenario = fc.record({
   ticks: fc.array(tickAfter, { minLength: 1, maxLength: 8 }),
 });
 
-test('whenever ticks come, the rows account for every occurrence of the schedule exactly once', async () => {
+test('whenever ticks come, the rows account for every occurrence of the schedule exactly once', async ({
+  database,
+  clock,
+  claim,
+}) => {
   await fc.assert(
     fc.asyncProperty(scenario, async ({ start, ticks, ...fields }) => {
       const schedule = parseStoredSchedule(fields.schedule);
@@ -64,7 +55,7 @@ test('whenever ticks come, the rows account for every occurrence of the schedule
         if (runsEnd) {
           await execute(database, sql`update runs set state = 'succeeded' where state = 'queued'`);
         }
-        await Promise.all(Array.from({ length: claimers }, () => claimDueRoutines(deps, 500)));
+        await Promise.all(Array.from({ length: claimers }, () => claim()));
       }
       const record = await occurrencesOf(database, id);
       const faults = accountingFaults(record, { ...fields, after: start, until: new Date(latest) });

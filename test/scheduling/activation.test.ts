@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { activateRoutine } from '#core/routines/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { installClock, type DatabaseClock } from './clock.ts';
+import { clockTest } from './clock-test.ts';
 import { plantRoutine, type Planted } from './planted.ts';
 
-let testDatabase: TestDatabase;
-let database: Database;
-let clock: DatabaseClock;
+const test = clockTest();
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  clock = await installClock(testDatabase.url);
-  ({ database } = testDatabase);
-});
-afterAll(() => testDatabase.drop());
-
-test.each(['2019-05-01T09:30:00Z', '2041-05-01T09:30:00Z'])(
+test.for(['2019-05-01T09:30:00Z', '2041-05-01T09:30:00Z'])(
   'at %s by the database, the first time of an activated routine follows that clock and not the process’s own',
-  async (instant) => {
+  async (instant, { database, clock }) => {
     const planted = await plantRoutine(database, { schedule: '0 7 * * *' });
-    await provenDraft(planted);
+    await provenDraft(database, planted);
     await clock.set(new Date(instant));
     const { nextRunAt } = await activateRoutine(database, { ...planted, plan: 'scale' });
     expect(nextRunAt?.toISOString()).toBe(instant.replace('01T09:30:00Z', '02T07:00:00.000Z'));
@@ -29,7 +19,10 @@ test.each(['2019-05-01T09:30:00Z', '2041-05-01T09:30:00Z'])(
 );
 
 /** A draft whose manual run has succeeded. */
-async function provenDraft({ id, organizationId, projectId }: Planted): Promise<void> {
+async function provenDraft(
+  database: Database,
+  { id, organizationId, projectId }: Planted,
+): Promise<void> {
   await execute(database, sql`update routines set state = 'draft' where id = ${id}`);
   await execute(
     database,

@@ -1,38 +1,22 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
+import { expect } from 'vitest';
 import { forgetBreakers } from '#core/runs/index.ts';
 import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { installClock, type DatabaseClock } from './clock.ts';
+import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, plantRoutines, selfHosted } from './planted.ts';
 
-let testDatabase: TestDatabase;
-let database: Database;
-let clock: DatabaseClock;
-let deps: ClaimDeps;
+const test = clockTest({ poolSize: 24 });
 
 const NOON = new Date('2026-03-10T12:00:00Z');
 const ACCOUNT = 'gateway/fixture/writer-small';
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase(24);
-  clock = await installClock(testDatabase.url);
-  ({ database } = testDatabase);
-  deps = { database, ...selfHosted };
-});
-beforeEach(async () => {
+test.beforeEach(async ({ database, clock }) => {
   await execute(database, sql`update routines set state = 'archived'`);
   await execute(database, sql`delete from model_breakers`);
   await clock.set(new Date(NOON.getTime() + 1_000));
 });
-afterAll(() => testDatabase.drop());
-
-function claim(over: Partial<ClaimDeps> = {}) {
-  return claimDueRoutines({ ...deps, ...over }, 500);
-}
 
 /** Opens the breaker with a pause of 30 s, of which so many are left. */
-function open(secondsLeft: number) {
+function open(database: Database, secondsLeft: number) {
   return execute(
     database,
     sql`
@@ -43,7 +27,7 @@ function open(secondsLeft: number) {
   );
 }
 
-function breaker() {
+function breaker(database: Database) {
   return row(
     database,
     sql`
@@ -54,9 +38,13 @@ function breaker() {
   );
 }
 
-test('until the pause is over every occurrence of the account is skipped, in one row a routine', async () => {
+test('until the pause is over every occurrence of the account is skipped, in one row a routine', async ({
+  database,
+  clock,
+  claim,
+}) => {
   const [first, second] = await plantRoutines(database, 2, { nextRunAt: NOON });
-  await open(150);
+  await open(database, 150);
   await claim();
   await clock.shift(60_000);
   await claim();
@@ -69,14 +57,18 @@ test('until the pause is over every occurrence of the account is skipped, in one
   }
 });
 
-test('of 200 due routines in ten overlapping ticks one passes as the probe, and the next after another pause', async () => {
+test('of 200 due routines in ten overlapping ticks one passes as the probe, and the next after another pause', async ({
+  database,
+  clock,
+  claim,
+}) => {
   const [first] = await plantRoutines(database, 200, { nextRunAt: NOON });
-  await open(-1);
-  const ticks = await Promise.all(Array.from({ length: 10 }, () => claimDueRoutines(deps, 20)));
+  await open(database, -1);
+  const ticks = await Promise.all(Array.from({ length: 10 }, () => claim({}, 20)));
   const sum = (of: readonly { runs: number }[]) => of.reduce((total, { runs }) => total + runs, 0);
   const rest = await claim();
   expect(sum([...ticks, rest])).toBe(1);
-  expect(await breaker()).toEqual({ pausing: true, seconds: 30 });
+  expect(await breaker(database)).toEqual({ pausing: true, seconds: 30 });
   const skipped = await row(
     database,
     sql`select count(*) as skipped from runs where project_id = ${first!.projectId} and reason = 'provider_unavailable'`,
@@ -87,20 +79,26 @@ test('of 200 due routines in ten overlapping ticks one passes as the probe, and 
   expect(await claim()).toMatchObject({ runs: 1, skipped: 199 });
 });
 
-test('an occurrence that something else holds back does not use up the probe', async () => {
+test('an occurrence that something else holds back does not use up the probe', async ({
+  database,
+  claim,
+}) => {
   const { organizationId } = await plantRoutine(database, { nextRunAt: NOON });
   await execute(
     database,
     sql`insert into period_runs (organization_id, period_start, runs) values (${organizationId}, '2026-03-01Z', 100)`,
   );
-  await open(-1);
+  await open(database, -1);
   const free = { planRule: { billingConfigured: true, defaultPlan: 'scale' as const } };
   const claimed = await claim({ planRule: { ...selfHosted.planRule, ...free.planRule } });
   expect([...claimed.skippedBy.keys()]).toEqual(['allowance_exceeded']);
-  expect(await breaker()).toEqual({ pausing: false, seconds: 30 });
+  expect(await breaker(database)).toEqual({ pausing: false, seconds: 30 });
 });
 
-test('routines of other accounts run on: another model, a personal connection', async () => {
+test('routines of other accounts run on: another model, a personal connection', async ({
+  database,
+  claim,
+}) => {
   const [model, connection] = await plantRoutines(database, 2, { nextRunAt: NOON });
   await execute(
     database,
@@ -110,12 +108,12 @@ test('routines of other accounts run on: another model, a personal connection', 
     database,
     sql`update routines set model_connection_id = 'mcn_own' where id = ${connection!.id}`,
   );
-  await open(100);
+  await open(database, 100);
   expect(await claim()).toMatchObject({ runs: 2, skipped: 0 });
 });
 
-test('a breaker that nobody has used for a day is forgotten', async () => {
-  await open(10);
+test('a breaker that nobody has used for a day is forgotten', async ({ database, clock }) => {
+  await open(database, 10);
   await forgetBreakers(database, 10);
   expect(await rows(database, sql`select account from model_breakers`)).toHaveLength(1);
   await clock.shift(25 * 3_600_000);

@@ -1,24 +1,18 @@
 import { newId } from '#lib/ids.ts';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
+import { expect } from 'vitest';
 import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { proves } from '#test/support/proves.ts';
 import { explained } from '../../bench/harness/explain.ts';
-import { installClock, type DatabaseClock } from './clock.ts';
+import { clockTest } from './clock-test.ts';
 import {
   accountingFaults,
   occurrencesOf,
   plantRoutine,
   plantRoutines,
   routineOf,
-  selfHosted,
 } from './planted.ts';
 
-let testDatabase: TestDatabase;
-let database: Database;
-let clock: DatabaseClock;
-let deps: ClaimDeps;
+const test = clockTest({ poolSize: 24 });
 
 const NOON = new Date('2026-03-10T12:00:00Z');
 const HOUR = 3_600_000;
@@ -26,32 +20,21 @@ function before(ms: number) {
   return new Date(NOON.getTime() - ms);
 }
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase(24);
-  clock = await installClock(testDatabase.url);
-  ({ database } = testDatabase);
-  deps = { database, ...selfHosted };
-});
-beforeEach(async () => {
+test.beforeEach(async ({ database, clock }) => {
   await execute(database, sql`update routines set state = 'archived'`);
   await clock.set(new Date(NOON.getTime() + 1_000));
 });
-afterAll(() => testDatabase.drop());
-
-function claim(over: Partial<ClaimDeps> = {}) {
-  return claimDueRoutines({ ...deps, ...over }, 500);
-}
 
 test(
   'twenty claimers at once over 1,500 due routines claim each exactly once',
   proves('routine.nextRunAt'),
-  async () => {
+  async ({ database, claim }) => {
     const [first] = await plantRoutines(database, 900, { nextRunAt: NOON });
     await plantRoutines(database, 600, { nextRunAt: NOON });
     const claimer = async () => {
       const claimed = [];
       for (let more = true; more;) {
-        const batch = await claimDueRoutines(deps, 50);
+        const batch = await claim({}, 50);
         claimed.push(batch.runs);
         more = batch.more;
       }
@@ -80,16 +63,22 @@ test(
   },
 );
 
-test('a batch takes the longest due first and says whether there is more', async () => {
+test('a batch takes the longest due first and says whether there is more', async ({
+  database,
+  claim,
+}) => {
   const late = await plantRoutine(database, { nextRunAt: before(HOUR), schedule: '0 * * * *' });
   const due = await plantRoutine(database, { nextRunAt: NOON });
-  expect(await claimDueRoutines(deps, 1)).toMatchObject({ more: true });
+  expect(await claim({}, 1)).toMatchObject({ more: true });
   expect(await occurrencesOf(database, late.id)).toHaveLength(2);
   expect(await occurrencesOf(database, due.id)).toHaveLength(0);
-  expect(await claimDueRoutines(deps, 2)).toMatchObject({ more: false, runs: 1, skipped: 0 });
+  expect(await claim({}, 2)).toMatchObject({ more: false, runs: 1, skipped: 0 });
 });
 
-test('after an outage of three days run_once makes one run, and one row says what was missed', async () => {
+test('after an outage of three days run_once makes one run, and one row says what was missed', async ({
+  database,
+  claim,
+}) => {
   const { id } = await plantRoutine(database, {
     schedule: '0 * * * *',
     nextRunAt: before(72 * HOUR),
@@ -108,7 +97,10 @@ test('after an outage of three days run_once makes one run, and one row says wha
   expect((await routineOf(database, id)).nextRunAt).toEqual(before(-HOUR));
 });
 
-test('under misfire skip a late occurrence is passed over and one within five minutes runs', async () => {
+test('under misfire skip a late occurrence is passed over and one within five minutes runs', async ({
+  database,
+  claim,
+}) => {
   const late = await plantRoutine(database, {
     schedule: '50 11 * * *',
     misfire: 'skip',
@@ -129,7 +121,11 @@ test('under misfire skip a late occurrence is passed over and one within five mi
   ]);
 });
 
-test('while a run is open the next occurrence is skipped for overlap, unless overlap is allowed', async () => {
+test('while a run is open the next occurrence is skipped for overlap, unless overlap is allowed', async ({
+  database,
+  clock,
+  claim,
+}) => {
   const careful = await plantRoutine(database, { nextRunAt: NOON });
   const bold = await plantRoutine(database, { nextRunAt: NOON, overlap: 'allow' });
   await claim();
@@ -141,7 +137,11 @@ test('while a run is open the next occurrence is skipped for overlap, unless ove
   expect(await states(bold.id)).toEqual(['queued', 'queued']);
 });
 
-test('occurrences skipped one after the other for overlap are one row, until something else happens', async () => {
+test('occurrences skipped one after the other for overlap are one row, until something else happens', async ({
+  database,
+  clock,
+  claim,
+}) => {
   const schedule = { schedule: '* * * * *', timezone: 'UTC' };
   const { id, projectId } = await plantRoutine(database, { ...schedule, nextRunAt: NOON });
   const pass = async (minutes: number) => {
@@ -182,7 +182,10 @@ test('occurrences skipped one after the other for overlap are one row, until som
   expect(accountingFaults(record, { ...schedule, after: before(1), until })).toEqual([]);
 });
 
-test('when the allowance of the month is used up the rest is skipped, and nothing is counted for it', async () => {
+test('when the allowance of the month is used up the rest is skipped, and nothing is counted for it', async ({
+  database,
+  claim,
+}) => {
   const [first] = await plantRoutines(database, 103, { nextRunAt: NOON });
   const free = { planRule: { billingConfigured: true, defaultPlan: 'scale' as const } };
   expect(await claim(free)).toMatchObject({ runs: 100, skipped: 3 });
@@ -199,16 +202,19 @@ test('when the allowance of the month is used up the rest is skipped, and nothin
   expect(used).toEqual({ runs: 100 });
 });
 
-test('a routine at its tokens of the day, or its cost of the month, is skipped', async () => {
+test('a routine at its tokens of the day, or its cost of the month, is skipped', async ({
+  database,
+  claim,
+}) => {
   const tokens = await plantRoutine(database, { nextRunAt: NOON, maxTokensPerDay: 1_000 });
   const beside = { nextRunAt: NOON, beside: tokens };
   const cost = await plantRoutine(database, { ...beside, maxCostUsdPerMonth: '2.50' });
   const yesterday = await plantRoutine(database, { ...beside, maxTokensPerDay: 1_000 });
   const lastMonth = await plantRoutine(database, { ...beside, maxCostUsdPerMonth: '2.50' });
-  await spend(tokens.id, { tokens: 1_000, costUsd: null, at: before(11 * HOUR) });
-  await spend(cost.id, { tokens: 5, costUsd: '2.5000000001', at: before(9 * 24 * HOUR) });
-  await spend(yesterday.id, { tokens: 5_000, costUsd: null, at: before(13 * HOUR) });
-  await spend(lastMonth.id, { tokens: 5, costUsd: '99', at: before(10 * 24 * HOUR) });
+  await spend(database, tokens.id, { tokens: 1_000, costUsd: null, at: before(11 * HOUR) });
+  await spend(database, cost.id, { tokens: 5, costUsd: '2.5000000001', at: before(9 * 24 * HOUR) });
+  await spend(database, yesterday.id, { tokens: 5_000, costUsd: null, at: before(13 * HOUR) });
+  await spend(database, lastMonth.id, { tokens: 5, costUsd: '99', at: before(10 * 24 * HOUR) });
   await claim();
   const outcome = async ({ id }: { id: string }) =>
     (await occurrencesOf(database, id)).at(-1)?.reason;
@@ -219,6 +225,7 @@ test('a routine at its tokens of the day, or its cost of the month, is skipped',
 });
 
 async function spend(
+  database: Database,
   routineId: string,
   use: { tokens: number; costUsd: string | null; at: Date },
 ): Promise<void> {
@@ -233,17 +240,22 @@ async function spend(
   );
 }
 
-test('a claim reads the totals of budgeted routines and never the ledger', async () => {
+test('a claim reads the totals of budgeted routines and never the ledger', async ({
+  database,
+  testDatabase,
+  claim,
+}) => {
   const routine = await plantRoutine(database, { nextRunAt: NOON, maxTokensPerDay: 1_000 });
-  await spend(routine.id, { tokens: 1_000, costUsd: null, at: before(HOUR) });
-  const plans = await explained(testDatabase.url, (explaining) =>
-    claimDueRoutines({ ...deps, database: explaining }, 500),
-  );
+  await spend(database, routine.id, { tokens: 1_000, costUsd: null, at: before(HOUR) });
+  const plans = await explained(testDatabase.url, (explaining) => claim({ database: explaining }));
   expect(plans.filter((plan) => plan.includes('usage_totals'))).toHaveLength(1);
   expect(plans.filter((plan) => plan.includes('usage_ledger'))).toEqual([]);
 });
 
-test('a routine of a provider that is disabled is skipped and runs nowhere else', async () => {
+test('a routine of a provider that is disabled is skipped and runs nowhere else', async ({
+  database,
+  claim,
+}) => {
   const { id } = await plantRoutine(database, { nextRunAt: NOON, provider: 'provider-b' });
   expect(await claim()).toMatchObject({ runs: 0, skipped: 1 });
   expect(await occurrencesOf(database, id)).toMatchObject([
@@ -251,7 +263,10 @@ test('a routine of a provider that is disabled is skipped and runs nowhere else'
   ]);
 });
 
-test('a stored schedule or zone that cannot be computed pauses that routine and no other', async () => {
+test('a stored schedule or zone that cannot be computed pauses that routine and no other', async ({
+  database,
+  claim,
+}) => {
   const broken = await plantRoutine(database, { nextRunAt: NOON, schedule: 'nonsense' });
   const beside = { nextRunAt: NOON, beside: broken };
   const nowhere = await plantRoutine(database, { ...beside, timezone: 'Mars/Olympus' });
@@ -270,7 +285,11 @@ test('a stored schedule or zone that cannot be computed pauses that routine and 
   expect(await occurrencesOf(database, well.id)).toMatchObject([{ state: 'queued' }]);
 });
 
-test('a clock set forward by an hour and back again doubles nothing and loses nothing', async () => {
+test('a clock set forward by an hour and back again doubles nothing and loses nothing', async ({
+  database,
+  clock,
+  claim,
+}) => {
   const schedule = { schedule: '*/5 * * * *', timezone: 'UTC' };
   const { id } = await plantRoutine(database, { ...schedule, nextRunAt: NOON, overlap: 'allow' });
   await claim();
@@ -292,7 +311,11 @@ test('a clock set forward by an hour and back again doubles nothing and loses no
   expect(accountingFaults(record, { ...schedule, after: before(1), until })).toEqual([]);
 });
 
-test('a schedule planned anew while the clock is an hour behind does not run an occurrence twice', async () => {
+test('a schedule planned anew while the clock is an hour behind does not run an occurrence twice', async ({
+  database,
+  clock,
+  claim,
+}) => {
   const schedule = { schedule: '*/5 * * * *', timezone: 'UTC' };
   const { id } = await plantRoutine(database, { ...schedule, nextRunAt: NOON, overlap: 'allow' });
   await claim();

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { tickSettled } from '#core/scheduling/index.ts';
 import { ApiClient } from '#test/support/client.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { occurrencesOf, plantRoutine, plantRoutines } from './planted.ts';
-
-let service: Service;
-let cron: ApiClient;
 
 const PATH = '/internal/scheduler/tick';
 
-beforeAll(async () => {
-  service = await startService();
-  cron = service.anonymous.with({ 'X-Scheduler-Secret': service.config.SCHEDULER_SECRET! });
-});
-afterAll(() => service.close());
+const test = serviceTest().extend('cron', { scope: 'file' }, ({ service }) =>
+  service.anonymous.with({ 'X-Scheduler-Secret': service.config.SCHEDULER_SECRET! }),
+);
 
-test('a tick over HTTP answers 202 at once and claims what is due', async () => {
+test('a tick over HTTP responds with 202 at once and claims what is due', async ({
+  service,
+  cron,
+}) => {
   const { database } = service.deps;
   const { id } = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
   expect(await cron.post(PATH)).toMatchObject({
@@ -26,7 +24,7 @@ test('a tick over HTTP answers 202 at once and claims what is due', async () => 
   expect(await occurrencesOf(database, id)).toMatchObject([{ state: 'queued' }]);
 });
 
-test('a wrong secret, or none, is 401 and makes no tick', async () => {
+test('a wrong secret, or none, is 401 and makes no tick', async ({ service }) => {
   const { database } = service.deps;
   const { id } = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
   const wrong = service.anonymous.with({
@@ -41,7 +39,10 @@ test('a wrong secret, or none, is 401 and makes no tick', async () => {
   expect(await occurrencesOf(database, id)).toEqual([]);
 });
 
-test('without a configured secret the tick is 503, whatever is presented', async () => {
+test('without a configured secret the tick is 503, whatever is presented', async ({
+  service,
+  cron,
+}) => {
   const replica = await service.replica({ SCHEDULER_SECRET: '' });
   try {
     const refused = await new ApiClient(replica.url, cron.headers).post(PATH);
@@ -52,7 +53,10 @@ test('without a configured secret the tick is 503, whatever is presented', async
   }
 });
 
-test('ticks that overlap, in one process and in two, claim each occurrence once', async () => {
+test('ticks that overlap, in one process and in two, claim each occurrence once', async ({
+  service,
+  cron,
+}) => {
   const { database } = service.deps;
   const routines = await plantRoutines(database, 300, {
     schedule: '@yearly',

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { execute, row, sql } from '#lib/database/index.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
 import { occurrencesOf, plantRoutine } from './planted.ts';
 
-let service: Service;
+const test = serviceTest();
 
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-
-test('a lost cancellation is repeated before anything else, however many runs are open', async () => {
+test('a lost cancellation is repeated before anything else, however many runs are open', async ({
+  service,
+}) => {
   const { database, engine } = service.deps;
   const { id, projectId } = await plantRoutine(database, {
     schedule: '@yearly',
@@ -55,7 +52,7 @@ test('a lost cancellation is repeated before anything else, however many runs ar
   expect(left).toEqual({ count: 0 });
 });
 
-test('a part that was given up claims nothing more', async () => {
+test('a part that was given up claims nothing more', async ({ service }) => {
   const { database } = service.deps;
   const { id } = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
   const parts = createTickParts(service.deps);

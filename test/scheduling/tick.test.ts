@@ -232,7 +232,6 @@ test('one part of a tick that fails does not keep the others from their work', a
   } finally {
     await execute(database, sql`alter table hidden rename to webhook_deliveries`);
   }
-  // A worker may have begun it by now.
   expect(await occurrencesOf(database, id)).toMatchObject([{ reason: null }]);
 });
 
@@ -246,6 +245,7 @@ test('an occurrence that is due and not yet claimed survives the saving of anoth
   const patched = await key.patch(`/v1/routines/${routineId}`, { schedule: '0 0 1 2 *' });
   expect(patched.data).toMatchObject({ state: 'active' });
   await tick(service.deps);
+  // Whether it has begun by now does not matter here.
   expect(await occurrencesOf(database, routineId)).toMatchObject([{ reason: null }]);
   expect((await routineOf(database, routineId)).nextRunAt?.getUTCMonth()).toBe(1);
 });
