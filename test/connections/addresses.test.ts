@@ -69,7 +69,7 @@ async function stored(id: string): Promise<{ url: string; url_query: string | nu
   return found.rows[0]!;
 }
 
-test('a key in the query of an address is used, stored sealed, and in no answer', async () => {
+test('a key in the query of an address is used, stored sealed, and in no response', async () => {
   const created = await key.post('/v1/connections', { name: 'Tools', url: address() });
   expect([created.status, created.data?.url]).toEqual([201, shown()]);
   const row = await stored(created.data.id);

@@ -96,7 +96,7 @@ test('a sign-in that nobody can use any more is handed back all the same', async
   await revoked('refresh_token');
 });
 
-test('a provider that refuses, or never answers, holds nothing up', async () => {
+test('a provider that refuses, or never responds, holds nothing up', async () => {
   for (const fault of [503, 400, 302, 'hang'] as const) {
     control().revocationFaults.push(fault);
     const id = await connected();

@@ -199,7 +199,7 @@ test('a state is good for ten minutes', async () => {
   );
 });
 
-test('a provider that says no is answered in our words', async () => {
+test('a provider that says no is reported in our words', async () => {
   fixture.authorizationServer.control.answer = 'deny';
   const { data } = await start();
   const query = await visit(data.authorizationUrl);
@@ -222,7 +222,7 @@ test('what the address says of an error is never repeated', async () => {
   expect(JSON.stringify(faked.body)).not.toContain('555-0100');
 });
 
-test('an answer of another issuer is not redeemed', async () => {
+test('a response of another issuer is not redeemed', async () => {
   const { data } = await start();
   const query = new URLSearchParams(await visit(data.authorizationUrl));
   query.set('iss', 'https://other-issuer.example');
@@ -294,7 +294,7 @@ test('an unknown provider, one that is not configured, and one that takes keys c
   expect((await start(person.session, 'fixture-key')).body.error.code).toBe('invalid_request');
 });
 
-test('tokens and client secret are in no answer and sealed in the database', async () => {
+test('tokens and client secret are in no response and sealed in the database', async () => {
   const { data } = await signIn(person.session, 'fixture');
   const answers = await Promise.all([
     person.session.get('/v1/connections'),

@@ -32,7 +32,7 @@ test('the linter is there: it finds an operation without a description and an ex
   expect(rules).toContain('no-invalid-media-type-examples');
 });
 
-test('every operation documents every error it can answer, each with its status, and none that cannot exist', () => {
+test('every operation documents every error it can respond with, each with its status, and none that cannot exist', () => {
   const { paths } = document();
   for (const { spec } of routes) {
     const url = spec.path.replaceAll(/:(\w+)/g, '{$1}');

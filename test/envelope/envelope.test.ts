@@ -35,7 +35,7 @@ test('an envelope opens as what was sealed', async () => {
   expect(envelope).not.toContain(Buffer.from('sk-secret').toString('base64url'));
 });
 
-test('10,000 envelopes with one flipped bit are all refused, with one answer', async () => {
+test('10,000 envelopes with one flipped bit are all refused, with one response', async () => {
   const { envelope } = await sealRequest(sampleRequest(), keys);
   const bytes = Buffer.from(envelope, 'latin1');
   const bits = bytes.length * 8;

@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 test(
-  'while Postgres is away everything but liveness answers 503 with Retry-After, and all is well again without a restart',
+  'while Postgres is away everything but liveness responds with 503 and Retry-After, and all is well again without a restart',
   { timeout: TIMEOUT_MS },
   async () => {
     const marker = 'Answer while the database is away.';

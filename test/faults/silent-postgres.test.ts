@@ -27,7 +27,7 @@ afterAll(async () => {
   await line.close();
 });
 
-test('a Postgres that falls silent is unavailable, not waited for, and is used again when it answers', async () => {
+test('a Postgres that falls silent is unavailable, not waited for, and is used again when it responds', async () => {
   expect(await one()).toEqual({ one: 1 });
   line.fallSilent();
   await expect(one()).rejects.toSatisfy(isUnavailable);

@@ -153,7 +153,7 @@ test('a 2 MB body to an empty-object operation and to the sign-in is refused too
   ]);
 });
 
-test('an unauthenticated body is not read: the answer comes before a byte of it is sent', async ({
+test('an unauthenticated body is not read: the response comes before a byte of it is sent', async ({
   service,
 }) => {
   const headers = ['Content-Type: application/json', `Content-Length: ${2 * MEGABYTE}`];

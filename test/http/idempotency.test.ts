@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('the same key and body give the first answer again, and create nothing more', async () => {
+test('the same key and body give the first response again, and create nothing more', async () => {
   const client = withKey(key);
   const first = await client.post('/v1/routines', routineBody({ name: 'once' }));
   const again = await client.post('/v1/routines', routineBody({ name: 'once' }));
@@ -40,7 +40,7 @@ test('the same key with another body is refused', async () => {
   expect(codeOf(other)).toEqual([422, 'idempotency_key_reused']);
 });
 
-test('of two requests at the same moment one creates, and the other waits its turn or gets its answer', async () => {
+test('of two requests at the same moment one creates, and the other waits its turn or gets its response', async () => {
   for (let round = 0; round < 10; round++) {
     const client = withKey(key);
     const name = `pair ${round}`;

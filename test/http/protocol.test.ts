@@ -43,7 +43,7 @@ test("a well-formed X-Request-Id is the caller's, any other is replaced", async 
   }
 });
 
-test('HEAD answers as GET does, without a body', async ({ service }) => {
+test('HEAD responds as GET does, without a body', async ({ service }) => {
   for (const path of ['/health', '/v1/openapi.json', '/docs']) {
     const head = await fetch(`${service.url}${path}`, { method: 'HEAD' });
     const get = await fetch(`${service.url}${path}`);
@@ -207,7 +207,7 @@ test('the Host header has no part in a link or a cookie', async ({ service, key 
   expect(JSON.stringify(answer)).not.toContain('evil.example');
 });
 
-test('every answer carries the security headers, and a foreign origin is not named by CORS', async ({
+test('every response carries the security headers, and a foreign origin is not named by CORS', async ({
   service,
   key,
 }) => {
@@ -240,7 +240,7 @@ test('only the documentation page may style itself inline', async ({ service }) 
   expect(new Set(policies.map((policy) => policy.replace(" 'unsafe-inline'", '')))).toHaveLength(1);
 });
 
-test('the preflight of the user interface is answered without a credential', async ({
+test('the preflight of the user interface gets its response without a credential', async ({
   service,
 }) => {
   const answer = await fetch(`${service.url}/v1/routines`, {

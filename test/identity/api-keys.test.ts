@@ -38,7 +38,7 @@ test(
 );
 
 test(
-  'the table holds the SHA-256 of the key and nothing of the key but its prefix, and no answer holds the hash',
+  'the table holds the SHA-256 of the key and nothing of the key but its prefix, and no response holds the hash',
   proves('key.hash', 'GET /v1/api-keys'),
   async ({ service, ada }) => {
     const { data } = await ada.session.post('/v1/api-keys', { name: 'hashed' });
@@ -117,7 +117,7 @@ test('a key whose secret is one character off is refused and does not use up the
 });
 
 test(
-  'every session-only operation answers a key, good or bad, with session_required',
+  'every session-only operation responds to a key, good or bad, with session_required',
   proves('auth.session-only', '403 session_required'),
   async ({ service, ada }) => {
     const good = await ada.key();

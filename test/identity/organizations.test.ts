@@ -101,7 +101,7 @@ test(
   },
 );
 
-test('an unknown organization answers as a foreign one does', async ({ ada }) => {
+test('an unknown organization gets the response of a foreign one', async ({ ada }) => {
   const answer = await ada.session.post('/v1/projects', {
     organizationId: newId('organization'),
     name: 'Nowhere',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { secretsInAddress } from '#core/mcp/address-secrets.ts';
 
-test('values that are called a secret or look like one are kept out of answers, names of things are not', () => {
+test('values that are called a secret or look like one are kept out of responses, names of things are not', () => {
   const url =
     'https://a.example/?api_key=abc&project=website-relaunch-plan&ref=a1b2c3d4e5f6a7b8c9&x=1';
   expect(secretsInAddress(url)).toEqual(['abc', 'a1b2c3d4e5f6a7b8c9']);

@@ -94,7 +94,7 @@ const INVALID: ToolClaim = {
   inputSchema: object({ region: annotated('My Region') }),
 };
 
-test('a tool with an invalid annotation is left out of a discovery, with the reason in the answer and the log', async () => {
+test('a tool with an invalid annotation is left out of a discovery, with the reason in the response and the log', async () => {
   hostile.control.tools = [INVALID, VALID];
   const found = await discovered(key, { url: hostile.url('modern') });
   expect(found.tools.map(({ name }) => name)).toEqual(['query']);

@@ -132,7 +132,7 @@ test('a gateway that hangs holds nobody up while there is a list', async () => {
   expect(performance.now() - before).toBeLessThan(10_000);
 });
 
-test('with no list at all the answer is 503 models_unavailable, and well again when the gateway is', async () => {
+test('with no list at all the response is 503 models_unavailable, and well again when the gateway is', async () => {
   const replica = await service.replica({ GATEWAY_BASE_URL: gateway.url });
   try {
     const client = async (method: string, path: string, body?: unknown) => {

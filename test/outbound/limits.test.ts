@@ -77,7 +77,7 @@ test('an exchange that has ended leaves no timer behind', async () => {
   expect(activeTimers() - before).toBeLessThan(15);
 });
 
-test('a receiver that never answers is cut off at the total time', async () => {
+test('a receiver that never responds is cut off at the total time', async () => {
   const receiver = await startReceiver(() => undefined);
   const error = await localClient()
     .request({ url: `${receiver.origin}/?canary=query`, timeoutMs: 200 })
@@ -219,7 +219,7 @@ test('a body that is not what its coding says is a protocol error', async () => 
   expect(String(error)).not.toContain('canary');
 });
 
-test('an answer that is cut off in the middle fails and is never asked for again', async () => {
+test('a response that is cut off in the middle fails and is never asked for again', async () => {
   let connections = 0;
   let requests = 0;
   const port = await startRawServer((socket) => {
@@ -240,7 +240,7 @@ test('an answer that is cut off in the middle fails and is never asked for again
   expect({ connections, requests }).toEqual({ connections: 2, requests: 2 });
 });
 
-test('a connection that is closed before any answer is not tried again', async () => {
+test('a connection that is closed before any response is not tried again', async () => {
   let requests = 0;
   const port = await startRawServer((socket) => {
     socket.once('data', () => {
@@ -254,7 +254,7 @@ test('a connection that is closed before any answer is not tried again', async (
   expect(requests).toBe(1);
 });
 
-test('a request with a body is sent once even when the answer is 421', async () => {
+test('a request with a body is sent once even when the response is 421', async () => {
   const receiver = await startReceiver((_, response) => response.writeHead(421).end());
   const client = localClient();
   const sent = await client.request({ url: receiver.origin, method: 'POST', body: 'once' });
@@ -264,7 +264,7 @@ test('a request with a body is sent once even when the answer is 421', async () 
   expect(receiver.received).toHaveLength(2);
 });
 
-test('what is no HTTP answer is a protocol error that quotes nothing of it', async () => {
+test('what is no HTTP response is a protocol error that quotes nothing of it', async () => {
   const port = await startRawServer((socket) => {
     socket.once('data', () => socket.end('SSH-2.0-canary\r\n'));
   });

@@ -34,7 +34,7 @@ test('one family is enough, none is a failure that names the reason', async () =
   });
 });
 
-test('a DNS server that answers with a private address gets no connection', async () => {
+test('a DNS server that responds with a private address gets no connection', async () => {
   const server = await startDnsServer((_, type) => (type === A ? [[10, 0, 0, 1]] : undefined));
   const client = guardedClient({ lookup: createPublicLookup([server]) });
   await expect(client.request({ url: 'https://tools.example.com/' })).rejects.toMatchObject({

@@ -6,7 +6,7 @@ import { certificate, guardedClient, localClient, startReceiver } from './receiv
 
 const PUBLIC_ADDRESS = '93.184.216.34';
 
-test('a name whose answer changes from public to loopback between two requests reaches nothing local', async () => {
+test('a name whose address changes from public to loopback between two requests reaches nothing local', async () => {
   const receiver = await startReceiver((_, response) => response.end(), { tls: true });
   const answers = [PUBLIC_ADDRESS, '127.0.0.1', '127.0.0.1'];
   let asked = 0;
@@ -82,7 +82,7 @@ test('a host without an address, or whose lookup fails, is a DNS failure', async
   });
 });
 
-test('a lookup that never answers is a connect timeout', async () => {
+test('a lookup that never responds is a connect timeout', async () => {
   const client = guardedClient({ lookup: () => new Promise(() => {}), connectTimeoutMs: 200 });
   const error = await client
     .request({ url: 'https://tools.example.com/' })

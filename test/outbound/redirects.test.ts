@@ -10,7 +10,7 @@ const CREDENTIALS = {
 };
 const HARMLESS = { accept: 'application/json', 'mcp-protocol-version': '2025-06-18' };
 
-test('a redirect is an answer like any other unless following was asked for', async () => {
+test('a redirect is a response like any other unless following was asked for', async () => {
   const target = await startReceiver((_, response) => response.end());
   const receiver = await startReceiver((_, response) =>
     response.writeHead(302, { location: target.origin }).end('moved'),
@@ -147,7 +147,7 @@ test('a redirect from https to http is refused', async () => {
   expect(away.connections()).toBe(0);
 });
 
-test('a loop ends at the limit, and the answers passed over hold no connection open', async () => {
+test('a loop ends at the limit, and the responses passed over hold no connection open', async () => {
   const receiver = await startReceiver((_, response) => {
     response.writeHead(302, { location: '/again' });
     response.write('endless');

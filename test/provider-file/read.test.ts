@@ -139,7 +139,7 @@ describe('a file is refused', () => {
   });
 });
 
-test('a place in an answer reads fields, elements and the whole', () => {
+test('a place in a response reads fields, elements and the whole', () => {
   const answer = { data: [{ id: 'a' }, { id: 'b' }, {}], error: { resets_at: 5 } };
   expect(valuesAt(answer, 'data.*.id')).toEqual(['a', 'b']);
   expect(valuesAt(answer, 'error.resets_at')).toEqual([5]);

@@ -37,7 +37,7 @@ async function failureOf(calling: Promise<unknown>): Promise<unknown> {
   return outcome.status === 'rejected' ? outcome.reason : 'no failure';
 }
 
-test('an answer comes with its status, headers and body', async () => {
+test('a response comes with its status, headers and body', async () => {
   answer = (_request, response) => {
     response.writeHead(201, { 'X-One': '1', 'Set-Cookie': ['a=1', 'b=2'] });
     response.write('Größe ');
@@ -59,13 +59,13 @@ test('a character that is cut between two parts of the body is whole again', asy
   expect(await (await call()).text()).toBe('\u{1F600}');
 });
 
-test('an answer without a body is one, also where its status allows none', async () => {
+test('a response without a body is one, also where its status allows none', async () => {
   answer = (_request, response) => response.writeHead(204).end();
   const response = await call();
   expect([response.status, response.body]).toEqual([204, null]);
 });
 
-test('a redirect is an answer and is not followed', async () => {
+test('a redirect is a response and is not followed', async () => {
   let requests = 0;
   answer = (_request, response) => {
     requests += 1;

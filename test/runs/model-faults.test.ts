@@ -34,7 +34,7 @@ test('429 with Retry-After is waited for as long as it asks, and then the run su
   expect(waitedMs).toBeGreaterThanOrEqual(1_950);
 });
 
-test('a provider that keeps answering 500 fails the run after five attempts and half a minute, with a plain reason', async ({
+test('a provider that keeps responding with 500 fails the run after five attempts and half a minute, with a plain reason', async ({
   runAgainst,
 }) => {
   const { run, calls } = await runAgainst({
@@ -72,7 +72,7 @@ test('a request that the provider refuses is not sent again', async ({ runAgains
   expect(calls).toHaveLength(1);
 });
 
-test('an answer that is not JSON, or breaks off, is asked for again', async ({
+test('a response that is not JSON, or breaks off, is asked for again', async ({
   service,
   runAgainst,
 }) => {
@@ -84,12 +84,12 @@ test('an answer that is not JSON, or breaks off, is asked for again', async ({
   }
 });
 
-test('a model that never answers is given up on and asked again', async ({ runAgainst }) => {
+test('a model that never responds is given up on and asked again', async ({ runAgainst }) => {
   const { run } = await runAgainst({ behaviour: { kind: 'hang' } });
   expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
 });
 
-test('an answer without an end is cut off, and the run ends with a reason', async ({
+test('a response without an end is cut off, and the run ends with a reason', async ({
   runAgainst,
 }) => {
   const { run } = await runAgainst(
@@ -100,7 +100,9 @@ test('an answer without an end is cut off, and the run ends with a reason', asyn
   expect(['model_unreachable', 'timeout']).toContain(run.reason);
 });
 
-test('an answer of more than 16 MB is refused, and not asked for again', async ({ runAgainst }) => {
+test('a response of more than 16 MB is refused, and not asked for again', async ({
+  runAgainst,
+}) => {
   const { run, calls } = await runAgainst({
     behaviour: { kind: 'text', text: 'x'.repeat(17 * 1024 * 1024) },
   });
@@ -186,7 +188,7 @@ test('counts that a gateway writes as decimal texts are counted; what is no whol
   }
 });
 
-test('an answer without text fails as model_empty, one cut at the limit as output_truncated', async ({
+test('a response without text fails as model_empty, one cut at the limit as output_truncated', async ({
   runAgainst,
 }) => {
   const empty = await runAgainst({ behaviour: { kind: 'text', text: '' } });

@@ -219,7 +219,7 @@ test('a runtime that stops lets its calls end, takes no others and exits', async
   expect(asked()).toBe(1);
 }, 60_000);
 
-test('no credential, prompt or answer is in a log, in the state or in an error', async () => {
+test('no credential, prompt or response is in a log, in the state or in an error', async () => {
   const canaries = {
     key: `canary-key-${randomUUID()}`,
     prompt: `canary-prompt-${randomUUID()}`,

@@ -157,12 +157,12 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     });
   });
 
-  test('takes no answer that cannot be read', async () => {
+  test('takes no response that cannot be read', async () => {
     rig.providers.control.script({ kind: 'malformed' });
     await expect(run()).rejects.toMatchObject({ code: 'malformed' });
   });
 
-  test('ends an answer without end at its limit', async () => {
+  test('ends a response without end at its limit', async () => {
     rig.providers.control.script({ kind: 'endless' });
     await expect(run()).rejects.toMatchObject({ code: 'too_large' });
   });

@@ -105,7 +105,7 @@ describe('the door', () => {
     }
   });
 
-  test('answers whatever does not open with one and the same 400', async () => {
+  test('responds to whatever does not open with one and the same 400', async () => {
     const keys = envelopeKeys(rig.secret);
     const claims = {
       issuer: 'test',
@@ -213,7 +213,7 @@ describe('a client', () => {
     await expect(client.hello()).rejects.toMatchObject({ reason: 'rejected' });
   });
 
-  test('finds its own answer when the line breaks in the middle', async () => {
+  test('finds its own response when the line breaks in the middle', async () => {
     const line = await startTcpProxy(runtime.port);
     onTestFinished(() => line.stop());
     const client = rig.client(line.port);

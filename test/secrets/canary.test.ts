@@ -146,7 +146,7 @@ async function ended(key: Record<string, string>, runId: string) {
   throw new Error(`run ${runId} did not end`);
 }
 
-test('a life of the service leaves no secret in logs, answers, traces, tables or workflow histories', async () => {
+test('a life of the service leaves no secret in logs, responses, traces, tables or workflow histories', async () => {
   const runIds = await live();
   await sleep(1_500);
   expect(await Promise.all([api.end(), worker.end()])).toEqual([0, 0]);

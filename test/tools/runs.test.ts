@@ -78,7 +78,7 @@ test('only tools that were confirmed are offered', async () => {
   expect(request.body.tools.map((tool: Json) => tool.function.name)).toEqual(['echo']);
 });
 
-test('parallel calls, unknown names and broken arguments all get an answer and the run goes on', async () => {
+test('parallel calls, unknown names and broken arguments all get a result and the run goes on', async () => {
   const mark = marker();
   const { routineId } = await routineWith(key, ['echo', 'get-sum'], {
     connection: connection(),

@@ -59,7 +59,7 @@ const scenario = fc.record({
   runs: fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 10 }),
 });
 
-test('however runs meet, end, crash and are answered late, totals are the ledger and limits hold', async ({
+test('however runs meet, end, crash and get late responses, totals are the ledger and limits hold', async ({
   service,
 }) => {
   const seen = new Set<string>();

@@ -241,7 +241,7 @@ describe('an attempt that fails', () => {
   });
 });
 
-describe('an answer of 410', () => {
+describe('a response of 410', () => {
   test('stops this delivery and all others of the routine, and marks its webhook', async () => {
     const receiver = await answering(410);
     const [routine, other] = [
@@ -318,7 +318,7 @@ describe('an answer of 410', () => {
 });
 
 describe('a difficult receiver', () => {
-  test('that answers without end is read to a limit, and 1 kB of it is kept as text', async () => {
+  test('that responds without end is read to a limit, and 1 kB of it is kept as text', async () => {
     const receiver = await startReceiver((_, response) => {
       response.writeHead(200);
       response.write(Buffer.from([0x61, 0x00, 0xff]));
@@ -333,7 +333,7 @@ describe('a difficult receiver', () => {
     expect(attempt?.responseExcerpt).toBe(`a\uFFFD${'é'.repeat(510)}`);
   });
 
-  test('that never answers is given up in time and does not keep others from their events', async () => {
+  test('that never responds is given up in time and does not keep others from their events', async () => {
     const [slow, quick] = [await hanging(), await answering(200)];
     const stuck = await world.createRoutine(slow.origin);
     const fine = await world.createRoutine(quick.origin);
@@ -355,7 +355,7 @@ describe('a difficult receiver', () => {
     await vi.waitFor(() => expect(slow.open()).toBe(0), 10_000);
   });
 
-  test('that begins an answer and never ends it is given up in time', async () => {
+  test('that begins a response and never ends it is given up in time', async () => {
     const receiver = await startReceiver((_, response) => response.writeHead(200).write('so'));
     const routine = await world.createRoutine(receiver.origin);
     const delivery = await world.queue(routine, receiver.origin);
