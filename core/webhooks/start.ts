@@ -27,6 +27,7 @@ export async function startDueDeliveries(
   const end = performance.now() + withinMs;
   let started = 0;
   for (;;) {
+    signal?.throwIfAborted();
     const due = await claimDueDeliveries(database, admission.rule.taskQueue, BATCH);
     for (const delivery of due) {
       signal?.throwIfAborted();

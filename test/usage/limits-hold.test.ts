@@ -185,7 +185,11 @@ async function carryOut(service: Service, run: { id: string; calls: readonly Cal
       }
       if (event === 'cancel') await endRun(service.deps, run.id, cancellation);
       if (event === 'time out') await endRun(service.deps, run.id, failure('timeout'));
-      if (event === 'cancel' || event === 'time out') outcomes.add('late');
+      if (event === 'cancel' || event === 'time out') {
+        outcomes.add('late');
+        // Others may take what the run has left, were it given back before the response.
+        await sleep(40);
+      }
       const outputTokens =
         Math.floor((input.maxOutputTokens ?? 2_000) * script.share) + script.excess;
       const inputTokens = countInput(input) + script.excess;
