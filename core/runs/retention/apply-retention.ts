@@ -19,8 +19,9 @@ export interface RetentionReport {
 }
 
 /**
- * Erases the content of runs and deletes runs whose time is over, for `forMs` at most, half of it for each stage; the next
- * pass goes on. Passes of several processes share the work. Stops between two batches when `signal` aborts.
+ * Erases the content of runs and deletes runs whose time is over, for `forMs` at most: half of it for either stage, and
+ * what one leaves for the other. The next pass goes on; passes of several processes share the work. Stops between two
+ * batches when `signal` aborts.
  * @throws the first error of a scope, when all others have had their turn
  */
 export async function applyRetention(
@@ -28,9 +29,10 @@ export async function applyRetention(
   { forMs, signal }: { forMs: number; signal: AbortSignal },
 ): Promise<RetentionReport> {
   const faults: unknown[] = [];
-  const limits = { forMs: forMs / 2, signal };
-  const erased = await pass(deps, CONTENT, limits, faults);
-  const deleted = await pass(deps, RUNS, limits, faults);
+  const end = performance.now() + forMs;
+  let erased = await pass(deps, CONTENT, { end: end - forMs / 2, signal }, faults);
+  const deleted = await pass(deps, RUNS, { end, signal }, faults);
+  if (faults.length === 0) erased += await pass(deps, CONTENT, { end, signal }, faults);
   if (erased + deleted > 0) deps.log.info({ erased, deleted }, 'retention');
   if (faults.length > 0) throw faults[0];
   return { erased, deleted };
@@ -40,10 +42,9 @@ export async function applyRetention(
 async function pass(
   { database, retention }: RetentionDeps,
   stage: Stage,
-  { forMs, signal }: { forMs: number; signal: AbortSignal },
+  { end, signal }: { end: number; signal: AbortSignal },
   faults: unknown[],
 ): Promise<number> {
-  const end = performance.now() + forMs;
   let total = 0;
   signal.throwIfAborted();
   const scopes = await findScopes(database, stage, retention);
