@@ -37,7 +37,9 @@ const test = serviceTest({ worker: true })
     const ended = await runOnce(key, routineId, { variables: { topic: CANARY } });
     expect(ended.state).toBe('succeeded');
     await expect
-      .poll(async () => (await key.get(`/v1/runs/${ended.id}`)).data.webhookDeliveries[0]?.state)
+      .poll(async () => (await key.get(`/v1/runs/${ended.id}`)).data.webhookDeliveries[0]?.state, {
+        timeout: 20_000,
+      })
       .toBe('delivered');
     return { ...(await key.get(`/v1/runs/${ended.id}`)).data, routineId };
   });

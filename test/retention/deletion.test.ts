@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { execute, row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { plantDelivery, retain } from './planted-runs.ts';
 
 const test = serviceTest({ worker: true }).extend(
@@ -37,9 +37,7 @@ test('a run is deleted when its time is over, and what it used stays', async ({
       sql`select * from usage_totals where scope_id = ${ada.organizationId}`,
     ),
   });
-  await expect
-    .poll(async () => (await key.get(`/v1/runs/${repeated.id}`)).data.state)
-    .toBe('succeeded');
+  expect((await runEnded(key, repeated.id)).state).toBe('succeeded');
   const before = await used();
   expect(before.ledger).toMatchObject({ entries: 1 });
 
