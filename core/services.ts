@@ -94,6 +94,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     planRule,
     retention: { contentDays: config.RUN_CONTENT_DAYS, runDays: config.RUN_DAYS },
     payment,
+    buildId: config.WORKER_BUILD_ID,
     maxCostUsdPerOrganization: config.MAX_COST_USD_PER_ORGANIZATION,
   };
   return {

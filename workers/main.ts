@@ -1,10 +1,13 @@
 /** Entry: `node workers/main.ts` works on runs, ticks and deliveries until SIGTERM or SIGINT. */
+import { obstacles } from '#core/observability/index.ts';
+import { openServices } from '#core/services.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
 import { installRuntime } from '#lib/temporal/index.ts';
-import { openServices } from '#core/services.ts';
+import { serveHealth, type Readiness } from './health.ts';
 import { startWorkers, type StartedWorkers } from './start.ts';
+import { untilMigrated } from './until-migrated.ts';
 import { untilReached } from './until-reached.ts';
 
 const config = loadConfig('worker');
@@ -24,21 +27,30 @@ const metricsServer =
         host: config.METRICS_HOST,
         port: config.METRICS_PORT,
       });
-const starting = new AbortController();
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => starting.abort());
+const stopping = new AbortController();
+const { signal } = stopping;
+for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort());
 
 let started: StartedWorkers | undefined;
+const healthServer =
+  config.WORKER_HEALTH_PORT === undefined
+    ? undefined
+    : await serveHealth(readiness, {
+        host: config.WORKER_HEALTH_HOST,
+        port: config.WORKER_HEALTH_PORT,
+      });
 try {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_TASK_QUEUE: taskQueue } = config;
-  const { signal } = starting;
-  started = await untilReached(() => startWorkers(config, services, signal), {
-    address,
-    log,
-    signal,
-  });
+  if (await untilMigrated(services.deps, signal)) {
+    started = await untilReached(() => startWorkers(config, services, signal), {
+      address,
+      log,
+      signal,
+    });
+  }
   // The runtime hands a signal only to workers that run already.
   if (started !== undefined && !signal.aborted) {
-    log.info({ taskQueue }, 'worker started');
+    log.info({ taskQueue, buildId: config.WORKER_BUILD_ID }, 'worker started');
     await started.run();
   }
 } catch (err) {
@@ -48,7 +60,18 @@ try {
   await started?.close();
   await metricsServer?.close();
   await services.close();
+  await healthServer?.close();
   log.info('worker stopped');
 }
 // A start that was abandoned would hold the process for as long as the native half goes on with it.
 process.exit();
+
+async function readiness(): Promise<Readiness> {
+  const isWorking = started?.isPolling() === true;
+  const phase = signal.aborted ? ['it drains'] : isWorking ? [] : ['it is starting'];
+  return {
+    obstacles: [...phase, ...(await obstacles(services.deps))],
+    buildId: config.WORKER_BUILD_ID ?? null,
+    takesRuns: isWorking && !signal.aborted && started?.takesRuns() === true,
+  };
+}

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowNotFoundError } from '@temporalio/common';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { Log } from '#lib/log.ts';
 import { SCHEDULER_WORKFLOW_ID, schedulerWorkflowId, WORKFLOW } from '#lib/temporal/index.ts';
 
@@ -10,12 +11,16 @@ export interface SchedulerSettings {
   readonly workflowId?: string;
   /** The interval of the checks, by default one minute. */
   readonly everyMs?: number;
+  /** Whether a scheduler that starts now would find this worker. By default it does. */
+  readonly takesRuns?: () => boolean;
+  /** The time after which a scheduler that takes no step counts as stuck, by default two minutes. */
+  readonly stuckAfterMs?: number;
 }
 
 /**
  * Starts the scheduler unless it is running, now and at intervals for as long as this process works: somebody may
- * terminate it, or the server may lose it. However many processes do this, a task queue has one
- * scheduler.
+ * terminate it, or the server may lose it. One that is stuck is ended first: its build has no worker any more, or its
+ * code was replaced by code that cannot carry it on. However many processes do this, a task queue has one scheduler.
  */
 export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop(): void }> {
   const { client, taskQueue, log, workflowId = schedulerWorkflowId(settings.taskQueue) } = settings;
@@ -29,12 +34,36 @@ export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop
     });
     if (workflowId !== SCHEDULER_WORKFLOW_ID) await retireFormer(client, taskQueue);
   };
+  // Not at once: after an outage a scheduler has to be given the time to go on.
+  const check = async () => {
+    if (settings.takesRuns?.() !== false) await endStuck(settings, workflowId);
+    await ensure();
+  };
   await ensure();
   const timer = setInterval(() => {
-    ensure().catch((err: unknown) => log.warn({ err }, 'the scheduler could not be checked'));
+    check().catch((err: unknown) => log.warn({ err }, 'the scheduler could not be checked'));
   }, settings.everyMs ?? 60_000);
   timer.unref();
   return { stop: () => clearInterval(timer) };
+}
+
+const STUCK_AFTER_MS = 120_000;
+
+/** Ends a scheduler whose next step waits for so long that nobody can take it. It has no state that would be lost. */
+async function endStuck(settings: SchedulerSettings, workflowId: string): Promise<void> {
+  const { client, log, stuckAfterMs = STUCK_AFTER_MS } = settings;
+  try {
+    const { raw, runId } = await client.workflow.getHandle(workflowId).describe();
+    const waitsSince = optionalTsToMs(raw.pendingWorkflowTask?.originalScheduledTime);
+    if (waitsSince === undefined || Date.now() - waitsSince < stuckAfterMs) return;
+    log.warn(
+      { workflowId, waitsSince: new Date(waitsSince) },
+      'the scheduler is stuck and starts anew',
+    );
+    await client.workflow.getHandle(workflowId, runId).terminate('it was stuck');
+  } catch (err) {
+    if (!(err instanceof WorkflowNotFoundError)) throw err;
+  }
 }
 
 /**

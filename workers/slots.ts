@@ -8,6 +8,7 @@ import {
 } from '#core/runs/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
+import type { Standing } from './standing.ts';
 
 export interface SlotDeps {
   readonly database: Database;
@@ -17,16 +18,19 @@ export interface SlotDeps {
 
 /**
  * Announces the worker's slots until `signal` aborts, then withdraws them, so that a worker which drains is given
- * nothing new. Each announcement also lets in what waits: whatever another process should have started and did not.
+ * nothing new. Each announcement says whether new runs reach this worker: for seconds after another build was made
+ * current, room is thus counted on the former one. It also lets in what waits: whatever another process should have
+ * started and did not.
  */
 export async function keepAnnounced(
   { database, admission, log }: SlotDeps,
   worker: WorkerSlots,
+  standing: Standing,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      await announceSlots(database, worker);
+      await announceSlots(database, { ...worker, takesRuns: await standing.refresh() });
       admission.nudge();
     } catch (err) {
       log.warn({ err }, 'the slots of this worker could not be announced');

@@ -3,9 +3,11 @@ import type { ConfigOf } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
 import {
   connectionOptions,
+  deploymentNameOf,
   dropDetail,
   ensureSearchAttributes,
   SEARCH_ATTRIBUTE_NAMES,
+  type Build,
 } from '#lib/temporal/index.ts';
 import type { openServices } from '#core/services.ts';
 import { keepScheduler } from './scheduler.ts';
@@ -14,6 +16,8 @@ import { createWorkers, type RunningWorkers } from './worker.ts';
 export interface StartedWorkers {
   /** Works until a signal, which the Temporal runtime hears, has been obeyed. */
   run(): Promise<void>;
+  isPolling(): boolean;
+  takesRuns(): boolean;
   /** Lets go of everything, also of what has never run. */
   close(): Promise<void>;
 }
@@ -43,13 +47,17 @@ export async function startWorkers(
       workflowConcurrency: config.WORKER_WORKFLOW_CONCURRENCY,
       maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
       shutdownGraceSeconds: config.WORKER_SHUTDOWN_GRACE_SECONDS,
+      build: buildOf(config),
       stopping,
       deps,
     });
     workers = running;
-    const scheduler = await keepScheduler({ client, taskQueue, log });
+    const takesRuns = () => running.takesRuns();
+    const scheduler = await keepScheduler({ client, taskQueue, log, takesRuns });
     return {
       run: () => running.run(),
+      isPolling: () => running.isPolling(),
+      takesRuns,
       async close() {
         scheduler.stop();
         await running.discard();
@@ -61,6 +69,11 @@ export async function startWorkers(
     await connection.close();
     throw err;
   }
+}
+
+function buildOf(config: ConfigOf<'worker'>): Build | undefined {
+  const { WORKER_BUILD_ID: buildId } = config;
+  return buildId === undefined ? undefined : { deploymentName: deploymentNameOf(config), buildId };
 }
 
 /** Where these credentials may not, an administrator has to; if nobody has, the server refuses every run. */

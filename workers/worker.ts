@@ -13,9 +13,10 @@ import type { SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { TickDeps } from '#core/scheduling/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
-import { schedulerTaskQueue, webhookTaskQueue } from '#lib/temporal/index.ts';
+import { schedulerTaskQueue, webhookTaskQueue, type Build } from '#lib/temporal/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
 import { keepAnnounced, type SlotDeps } from './slots.ts';
+import { followStanding } from './standing.ts';
 import { observeActivities, workflowSinks } from './tracing.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
@@ -37,6 +38,8 @@ export interface WorkerSettings {
   /** Workflows kept in memory between their tasks. Default: as many as fit into the heap. */
   readonly maxCachedWorkflows?: number | undefined;
   readonly shutdownGraceSeconds: number;
+  /** The build of this release. Without one, all workers of the queues share all workflows. */
+  readonly build?: Build | undefined;
   /** Withdraws the slots at once, when the process is told to stop. */
   readonly stopping?: AbortSignal;
   readonly deps: WorkerDeps;
@@ -49,6 +52,10 @@ export interface RunningWorkers {
    */
   run(): Promise<void>;
   shutdown(): void;
+  /** Whether all of them ask for tasks. */
+  isPolling(): boolean;
+  /** Whether new runs start on this build. */
+  takesRuns(): boolean;
   /** Gives the connection back instead of working. */
   discard(): Promise<void>;
 }
@@ -69,12 +76,13 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
     // A cancellation comes back with a heartbeat, which would be held back to one in eight seconds.
     maxHeartbeatThrottleInterval: '2s',
     shutdownForceTime: `${settings.shutdownGraceSeconds + 10}s`,
+    ...versioning(settings.build),
   };
   const created = await Promise.allSettled([
     Worker.create({
       ...common,
       taskQueue,
-      workflowBundle: await workflowBundle(),
+      workflowBundle: await workflowBundle(deps.log),
       activities: discreet(deps.log, createRunActivities(deps)),
       maxConcurrentActivityTaskExecutions: settings.concurrency,
       maxConcurrentWorkflowTaskExecutions: settings.workflowConcurrency ?? 40,
@@ -103,14 +111,21 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
     throw failed.reason;
   }
   const draining = new AbortController();
-  const slots = { workerId: newWorkerId(), taskQueue, slots: settings.concurrency };
+  const { build } = settings;
+  const slots = {
+    workerId: newWorkerId(),
+    taskQueue,
+    slots: settings.concurrency,
+    buildId: build?.buildId,
+  };
+  const standing = followStanding({ ...settings, build, log: deps.log });
   return {
     async run() {
       const signal = AbortSignal.any([
         draining.signal,
         ...(settings.stopping === undefined ? [] : [settings.stopping]),
       ]);
-      const announcing = keepAnnounced(deps, slots, signal);
+      const announcing = keepAnnounced(deps, slots, standing, signal);
       const running = workers.map((worker) => worker.run());
       const all = Promise.all(running);
       all.catch(() => shutdown(workers));
@@ -123,7 +138,24 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
       draining.abort();
       shutdown(workers);
     },
+    isPolling: () => workers.every((worker) => worker.getState() === 'RUNNING'),
+    takesRuns: () => standing.takesRuns(),
     discard: () => discard(workers),
+  };
+}
+
+/**
+ * Pins each workflow to the build that it began on, so that a release may change what workflows do and may be taken back
+ * while they are open.
+ */
+function versioning(build: Build | undefined): Pick<SdkOptions, 'workerDeploymentOptions'> {
+  if (build === undefined) return {};
+  return {
+    workerDeploymentOptions: {
+      version: build,
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: 'PINNED',
+    },
   };
 }
 

@@ -1,33 +1,81 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
+import type { Log } from '#lib/log.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const BUILT = `${ROOT}dist`;
 const CACHE = `${ROOT}node_modules/.cache/workflow-bundles`;
 
 /**
- * Bundles the workflow code into one script for the sandbox. That takes seconds, so the result is cached under a hash of
- * everything that goes into it. Processes that start together may each write the file; a rename makes each write whole.
+ * Returns the workflow code as one script for the sandbox, bundled from the sources as they are. Bundling takes seconds,
+ * so a bundle that was built ahead, or by an earlier start, is used if its name has the hash of everything that goes
+ * into it. A bundle of other sources is never used. Where nothing can be written the new one is kept in memory.
  */
-export async function workflowBundle(): Promise<{ codePath: string }> {
-  const codePath = `${CACHE}/${await fingerprint()}.js`;
-  const cached = await readFile(codePath).catch(() => undefined);
-  if (cached === undefined) {
+export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowBundleOption> {
+  const name = await bundleName();
+  const built = await bundlesIn(BUILT);
+  if (built.includes(name)) return { codePath: `${BUILT}/${name}` };
+  if (built.length > 0) {
+    log?.warn(
+      { built, needed: name },
+      'the workflow bundle in dist/ is of other sources and is not used; npm run build makes it anew',
+    );
+  }
+  if ((await bundlesIn(CACHE)).includes(name)) return { codePath: `${CACHE}/${name}` };
+  const code = await bundle();
+  try {
+    return { codePath: await keep(CACHE, name, code) };
+  } catch (err) {
+    log?.warn({ err }, 'the workflow bundle cannot be kept, so each start bundles anew');
+    return { code };
+  }
+}
+
+/**
+ * Bundles the workflow code ahead, for processes that start where nothing can be written.
+ * @returns the path of the bundle, the only one in its folder
+ */
+export async function buildWorkflowBundle(): Promise<string> {
+  const name = await bundleName();
+  const path = await keep(BUILT, name, await bundle());
+  const others = (await bundlesIn(BUILT)).filter((other) => other !== name);
+  await Promise.all(others.map((other) => rm(`${BUILT}/${other}`, { force: true })));
+  return path;
+}
+
+async function bundlesIn(folder: string): Promise<string[]> {
+  const files = await readdir(folder).catch(() => []);
+  return files.filter((file) => /^workflow-bundle\.[0-9a-f]+\.js$/.test(file));
+}
+
+/** @throws when the sources cannot be compiled, or the compiler finds no temporary folder that it may write to */
+async function bundle(): Promise<string> {
+  try {
     const { code } = await bundleWorkflowCode({
       workflowsPath: `${ROOT}workflows/index.ts`,
       workflowInterceptorModules: [`${ROOT}workflows/tracing.ts`],
       logger: silent,
     });
-    await mkdir(CACHE, { recursive: true });
-    const draft = `${codePath}.${process.pid}`;
-    await writeFile(draft, code);
-    await rename(draft, codePath);
+    return code;
+  } catch (cause) {
+    const message = 'the workflow code cannot be bundled here; bundle it ahead by npm run build';
+    throw new Error(message, { cause });
   }
-  return { codePath };
 }
 
-async function fingerprint(): Promise<string> {
+/** Processes that start together may each write the file; a rename makes each write whole. */
+async function keep(folder: string, name: string, code: string): Promise<string> {
+  const path = `${folder}/${name}`;
+  await mkdir(folder, { recursive: true });
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, code);
+  await rename(draft, path);
+  return path;
+}
+
+async function bundleName(): Promise<string> {
   const hash = createHash('sha256');
   const folders = ['workflows', 'lib', 'lib/temporal'];
   for (const folder of folders) {
@@ -39,7 +87,7 @@ async function fingerprint(): Promise<string> {
   // The options of the bundler are in this file.
   hash.update(await readFile(fileURLToPath(import.meta.url)));
   const lock = await readFile(`${ROOT}package-lock.json`).catch(() => Buffer.alloc(0));
-  return hash.update(lock).digest('hex').slice(0, 24);
+  return `workflow-bundle.${hash.update(lock).digest('hex').slice(0, 24)}.js`;
 }
 
 function ignore() {

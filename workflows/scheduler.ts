@@ -1,7 +1,7 @@
 import type { Duration } from '@temporalio/common';
 import {
-  continueAsNew,
   log,
+  makeContinueAsNewFunc,
   patched,
   proxyActivities,
   sleep,
@@ -44,7 +44,10 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
     : [dispatch()];
   const underWay = new Map<string, Promise<void>>();
   let ticks = 0;
-  const isFresh = () => ticks < ticksPerRun && !workflowInfo().continueAsNewSuggested;
+  const isFresh = () => {
+    const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo();
+    return ticks < ticksPerRun && !continueAsNewSuggested && !targetWorkerDeploymentVersionChanged;
+  };
   // Ticks go on while the last of the others end, so that a long backlog never holds up the schedule.
   while (isFresh() || underWay.size > 0) {
     await attempt(first);
@@ -60,8 +63,14 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
     ticks += 1;
     await sleep(intervalMs - (Date.now() % intervalMs));
   }
-  await continueAsNew<typeof scheduler>(input);
+  await makeContinueAsNewFunc<typeof scheduler>(ON_THE_CURRENT_BUILD)(input);
 }
+
+/**
+ * A scheduler stays on the build that it began on, as a run does, but has no end of its own: it moves on to the build
+ * that is current when it continues as new, and it does that at the first tick after another one was made current.
+ */
+const ON_THE_CURRENT_BUILD = { initialVersioningBehavior: 'AUTO_UPGRADE' } as const;
 
 interface Part {
   readonly name: string;

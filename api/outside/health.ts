@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { row, sql } from '#lib/database/index.ts';
+import { obstacles } from '#core/observability/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { route, type Route } from '../route.ts';
 
@@ -24,27 +24,22 @@ const ready = route({
   id: 'ready',
   tag: 'Operations',
   summary: 'Readiness',
-  description: 'Whether Postgres and Temporal can be reached.',
+  description:
+    'Whether Postgres and Temporal can be reached, and the database has every migration that this release needs.',
   auth: 'none',
   success: {
     status: 200,
     data: z
       .strictObject({ postgres: z.literal('ok'), temporal: z.literal('ok') })
       .meta({ id: 'Readiness' }),
-    description: 'Both can be reached.',
+    description: 'Both can be reached, and the schema is new enough.',
   },
   errors: ['service_unavailable'],
 }).to(async ({ deps }) => {
-  const [postgres, temporal] = await Promise.all([
-    row(deps.database, sql`select 1`).then(
-      () => true,
-      () => false,
-    ),
-    deps.engine.isHealthy(),
-  ]);
-  const away = [postgres ? [] : ['Postgres'], temporal ? [] : ['Temporal']].flat();
-  if (away.length > 0) {
-    throw new AppError('service_unavailable', `${away.join(' and ')} cannot be reached.`, {
+  const found = await obstacles(deps);
+  if (found.length > 0) {
+    const text = found.join('; ');
+    throw new AppError('service_unavailable', `${text.charAt(0).toUpperCase()}${text.slice(1)}.`, {
       'Retry-After': '5',
     });
   }

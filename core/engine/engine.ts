@@ -35,8 +35,16 @@ export interface Engine {
   terminateRun(runId: string, reason: string): Promise<void>;
   /** Tells whether the run's workflow is open, completed, or gone: terminated, failed, or unknown to Temporal. */
   workflowState(runId: string): Promise<'open' | 'completed' | 'gone'>;
+  /** Names the build that the run's workflow stays on; undefined while it has none, or is gone. */
+  buildOf(runId: string): Promise<string | undefined>;
   isHealthy(): Promise<boolean>;
 }
+
+/** The longest wait for a first step that a routine may allow (`limits.maxQueueSeconds`): a week. */
+const LONGEST_QUEUE_SECONDS = 604_800;
+
+/** An attempt and its few retries take minutes; one that nobody carries on is made again by a tick. */
+const DELIVERY_TIMEOUT = '1h';
 
 /** A request that has waited this long for Temporal goes on without it; the row is there, and a tick does the rest. */
 const DEADLINE_MS = 3_000;
@@ -55,8 +63,8 @@ export function createEngine(client: Client, taskQueue: string): Engine {
             workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
             args: [{ runId: run.id, timeoutSeconds: run.timeoutSeconds }],
             staticSummary: `${run.trigger} run of ${run.routineId}`,
-            // A workflow that nobody settles ends by itself; its run has been settled long before.
-            workflowExecutionTimeout: `${run.timeoutSeconds + 3_600}s`,
+            // The last bound. The sweep settles a run that is stuck, and ends its workflow, long before.
+            workflowExecutionTimeout: `${LONGEST_QUEUE_SECONDS + run.timeoutSeconds + 3_600}s`,
             priority: { fairnessKey: run.organizationId },
             typedSearchAttributes: new TypedSearchAttributes([
               { key: SEARCH_ATTRIBUTE.project, value: run.projectId },
@@ -76,6 +84,7 @@ export function createEngine(client: Client, taskQueue: string): Engine {
             workflowIdReusePolicy: 'ALLOW_DUPLICATE',
             args: [{ deliveryId: id }],
             staticSummary: `webhook delivery ${id}, attempt ${attempt}`,
+            workflowExecutionTimeout: DELIVERY_TIMEOUT,
             priority: { fairnessKey: projectId },
             typedSearchAttributes: new TypedSearchAttributes([
               { key: SEARCH_ATTRIBUTE.project, value: projectId },
@@ -97,6 +106,15 @@ export function createEngine(client: Client, taskQueue: string): Engine {
         return status.name === 'RUNNING' || status.name === 'PAUSED' ? 'open' : 'gone';
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return 'gone';
+        throw error;
+      }
+    },
+    async buildOf(runId) {
+      try {
+        const { raw } = await within(() => client.workflow.getHandle(runId).describe());
+        return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? undefined;
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return undefined;
         throw error;
       }
     },

@@ -79,6 +79,7 @@ export async function beginStep(
   db: Db,
   runId: string,
   index: number,
+  buildId: string | undefined,
 ): Promise<RunContext | undefined> {
   const tools = offeredToolsJson({
     projectId: sql`begun.project_id`,
@@ -98,6 +99,7 @@ export async function beginStep(
           started_at = coalesce(runs.started_at, now()),
           workflow_started_at = coalesce(runs.workflow_started_at, now()),
           admitted_at = coalesce(runs.admitted_at, now()),
+          build_id = ${buildId ?? null},
           model_provider = v.model_provider, model_connection_id = v.model_connection_id, model_id = v.model_id
         from routines r, routine_versions v
         where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${statesBefore('running')})

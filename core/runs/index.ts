@@ -4,7 +4,9 @@ export { expireQueued } from './admission/expire.ts';
 export {
   ANNOUNCE_EVERY_MS,
   announceSlots,
+  openRunsOfBuild,
   withdrawSlots,
+  workersOfBuild,
   type WorkerSlots,
 } from './admission/slots.ts';
 export {

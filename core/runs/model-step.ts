@@ -17,6 +17,8 @@ import { readOutcome, type StepOutcome } from './step-outcome.ts';
 export interface ModelStepDeps extends PreflightDeps, EndRunDeps, ReserveDeps {
   readonly database: Database;
   readonly caller: ModelCaller;
+  /** The build that this process is of; none unless builds are kept apart. */
+  readonly buildId: string | undefined;
 }
 
 /**
@@ -30,7 +32,10 @@ export async function performModelStep(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const { runId, index } = input;
-  const run = await persistently(() => beginStep(deps.database, runId, index), signal);
+  const run = await persistently(
+    () => beginStep(deps.database, runId, index, deps.buildId),
+    signal,
+  );
   if (run === undefined) {
     return (await endUnwanted(deps, runId)) ?? readOutcome(deps.database, runId, index);
   }

@@ -2,6 +2,7 @@ import { execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { endRun, type EndRunDeps } from './end-run.ts';
 import { cancellation, failure } from './ending.ts';
 import type { RunState } from './states.ts';
+import { isStranded } from './stranded.ts';
 
 interface OpenRun {
   readonly id: string;
@@ -15,13 +16,18 @@ const BATCH = 200;
 /**
  * Checks open runs. First of all repeats cancellations that Temporal may not have received, so that they never wait
  * behind thousands of others. Ends runs whose time is long over, whatever Temporal says of them. Then, the one checked
- * longest ago first, settles a run whose workflow is gone: one that never began is started again, one that was under way
- * ends as `workflow_lost`, so that nothing waits for it for ever.
+ * longest ago first, settles a run whose workflow is gone: one that never began is started again, also when its workflow
+ * waits for a build that is no more, and one that was under way ends as `workflow_lost`, so that nothing waits for ever.
  * @returns how many runs had lost their workflow
  */
 export async function sweepOpenRuns(deps: EndRunDeps, signal: AbortSignal): Promise<number> {
-  const cancelled = await check(deps, await takeCancelled(deps.database), signal);
-  await endOverdue(deps, signal);
+  let cancelled: number;
+  try {
+    cancelled = await check(deps, await takeCancelled(deps.database), signal);
+  } finally {
+    // Also while Temporal is away: the deadline of a run does not wait for it.
+    await endOverdue(deps, signal);
+  }
   return cancelled + (await check(deps, await takeOpenRuns(deps.database), signal));
 }
 
@@ -35,6 +41,10 @@ async function check(deps: EndRunDeps, waiting: OpenRun[], signal: AbortSignal):
       const workflow = await engine.workflowState(run.id);
       if (workflow !== 'open') {
         await settle(deps, run, workflow);
+        settled += 1;
+      } else if (run.state === 'queued' && (await isStranded(deps, run.id))) {
+        await engine.terminateRun(run.id, 'its build has no worker any more');
+        await settle(deps, run, 'gone');
         settled += 1;
       }
       waiting.shift();

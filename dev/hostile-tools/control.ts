@@ -58,6 +58,8 @@ export interface HostileControl {
   delayMs: number;
   /** The method of requests whose connection is broken off, and how many times. */
   drops: { method: string; times: number } | undefined;
+  /** A call is answered once this has resolved. */
+  held: Promise<void> | undefined;
   /** Behaviour from now on, whatever the path says. */
   becomes: Scenario | undefined;
   /** Every `tools/call` that arrived. */

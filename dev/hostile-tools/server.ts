@@ -30,6 +30,7 @@ export async function startHostileTools(): Promise<HostileTools> {
     credential: '',
     delayMs: 0,
     drops: undefined,
+    held: undefined,
     becomes: undefined,
     calls: [],
     seen: [],
@@ -39,6 +40,7 @@ export async function startHostileTools(): Promise<HostileTools> {
       control.credential = '';
       control.delayMs = 0;
       control.drops = undefined;
+      control.held = undefined;
       control.becomes = undefined;
       control.calls.length = 0;
       control.seen.length = 0;

@@ -38,6 +38,20 @@ const roleSchemas = {
     STRIPE_SECRET_KEY: true,
     STRIPE_API_URL: true,
   }),
+  deployment: configSchema.pick({
+    NODE_ENV: true,
+    LOG_LEVEL: true,
+    DATABASE_URL: true,
+    TEMPORAL_ADDRESS: true,
+    TEMPORAL_NAMESPACE: true,
+    TEMPORAL_TASK_QUEUE: true,
+    TEMPORAL_API_KEY: true,
+    TEMPORAL_TLS: true,
+    TEMPORAL_TLS_CA_FILE: true,
+    TEMPORAL_TLS_CERT_FILE: true,
+    TEMPORAL_TLS_KEY_FILE: true,
+    WORKER_DEPLOYMENT_NAME: true,
+  }),
   runtime: runtimeSchema,
 };
 

@@ -87,6 +87,16 @@ export const variables = {
   WORKER_WORKFLOW_CONCURRENCY: integer(40, 2, 1000),
   WORKER_MAX_CACHED_WORKFLOWS: wholeNumber(0, 100_000).optional(),
   WORKER_SHUTDOWN_GRACE_SECONDS: integer(30, 1, 600),
+  WORKER_BUILD_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'expected up to 100 letters, digits and . _ + -')
+    .optional(),
+  WORKER_DEPLOYMENT_NAME: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,100}$/, 'expected up to 100 letters, digits, _ and -')
+    .optional(),
+  WORKER_HEALTH_PORT: wholeNumber(0, 65_535).optional(),
+  WORKER_HEALTH_HOST: nonEmpty.default('127.0.0.1'),
 
   ENCRYPTION_KEY: encryptionKey,
   ENCRYPTION_KEY_PREVIOUS: encryptionKey.optional(),

@@ -12,4 +12,11 @@ export {
   type Db,
 } from './database.ts';
 export { persistently } from './persistently.ts';
+export {
+  MIGRATION_STEPS,
+  migrationFiles,
+  migrationName,
+  missingMigrations,
+  schemaTooOld,
+} from './schema.ts';
 export { storable, storableJson } from './storable.ts';

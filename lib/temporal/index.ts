@@ -1,4 +1,13 @@
 export { dropDetail, installRuntime } from './runtime.ts';
+export {
+  buildsOf,
+  currentBuildOf,
+  deploymentNameOf,
+  openWorkflowsOf,
+  setCurrentBuild,
+  type Build,
+  type KnownBuild,
+} from './deployment.ts';
 export { openTemporal } from './connection.ts';
 export { connectionOptions } from './connection-options.ts';
 export { ensureSearchAttributes, SEARCH_ATTRIBUTE_NAMES } from './search-attributes.ts';

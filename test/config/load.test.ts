@@ -164,3 +164,16 @@ test('each process is asked only for what it uses', () => {
   expect(faultsOf(worker, 'api')).toEqual(['BETTER_AUTH_SECRET: required: at least 32 characters']);
   expect(loadConfig('worker', good)).not.toHaveProperty('BETTER_AUTH_SECRET');
 });
+
+test('builds and deployments of workers have names that Temporal takes', () => {
+  const names = {
+    WORKER_BUILD_ID: '2026-11-22.1+3586081',
+    WORKER_DEPLOYMENT_NAME: 'routines_eu-1',
+  };
+  expect(loadConfig('worker', { ...good, ...names })).toMatchObject(names);
+  const wrong = { WORKER_BUILD_ID: "a' OR 1=1", WORKER_DEPLOYMENT_NAME: 'routines.eu:1' };
+  expect(faultsOf({ ...good, ...wrong }, 'worker').map((fault) => fault.split(':')[0])).toEqual([
+    'WORKER_BUILD_ID',
+    'WORKER_DEPLOYMENT_NAME',
+  ]);
+});

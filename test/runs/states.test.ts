@@ -62,7 +62,7 @@ function ends(ending: RunEnding) {
 }
 
 const RUN_OPERATIONS: Record<string, { to: RunState; act: (id: string) => Promise<unknown> }> = {
-  'a step begins': { to: 'running', act: (id) => beginStep(database, id, 0) },
+  'a step begins': { to: 'running', act: (id) => beginStep(database, id, 0, undefined) },
   'it succeeds': {
     to: 'succeeded',
     act: ends(success('done')),

@@ -61,3 +61,36 @@ test('a part that was given up claims nothing more', async ({ service }) => {
   await expect(parts.deliveries(AbortSignal.abort(new Error('given up')))).rejects.toThrow();
   expect(await parts.claim(new AbortController().signal)).toEqual({ runs: 1, skipped: 0 });
 });
+
+test('a run past its deadline is settled also while Temporal is away and a cancellation waits', async ({
+  service,
+}) => {
+  const { database, engine } = service.deps;
+  const { id, projectId } = await plantRoutine(database, {
+    schedule: '@yearly',
+    nextRunAt: new Date(Date.now() + 86_400_000),
+  });
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, admitted_at, started_at, workflow_started_at, cancel_requested_at)
+      select 'run_' || run.name || repeat('0', 18), organization_id, id, ${id}, 1, 'manual', 'running', 1, 60,
+        now() - interval '1 hour', now() - age, now() - interval '1 hour', cancelled
+      from projects, (values ('awaiting', interval '1 second', now() - interval '1 minute'),
+        ('overdue0', interval '1 hour', null)) as run (name, age, cancelled)
+      where id = ${projectId}
+    `,
+  );
+  const away = () => Promise.reject(new Error('Temporal is away'));
+  const parts = createTickParts({
+    ...service.deps,
+    engine: { ...engine, cancelRun: away, workflowState: away, terminateRun: away },
+  });
+  await expect(parts.sweep(new AbortController().signal)).rejects.toThrow('Temporal is away');
+  const overdue = await row<{ state: string; reason: string }>(
+    database,
+    sql`select state, reason from runs where id like 'run_overdue%'`,
+  );
+  expect(overdue).toEqual({ state: 'failed', reason: 'workflow_lost' });
+});

@@ -10,14 +10,29 @@ export interface NodeProcess {
   output(): string;
   /** Waits until that was written. */
   until(text: string, timeoutMs?: number): Promise<void>;
+  /** Resolves with the exit code when the process has ended by itself. */
+  readonly exited: Promise<number | null>;
   /** Sends the signal and resolves with the exit code when the process has ended. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
+export interface StartOptions {
+  /** A checkout of its own. Default: this one. */
+  readonly cwd?: string;
+  readonly args?: readonly string[];
+  /** A command that Node is started by, like a sandbox. */
+  readonly wrap?: readonly string[];
+}
+
 /** One of the product's entries as its own process, with this environment and nothing of ours. */
-export function startNode(entry: string, env: Record<string, string>): NodeProcess {
-  const child = spawn(process.execPath, [entry], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const exited = once(child, 'close');
+export function startNode(
+  entry: string,
+  env: Record<string, string>,
+  { cwd, args = [], wrap = [] }: StartOptions = {},
+): NodeProcess {
+  const [command = process.execPath, ...rest] = [...wrap, process.execPath, entry, ...args];
+  const child = spawn(command, rest, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = once(child, 'close').then(([code]) => code as number | null);
   let written = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -26,6 +41,7 @@ export function startNode(entry: string, env: Record<string, string>): NodeProce
   }
   return {
     pid: child.pid!,
+    exited,
     output: () => written,
     async until(text, timeoutMs = 40_000) {
       const end = Date.now() + timeoutMs;
@@ -38,8 +54,7 @@ export function startNode(entry: string, env: Record<string, string>): NodeProce
     },
     async end(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-      const [code] = (await exited) as [number | null];
-      return code;
+      return exited;
     },
   };
 }

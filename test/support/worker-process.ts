@@ -1,11 +1,13 @@
-import { endScheduler, startNode, type NodeProcess } from './node-process.ts';
+import { endScheduler, startNode, type NodeProcess, type StartOptions } from './node-process.ts';
 import type { Service } from './service.ts';
 
 export interface WorkerProcesses {
   /** Starts the real entry on the parts of the service and waits until it works. */
-  start(overrides?: Readonly<Record<string, string>>): Promise<NodeProcess>;
+  start(overrides?: Readonly<Record<string, string>>, options?: StartOptions): Promise<NodeProcess>;
   /** The same without waiting, for one that may not come to work at all. */
-  launch(overrides?: Readonly<Record<string, string>>): NodeProcess;
+  launch(overrides?: Readonly<Record<string, string>>, options?: StartOptions): NodeProcess;
+  /** Runs an operator's command on the same parts: its exit code and what it wrote. */
+  command(entry: string, ...args: string[]): Promise<{ code: number | null; output: string }>;
   /** Tells all that are left to stop, and waits until they have. */
   stop(): Promise<void>;
   /** Kills them, and ends the scheduler that they started. */
@@ -20,25 +22,30 @@ export function workerProcesses(service: Service): WorkerProcesses {
     await Promise.all([...running].map((worker) => worker.end(signal)));
     running.clear();
   };
-  const launch: WorkerProcesses['launch'] = (overrides = {}) => {
-    const worker = startNode('workers/main.ts', {
-      NODE_ENV: 'test',
-      DATABASE_URL: service.databaseUrl,
-      TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
-      TEMPORAL_TASK_QUEUE: config.TEMPORAL_TASK_QUEUE,
-      ENCRYPTION_KEY: config.ENCRYPTION_KEY,
-      GATEWAY_BASE_URL: config.GATEWAY_BASE_URL,
-      GATEWAY_API_KEY: 'test-gateway-key',
-      ALLOW_PRIVATE_NETWORK: 'true',
-      ...overrides,
-    });
+  const environment = {
+    NODE_ENV: 'test',
+    DATABASE_URL: service.databaseUrl,
+    TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
+    TEMPORAL_TASK_QUEUE: config.TEMPORAL_TASK_QUEUE,
+    ENCRYPTION_KEY: config.ENCRYPTION_KEY,
+    GATEWAY_BASE_URL: config.GATEWAY_BASE_URL,
+    GATEWAY_API_KEY: 'test-gateway-key',
+    ALLOW_PRIVATE_NETWORK: 'true',
+  };
+  const launch: WorkerProcesses['launch'] = (overrides = {}, options = {}) => {
+    const worker = startNode('workers/main.ts', { ...environment, ...overrides }, options);
     running.add(worker);
     return worker;
   };
   return {
     launch,
-    async start(overrides) {
-      const worker = launch(overrides);
+    async command(entry, ...args) {
+      const process = startNode(entry, environment, { args });
+      const code = await process.exited;
+      return { code, output: process.output() };
+    },
+    async start(overrides, options) {
+      const worker = launch(overrides, options);
       await worker.until('worker started');
       return worker;
     },

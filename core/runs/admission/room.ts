@@ -19,10 +19,17 @@ export const othersWait = sql`exists (select from runs w where w.state = 'queued
 /** The condition of a run that takes up room: it has been admitted and has not ended. */
 export const admitted = sql`state in ('queued', 'running') and admitted_at is not null`;
 
+/** Selects one column of the live workers that new runs reach: those of the current build, where there are builds. */
+export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
+  return sql`select ${column} from worker_slots
+    where task_queue = ${taskQueue} and takes_runs and expires_at > now()`;
+}
+
 /**
- * Returns the places that are free, as an SQL expression: the slots of live workers, less the admitted runs. A tenth
- * more than there are slots, at least one, is admitted ahead, because starting a workflow takes longer than a slot
- * should stand empty. Without a live worker there is no room.
+ * Returns the places that are free, as an SQL expression: the slots of the workers that take new runs, less the admitted
+ * runs. A tenth more than there are slots, at least one, is admitted ahead, because starting a workflow takes longer
+ * than a slot should stand empty. Without such a worker there is no room. Runs that another build carries to their end
+ * take no place; one that has not begun has no build yet and does.
  */
 export function freePlaces(taskQueue: string): Sql {
   return sql`free_places(${taskQueue})`;

@@ -1,4 +1,5 @@
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import { empty, execute, row, sql, type Db } from '#lib/database/index.ts';
+import { admitted, workersTakingRuns } from './room.ts';
 
 /** How often a worker repeats its announcement. */
 export const ANNOUNCE_EVERY_MS = 5_000;
@@ -11,6 +12,10 @@ export interface WorkerSlots {
   readonly taskQueue: string;
   /** Steps of runs that the worker performs at a time. */
   readonly slots: number;
+  /** The build of the worker's release; none unless builds are kept apart. */
+  readonly buildId?: string | undefined;
+  /** Whether Temporal starts new runs on this worker. One of another build than the current only ends its own. Default true. */
+  readonly takesRuns?: boolean;
 }
 
 /** Announces the room of a live worker, and forgets workers that have been gone for an hour. */
@@ -22,9 +27,11 @@ export async function announceSlots(db: Db, worker: WorkerSlots): Promise<void> 
         delete from worker_slots
         where expires_at < now() - interval '1 hour' and worker_id <> ${worker.workerId}
       )
-      insert into worker_slots (worker_id, task_queue, slots, expires_at)
-      values (${worker.workerId}, ${worker.taskQueue}, ${worker.slots}, now() + ${LEASE})
-      on conflict (worker_id) do update set slots = excluded.slots, expires_at = excluded.expires_at
+      insert into worker_slots (worker_id, task_queue, slots, build_id, takes_runs, expires_at)
+      values (${worker.workerId}, ${worker.taskQueue}, ${worker.slots}, ${worker.buildId ?? null},
+        ${worker.takesRuns ?? true}, now() + ${LEASE})
+      on conflict (worker_id) do update
+        set slots = excluded.slots, takes_runs = excluded.takes_runs, expires_at = excluded.expires_at
     `,
   );
 }
@@ -32,4 +39,42 @@ export async function announceSlots(db: Db, worker: WorkerSlots): Promise<void> 
 /** Takes the room of a worker away: it drains, and takes no further steps. */
 export async function withdrawSlots(db: Db, workerId: string): Promise<void> {
   await execute(db, sql`delete from worker_slots where worker_id = ${workerId}`);
+}
+
+/** Counts the live workers of a build, with how many of them take new runs; null stands for workers without a build. */
+export async function workersOfBuild(
+  db: Db,
+  taskQueue: string,
+  buildId: string | null,
+): Promise<{ live: number; takingRuns: number }> {
+  const found = await row<{ live: number; takingRuns: number }>(
+    db,
+    sql`
+      select count(*) as live, count(*) filter (where takes_runs) as "takingRuns" from worker_slots
+      where task_queue = ${taskQueue} and build_id is not distinct from ${buildId}::text and expires_at > now()
+    `,
+  );
+  return found ?? { live: 0, takingRuns: 0 };
+}
+
+/** Counts the runs that have begun on a build and not ended. */
+export async function openRunsOfBuild(db: Db, buildId: string): Promise<number> {
+  const found = await row<{ count: number }>(
+    db,
+    sql`select count(*) as count from runs where ${admitted} and build_id = ${buildId}`,
+  );
+  return found?.count ?? 0;
+}
+
+/** Tells whether a build has no live worker any more, while others take new runs. */
+export async function buildIsGone(db: Db, taskQueue: string, buildId: string): Promise<boolean> {
+  const found = await row<{ gone: boolean }>(
+    db,
+    sql`
+      select exists (${workersTakingRuns(taskQueue, empty)}) and not exists (
+        select from worker_slots
+        where task_queue = ${taskQueue} and build_id = ${buildId} and expires_at > now()) as gone
+    `,
+  );
+  return found?.gone === true;
 }

@@ -1,10 +1,10 @@
 import { runsAtATimeOf } from '#core/billing/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
-import { admitted, type AdmissionRule } from './room.ts';
+import { empty, row, sql, type Db } from '#lib/database/index.ts';
+import { admitted, workersTakingRuns, type AdmissionRule } from './room.ts';
 
 /** Everything that a queued run can wait for. */
 export const WAITS = {
-  worker: 'no worker is there',
+  worker: 'no worker is there that takes new runs',
   slot: 'the workers are busy',
   organization_limit: 'the organization has as many runs at a time as its plan allows',
   previous_run: 'an earlier run of the routine is still open',
@@ -23,8 +23,7 @@ export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promis
         when runs.after_previous and exists (
           select from runs previous where previous.routine_id = runs.routine_id
             and previous.state in ('queued', 'running') and previous.admitted_at is not null) then 'previous_run'
-        when not exists (
-          select from worker_slots where task_queue = ${rule.taskQueue} and expires_at > now()) then 'worker'
+        when not exists (${workersTakingRuns(rule.taskQueue, empty)}) then 'worker'
         when (select count(*) from runs open where ${admitted} and open.organization_id = o.id)
           >= ${runsAtATimeOf(rule.planRule)} then 'organization_limit'
         else 'slot'

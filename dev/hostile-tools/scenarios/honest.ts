@@ -22,6 +22,7 @@ export async function honest(exchange: Exchange): Promise<void> {
       path: request.url ?? '',
     };
     await sleep(control.delayMs);
+    await control.held;
     const answer = control.answer(call);
     return result(
       exchange,

@@ -1,0 +1,47 @@
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import sql from 'sql-template-tag';
+import { rows, type Db } from './database.ts';
+
+/** The folder of the migrations that come with this release. */
+export const MIGRATION_STEPS = fileURLToPath(new URL('../../migrations/steps/', import.meta.url));
+
+/** Lists the files of the migrations, in their order. */
+export async function migrationFiles(): Promise<string[]> {
+  const files = await readdir(MIGRATION_STEPS);
+  return files.filter((file) => file.endsWith('.ts')).toSorted();
+}
+
+/** Returns the name under which a migration is on record. */
+export function migrationName(file: string): string {
+  return file.replace(/\.ts$/, '');
+}
+
+/**
+ * Lists the migrations of this release that the database lacks. Later ones that it has are welcome: a schema serves the
+ * release before it too.
+ */
+export async function missingMigrations(db: Db): Promise<string[]> {
+  const applied = new Set((await appliedMigrations(db)).map(({ name }) => name));
+  return (await migrationFiles()).map(migrationName).filter((name) => !applied.has(name));
+}
+
+async function appliedMigrations(db: Db): Promise<{ name: string }[]> {
+  try {
+    return await rows<{ name: string }>(db, sql`select name from migrations`);
+  } catch (error) {
+    const isEmpty = error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
+    if (isEmpty) return [];
+    throw error;
+  }
+}
+
+const UNDEFINED_TABLE = '42P01';
+
+/** Says to an operator that migrations are missing, and what to do. */
+export function schemaTooOld(missing: readonly string[]): string {
+  const [first] = missing;
+  const which = missing.length === 1 ? first : `${missing.length} migrations from ${first} on`;
+  return `the database schema is older than this release needs: ${which} missing, run node migrations/run.ts`;
+}

@@ -1,0 +1,88 @@
+import type { Client, WorkflowService } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import type { Config } from '#lib/config/index.ts';
+
+const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
+
+/** A release as Worker Versioning knows it: one build of a worker deployment. */
+export interface Build {
+  readonly deploymentName: string;
+  readonly buildId: string;
+}
+
+/** Names the worker deployment of an installation; each task queue is one of its own unless it is named. */
+export function deploymentNameOf(
+  config: Pick<Config, 'WORKER_DEPLOYMENT_NAME' | 'TEMPORAL_TASK_QUEUE'>,
+): string {
+  return config.WORKER_DEPLOYMENT_NAME ?? config.TEMPORAL_TASK_QUEUE.replaceAll(/[^\w-]/g, '-');
+}
+
+/** Returns the build on which the workflows of a task queue start; undefined when workers without a build take them. */
+export async function currentBuildOf(
+  service: WorkflowService,
+  { namespace, taskQueue }: { namespace: string; taskQueue: string },
+): Promise<Build | undefined> {
+  const { versioningInfo } = await service.describeTaskQueue({
+    namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: TASK_QUEUE_TYPE_WORKFLOW,
+  });
+  const { deploymentName, buildId } = versioningInfo?.currentDeploymentVersion ?? {};
+  return deploymentName && buildId ? { deploymentName, buildId } : undefined;
+}
+
+/**
+ * Has workflows start on this build from now on; without a build on workers that have none. Those that are open stay on
+ * the build they began on.
+ * @throws the server's refusal while the build does not poll every task queue that the current one does
+ */
+export async function setCurrentBuild(
+  { workflowService, options }: Client,
+  deploymentName: string,
+  buildId: string | undefined,
+): Promise<void> {
+  await workflowService.setWorkerDeploymentCurrentVersion({
+    namespace: options.namespace,
+    deploymentName,
+    buildId: buildId ?? '',
+    identity: options.identity,
+  });
+}
+
+/** Lists the builds of a deployment that the server still knows, the newest first. */
+export async function buildsOf(
+  { workflowService, options }: Client,
+  deploymentName: string,
+): Promise<KnownBuild[]> {
+  const { workerDeploymentInfo: found } = await workflowService.describeWorkerDeployment({
+    namespace: options.namespace,
+    deploymentName,
+  });
+  const current = found?.routingConfig?.currentDeploymentVersion?.buildId;
+  return (found?.versionSummaries ?? [])
+    .toSorted((a, b) => Number(b.createTime?.seconds ?? 0) - Number(a.createTime?.seconds ?? 0))
+    .map(({ deploymentVersion, firstActivationTime }) => ({
+      buildId: deploymentVersion?.buildId ?? '',
+      isCurrent: deploymentVersion?.buildId === current,
+      isNew: firstActivationTime == null,
+    }));
+}
+
+export interface KnownBuild {
+  readonly buildId: string;
+  readonly isCurrent: boolean;
+  /** Whether it has never been current. */
+  readonly isNew: boolean;
+}
+
+/** Counts the open workflows that stay on a build, as the visibility store has them: it may be seconds behind. */
+export async function openWorkflowsOf(
+  client: Client,
+  { deploymentName, buildId }: Build,
+): Promise<number> {
+  const version = `${deploymentName}:${buildId}`;
+  const { count } = await client.workflow.count(
+    `TemporalWorkerDeploymentVersion = '${version}' AND ExecutionStatus = 'Running'`,
+  );
+  return count;
+}

@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import { NativeConnection } from '@temporalio/worker';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { announceSlots } from '#core/runs/index.ts';
+import { tick } from '#core/scheduling/index.ts';
+import { execute, row, sql } from '#lib/database/index.ts';
+import { setCurrentBuild, WORKFLOW } from '#lib/temporal/index.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runEnded } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { keepScheduler } from '#workers/scheduler.ts';
+import { createWorkers } from '#workers/worker.ts';
+
+let service: Service;
+let key: ApiClient;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  service = await startService();
+  key = await (await signUp(service)).key();
+});
+afterEach(async () => {
+  for (const worker of running.splice(0)) await worker.stop();
+  service.gateway.control.reset();
+});
+afterAll(() => service.close());
+
+/** Workers of one build, all of this checkout's code. */
+async function startBuild(buildId: string | undefined): Promise<{ stop(): Promise<void> }> {
+  const { config, deps } = service;
+  const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
+  const workers = await createWorkers({
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    taskQueue: config.TEMPORAL_TASK_QUEUE,
+    concurrency: 4,
+    shutdownGraceSeconds: 1,
+    build: buildId === undefined ? undefined : { deploymentName: deployment(), buildId },
+    deps: { ...deps, buildId },
+  });
+  const done = workers.run();
+  const worker = {
+    async stop() {
+      workers.shutdown();
+      await done;
+      await connection.close();
+    },
+  };
+  running.push(worker);
+  return {
+    async stop() {
+      running.splice(running.indexOf(worker), 1);
+      await worker.stop();
+    },
+  };
+}
+
+function deployment(): string {
+  return service.config.TEMPORAL_TASK_QUEUE;
+}
+
+/** Makes it current once Temporal knows it, and waits until room is counted on it. */
+async function makeCurrent(buildId: string | undefined): Promise<void> {
+  const attempt = async () => {
+    await setCurrentBuild(service.temporal, deployment(), buildId);
+    return true;
+  };
+  await expect.poll(() => attempt().catch(() => false), { timeout: 20_000 }).toBe(true);
+  await expect
+    .poll(
+      async () =>
+        row(
+          service.deps.database,
+          sql`
+            select bool_and(takes_runs = (build_id is not distinct from ${buildId ?? null}::text)) as "asWanted",
+              bool_or(takes_runs) as some
+            from worker_slots where task_queue = ${deployment()} and expires_at > now()
+          `,
+        ),
+      { timeout: 15_000 },
+    )
+    .toEqual({ asWanted: true, some: true });
+}
+
+async function startRun(): Promise<string> {
+  const started = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
+  return started.data.id;
+}
+
+async function isRunning(runId: string): Promise<void> {
+  const state = async () => (await key.get(`/v1/runs/${runId}`)).data.state;
+  await expect.poll(state, { timeout: 15_000 }).toBe('running');
+}
+
+async function buildOf(runId: string): Promise<string | undefined> {
+  return service.deps.engine.buildOf(runId);
+}
+
+test('runs that are open when builds are introduced go on, on the first build that is made current', async () => {
+  service.gateway.control.script({ latencyMs: 60_000 });
+  const unversioned = await startBuild(undefined);
+  const open = await startRun();
+  await isRunning(open);
+  await startBuild('one');
+  const before = await startRun();
+  expect(await runEnded(key, before)).toMatchObject({ state: 'succeeded' });
+  expect(await buildOf(before)).toBeUndefined();
+  await makeCurrent('one');
+  const after = await startRun();
+  expect(await runEnded(key, after)).toMatchObject({ state: 'succeeded' });
+  expect(await buildOf(after)).toBe('one');
+  // Its call is cut off, and made again where the run goes on.
+  await unversioned.stop();
+  expect(await runEnded(key, open)).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
+  expect(await buildOf(open)).toBe('one');
+}, 90_000);
+
+test('a run that has not begun when its build has no worker any more begins on the current one', async () => {
+  const first = await startBuild('first');
+  await makeCurrent('first');
+  service.gateway.control.script({ latencyMs: 3_000, times: 4 });
+  const busy = await Promise.all(Array.from({ length: 4 }, () => startRun()));
+  for (const id of busy) await isRunning(id);
+  const waiting = await startRun();
+  await expect.poll(() => buildOf(waiting), { timeout: 10_000 }).toBe('first');
+  const stopped = first.stop();
+  await startBuild('second');
+  await makeCurrent('second');
+  await stopped;
+  const { database } = service.deps;
+  const found = await key.get(`/v1/runs/${waiting}`);
+  expect(found.data.state).toBe('queued');
+  await execute(
+    database,
+    sql`update runs set workflow_started_at = now() - interval '2 minutes', checked_at = null where id = ${waiting}`,
+  );
+  await tick(service.deps);
+  await service.deps.admission.admit();
+  expect(await runEnded(key, waiting)).toMatchObject({ state: 'succeeded' });
+  expect(await buildOf(waiting)).toBe('second');
+}, 120_000);
+
+test('a scheduler that nobody can carry on is ended, and started anew where it finds workers', async () => {
+  const { temporal, config, deps } = service;
+  const workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
+  const gone = await startBuild('gone');
+  await makeCurrent('gone');
+  await temporal.workflow.start(WORKFLOW.scheduler, {
+    taskQueue: config.TEMPORAL_TASK_QUEUE,
+    workflowId,
+    args: [{ intervalMs: 500 }],
+  });
+  const handle = temporal.workflow.getHandle(workflowId);
+  const found = async () => {
+    const { raw, runId, status } = await handle.describe();
+    const { versioningInfo } = raw.workflowExecutionInfo ?? {};
+    const since = optionalTsToMs(raw.pendingWorkflowTask?.originalScheduledTime);
+    const waitsMs = since === undefined ? 0 : Date.now() - since;
+    return {
+      runId,
+      status: status.name,
+      build: versioningInfo?.deploymentVersion?.buildId,
+      waitsMs,
+    };
+  };
+  await expect.poll(found, { timeout: 10_000 }).toMatchObject({ build: 'gone' });
+  const before = await found();
+  await gone.stop();
+  await startBuild('here');
+  await makeCurrent('here');
+  const settings = { client: temporal, taskQueue: config.TEMPORAL_TASK_QUEUE, log: deps.log };
+  const elsewhere = { ...settings, workflowId, everyMs: 100, stuckAfterMs: 500 };
+  // A worker that would not get the new one lets it be.
+  const kept = [await keepScheduler({ ...elsewhere, takesRuns: () => false })];
+  const waitsLong = async () => (await found()).waitsMs > 3_000;
+  await expect.poll(waitsLong, { timeout: 20_000 }).toBe(true);
+  expect(await found()).toMatchObject({ status: 'RUNNING', runId: before.runId });
+  kept.push(await keepScheduler({ ...settings, workflowId, everyMs: 200, stuckAfterMs: 2_000 }));
+  try {
+    await expect.poll(found, { timeout: 20_000 }).toMatchObject({
+      status: 'RUNNING',
+      build: 'here',
+      runId: expect.not.stringMatching(before.runId),
+    });
+    const ended = await temporal.workflow.getHandle(workflowId, before.runId).describe();
+    expect(ended.status.name).toBe('TERMINATED');
+  } finally {
+    for (const each of kept) each.stop();
+    await handle.terminate('the test is over');
+  }
+}, 120_000);
+
+test('room is that of the workers which take new runs, and what other builds carry takes none of it', async () => {
+  const { database } = service.deps;
+  const taskQueue = deployment();
+  await execute(database, sql`delete from worker_slots`);
+  const slots = { taskQueue, slots: 2 };
+  await announceSlots(database, { ...slots, workerId: 'old', buildId: 'old', takesRuns: false });
+  const waiting = await startRun();
+  expect((await key.get(`/v1/runs/${waiting}`)).data.waitingFor).toBe('worker');
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, started_at, workflow_started_at, admitted_at, build_id)
+      select 'run_' || lpad(n::text, 26, '0'), organization_id, project_id, routine_id, 1, 'manual', 'running', 1, 900,
+        now(), now(), now(), 'old'
+      from generate_series(1, 5) n, runs where runs.id = ${waiting}
+    `,
+  );
+  await announceSlots(database, { ...slots, workerId: 'new', buildId: 'new', takesRuns: true });
+  const admitted = async () => {
+    const found = await row<{ count: number }>(
+      database,
+      sql`select count(*) as count from runs where state = 'queued' and admitted_at is not null`,
+    );
+    return found?.count;
+  };
+  for (let each = 0; each < 4; each += 1) await startRun();
+  await service.deps.admission.admit();
+  expect(await admitted()).toBe(3);
+  await execute(database, sql`update runs set build_id = 'new' where build_id = 'old'`);
+  await execute(
+    database,
+    sql`update runs set state = 'succeeded' where state = 'queued' and admitted_at is not null`,
+  );
+  await service.deps.admission.admit();
+  expect(await admitted()).toBe(0);
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HAS_BUBBLEWRAP, WHY_SKIPPED } from '#test/runtime/bubblewrap.ts';
+import { checkOut, type Checkout } from '#test/support/checkout.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { startNode } from '#test/support/node-process.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
+
+let service: Service;
+let workers: WorkerProcesses;
+let key: ApiClient;
+let release: Checkout;
+
+beforeAll(async () => {
+  service = await startService();
+  workers = workerProcesses(service);
+  key = await (await signUp(service)).key();
+  release = await checkOut();
+  // Sources of its own, so that no bundle of this checkout will do.
+  await release.change('workflows/index.ts', "'./run.ts';", "'./run.ts'; // of this release");
+});
+afterAll(async () => {
+  await workers.close();
+  await service.close();
+  await release.remove();
+});
+
+/** Every file can be seen, and none can be written. */
+const READ_ONLY = ['bwrap', '--die-with-parent', '--ro-bind', '/', '/', '--dev', '/dev'];
+
+/** Works with a run on read-only files and returns what the worker wrote. */
+async function workOnReadOnlyFiles(...more: string[]): Promise<string> {
+  const wrap = [...READ_ONLY, ...more, '--'];
+  const worker = await workers.start({}, { cwd: release.folder, wrap });
+  expect((await runOnce(key, await createRoutine(key))).state).toBe('succeeded');
+  // The sandbox passes no signal on, and takes its process with it.
+  await worker.end('SIGKILL');
+  return worker.output();
+}
+
+test.skipIf(!HAS_BUBBLEWRAP)(
+  `a worker whose bundle was built ahead works where nothing can be written${WHY_SKIPPED}`,
+  async () => {
+    const building = startNode('workers/build.ts', {}, { cwd: release.folder });
+    expect([await building.exited, building.output()]).toEqual([
+      0,
+      expect.stringMatching(/dist\/workflow-bundle\.[0-9a-f]{24}\.js/),
+    ]);
+    expect(await workOnReadOnlyFiles()).not.toMatch(/workflow bundle/);
+  },
+  120_000,
+);
+
+test.skipIf(!HAS_BUBBLEWRAP)(
+  `a bundle of other sources is not used: the worker says so, and bundles anew or ends${WHY_SKIPPED}`,
+  async () => {
+    await release.change('workflows/index.ts', '// of this release', '// of a later one');
+    const stale = 'the workflow bundle in dist/ is of other sources and is not used';
+    const refused = workers.launch({}, { cwd: release.folder, wrap: [...READ_ONLY, '--'] });
+    expect(await refused.exited).toBe(1);
+    expect(refused.output()).toContain(stale);
+    expect(refused.output()).toContain('cannot be bundled here; bundle it ahead by npm run build');
+
+    const { folder } = release;
+    const output = await workOnReadOnlyFiles('--tmpfs', '/tmp', '--ro-bind', folder, folder);
+    expect(output).toContain(stale);
+    expect(output).toContain('the workflow bundle cannot be kept');
+  },
+  120_000,
+);

@@ -1,0 +1,52 @@
+import { isGrpcServiceError } from '@temporalio/client';
+import { openRunsOfBuild, workersOfBuild } from '#core/runs/index.ts';
+import { buildsOf, openWorkflowsOf, type KnownBuild } from '#lib/temporal/index.ts';
+import type { Deployment } from './open.ts';
+
+export interface BuildStatus {
+  readonly buildId: string;
+  /** A build that drains has open workflows and gets no new ones; a new one has never been current. */
+  readonly state: 'new' | 'current' | 'draining' | 'drained';
+  /** Live workers. */
+  readonly workers: number;
+  /** Runs that have begun on it and not ended. */
+  readonly openRuns: number;
+  /** Open workflows that stay on it: runs, deliveries, and the scheduler. */
+  readonly openWorkflows: number;
+}
+
+/** Lists the builds of the deployment, the newest first; none before a worker with a build has been there. */
+export async function readBuilds(deployment: Deployment): Promise<BuildStatus[]> {
+  const builds = await knownBuilds(deployment);
+  return Promise.all(
+    builds.map(async (build) => {
+      const { buildId } = build;
+      const { client, database, taskQueue, name: deploymentName } = deployment;
+      const [{ live }, openRuns, openWorkflows] = await Promise.all([
+        workersOfBuild(database, taskQueue, buildId),
+        openRunsOfBuild(database, buildId),
+        openWorkflowsOf(client, { deploymentName, buildId }),
+      ]);
+      const state = stateOf(build, openRuns + openWorkflows);
+      return { buildId, state, workers: live, openRuns, openWorkflows };
+    }),
+  );
+}
+
+function stateOf({ isCurrent, isNew }: KnownBuild, open: number): BuildStatus['state'] {
+  if (isCurrent) return 'current';
+  if (open > 0) return 'draining';
+  return isNew ? 'new' : 'drained';
+}
+
+/** No worker with a build has been there yet. */
+const NOT_FOUND: ReadonlySet<number> = new Set([5]);
+
+async function knownBuilds({ client, name }: Deployment) {
+  try {
+    return await buildsOf(client, name);
+  } catch (err) {
+    if (isGrpcServiceError(err) && NOT_FOUND.has(err.code)) return [];
+    throw err;
+  }
+}

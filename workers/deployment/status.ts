@@ -1,0 +1,49 @@
+/**
+ * Entry: `npm run deploy:status` lists the builds and what is still open on each; with the name of a build it exits with
+ * 1 unless that one is drained, so that its workers may go.
+ */
+import { readBuilds, type BuildStatus } from './builds.ts';
+import { openDeployment } from './open.ts';
+
+const [wanted] = process.argv.slice(2);
+const deployment = await openDeployment();
+try {
+  const builds = await readBuilds(deployment);
+  console.log(`Deployment ${deployment.name}${builds.length === 0 ? ' has no builds.' : ''}`);
+  if (builds.length > 0) console.log(table(builds));
+  for (const { buildId, openRuns, openWorkflows } of builds.filter(isStranded)) {
+    console.log(
+      `Build ${buildId} has ${openRuns} open runs (${openWorkflows} workflows) and no worker: start workers of it again.`,
+    );
+  }
+  if (wanted !== undefined) {
+    const found = builds.find(({ buildId }) => buildId === wanted);
+    // A build that Temporal has forgotten was drained for long.
+    const isDrained = found === undefined || found.state === 'drained';
+    console.log(`Build ${wanted} is ${isDrained ? 'drained: its workers may go' : found.state}.`);
+    process.exitCode = isDrained ? 0 : 1;
+  }
+} finally {
+  await deployment.close();
+}
+process.exit();
+
+function isStranded({ workers, openRuns, openWorkflows }: BuildStatus): boolean {
+  return workers === 0 && openRuns + openWorkflows > 0;
+}
+
+function table(builds: readonly BuildStatus[]): string {
+  const lines = [
+    ['BUILD', 'STATE', 'WORKERS', 'OPEN RUNS', 'OPEN WORKFLOWS'],
+    ...builds.map(({ buildId, state, workers, openRuns, openWorkflows }) =>
+      [buildId, state, workers, openRuns, openWorkflows].map(String),
+    ),
+  ];
+  const widths = lines[0]?.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  return lines
+    .map((line) => line.map((cell, column) => cell.padEnd(widths?.[column] ?? 0)).join('  '))
+    .map((line) => line.trimEnd())
+    .join('\n');
+}

@@ -1,0 +1,66 @@
+import { createServer } from 'node:http';
+import { listenOn } from '#lib/listen.ts';
+
+export interface HealthServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** What a worker says of itself. */
+export interface Readiness {
+  /** Everything that keeps it from working, in words; ready when there is nothing. */
+  readonly obstacles: readonly string[];
+  readonly buildId: string | null;
+  /** Whether new runs start on it. One of another build than the current is ready all the same, to end its own. */
+  readonly takesRuns: boolean;
+}
+
+/**
+ * Serves the probes of an orchestrator: `GET /health` while the process lives, and `GET /ready`, which is 503 while it
+ * cannot work. Without authentication, so on an address and port that must not be public.
+ */
+export async function serveHealth(
+  readiness: () => Promise<Readiness>,
+  { host, port }: { host: string; port: number },
+): Promise<HealthServer> {
+  let asked: Promise<Readiness> | undefined;
+  // Probes that come while one is looking share what it finds.
+  const look = () =>
+    (asked ??= readiness().finally(() => {
+      asked = undefined;
+    }));
+
+  const responses: Readonly<Record<string, () => Promise<[status: number, body: unknown]>>> = {
+    '/health': async () => [200, { status: 'ok' }],
+    async '/ready'() {
+      const found = await look();
+      const ready = found.obstacles.length === 0;
+      return [ready ? 200 : 503, { ready, ...found }];
+    },
+  };
+  const server = createServer((request, response) => {
+    request.resume();
+    const path = request.url?.split('?')[0] ?? '';
+    const respond = Object.hasOwn(responses, path) ? responses[path] : undefined;
+    if (respond === undefined || request.method !== 'GET') {
+      response.writeHead(404).end();
+      return;
+    }
+    respond().then(
+      ([status, body]) =>
+        response
+          .writeHead(status, { 'content-type': 'application/json' })
+          .end(`${JSON.stringify(body)}\n`),
+      () => response.writeHead(503).end(),
+    );
+  });
+  const boundPort = await listenOn(server, { host, port });
+  return {
+    port: boundPort,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
