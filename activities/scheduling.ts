@@ -21,7 +21,7 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
   const parts = createTickParts(deps);
   return {
     tick: () => untilCancelled((signal) => tick(deps, signal)),
-    dispatch: () => withHeartbeat(() => deps.admission.admit()),
+    dispatch: () => withHeartbeat(() => parts.admission()),
     claimDue: () => untilCancelled(async (signal) => void (await parts.claim(signal))),
     startDeliveries: () => untilCancelled(async (signal) => void (await parts.deliveries(signal))),
     expireQueued: () => untilCancelled(async (signal) => void (await parts.expire(signal))),

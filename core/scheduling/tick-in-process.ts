@@ -1,4 +1,4 @@
-import { tick, type TickDeps } from './tick.ts';
+import { createTickParts, tick, type TickDeps } from './tick.ts';
 
 /** The tick under way in this process: a cron that calls faster than ticks end does not begin a second one. */
 const underWay = new WeakMap<object, Promise<void>>();
@@ -24,7 +24,7 @@ export async function tickSettled(deps: object): Promise<void> {
 async function tickOnce(deps: TickDeps): Promise<void> {
   try {
     await tick(deps);
-    await deps.admission.admit();
+    await createTickParts(deps).admission();
   } catch (err) {
     deps.log.error({ err }, 'a tick over HTTP failed');
   }

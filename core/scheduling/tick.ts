@@ -8,13 +8,14 @@ import {
   expireQueued,
   sweepOpenRuns,
   type Admission,
+  type AdmissionReport,
   type RetentionDeps,
   type RetentionReport,
 } from '#core/runs/index.ts';
 import { releaseExpired } from '#core/usage/index.ts';
 import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
-import type { Metrics } from '#lib/metrics/index.ts';
+import type { Metrics, TickPart } from '#lib/metrics/index.ts';
 import { claimDueRoutines, type Claimed, type ClaimDeps } from './claim.ts';
 import { dueWithinSeconds } from './due-routines.ts';
 import { forgetExpired } from './housekeeping.ts';
@@ -53,6 +54,8 @@ const RETENTION_IN_TICK_MS = 4_000;
 export interface TickParts {
   /** Claims everything that is due; claimed runs are admitted in the background. */
   claim(signal: AbortSignal): Promise<Pick<TickReport, 'runs' | 'skipped'>>;
+  /** Starts what waits and has room. */
+  admission(): Promise<AdmissionReport>;
   /** Starts due webhook deliveries. */
   deliveries(signal: AbortSignal): Promise<number>;
   /** Skips runs that have waited too long. */
@@ -69,31 +72,53 @@ export interface TickParts {
 
 export function createTickParts(deps: TickDeps): TickParts {
   return {
-    async claim(signal) {
-      const started = performance.now();
-      const faults: unknown[] = [];
-      await attempt(deps, faults, 'reconcile', () => reconcileNextTimes(deps.database), 0);
-      const claimed = await attempt(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING);
-      // Either may have paused routines, which is news.
-      await kickDeliveries(deps);
-      const seconds = (performance.now() - started) / 1_000;
-      deps.metrics.ticked({ seconds, failed: faults.length > 0 });
-      if (faults.length > 0) throw faults[0];
-      return claimed;
-    },
-    deliveries: (signal) => startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS }),
-    expire: (signal) => expireQueued(deps, signal),
-    async sweep(signal) {
-      await releaseExpired(deps.database);
-      return sweepOpenRuns(deps, signal);
-    },
-    payments: (signal) => keepPaymentsInStep(deps, signal),
-    async housekeeping(signal) {
-      await forgetExpired(deps.database, signal);
-      await sealPlainQueries(deps.database, deps.connectionSecrets, signal);
-    },
-    retention: (signal, forMs = RETENTION_MS) => applyRetention(deps, { forMs, signal }),
+    claim: (signal) =>
+      measured(deps, 'claim', async () => {
+        const faults: unknown[] = [];
+        await attempt(deps, faults, 'reconcile', () => reconcileNextTimes(deps.database), 0);
+        const claimed = await attempt(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING);
+        // Either may have paused routines, which is news.
+        await kickDeliveries(deps);
+        if (faults.length > 0) throw faults[0];
+        return claimed;
+      }),
+    admission: () => measured(deps, 'admission', () => deps.admission.admit()),
+    deliveries: (signal) =>
+      measured(deps, 'deliveries', () =>
+        startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS }),
+      ),
+    expire: (signal) => measured(deps, 'expire', () => expireQueued(deps, signal)),
+    sweep: (signal) =>
+      measured(deps, 'sweep', async () => {
+        await releaseExpired(deps.database);
+        return sweepOpenRuns(deps, signal);
+      }),
+    payments: (signal) => measured(deps, 'payments', () => keepPaymentsInStep(deps, signal)),
+    housekeeping: (signal) =>
+      measured(deps, 'housekeeping', async () => {
+        await forgetExpired(deps.database, signal);
+        await sealPlainQueries(deps.database, deps.connectionSecrets, signal);
+      }),
+    retention: (signal, forMs = RETENTION_MS) =>
+      measured(deps, 'retention', () => applyRetention(deps, { forMs, signal })),
   };
+}
+
+/** Tells the metrics how long a part took and whether it failed. */
+async function measured<T>(
+  { metrics }: Pick<TickDeps, 'metrics'>,
+  part: TickPart,
+  work: () => Promise<T>,
+): Promise<T> {
+  const started = performance.now();
+  let failed = true;
+  try {
+    const result = await work();
+    failed = false;
+    return result;
+  } finally {
+    metrics.ticked({ part, seconds: (performance.now() - started) / 1_000, failed });
+  }
 }
 
 const NOTHING = { runs: 0, skipped: 0 };

@@ -1,4 +1,4 @@
 export { createMetrics, type Metrics } from './metrics.ts';
 export { serveMetrics, type MetricsServer } from './server.ts';
-export { UNMATCHED_ROUTE } from './instruments.ts';
+export { UNMATCHED_ROUTE, type TickPart } from './instruments.ts';
 export { Gauge, Registry } from 'prom-client';

@@ -3,6 +3,17 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 /** The route label of a request that no declared route took. */
 export const UNMATCHED_ROUTE = 'unmatched';
 
+/** What a tick consists of. */
+export const TICK_PARTS = [
+  'claim',
+  'admission',
+  'deliveries',
+  'expire',
+  'sweep',
+  'housekeeping',
+] as const;
+export type TickPart = (typeof TICK_PARTS)[number];
+
 const HTTP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const TICK_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300];
 const LAG_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3_600, 86_400];
@@ -51,14 +62,15 @@ export function createInstruments(registry: Registry) {
     }),
     tickDuration: new Histogram({
       name: 'ras_scheduler_tick_duration_seconds',
-      help: 'Duration of scheduler ticks, by outcome.',
-      labelNames: ['outcome'],
+      help: 'Duration of the parts of scheduler ticks, by part and outcome.',
+      labelNames: ['part', 'outcome'],
       buckets: TICK_SECONDS,
       registers,
     }),
     lastTick: new Gauge({
       name: 'ras_scheduler_last_tick_timestamp_seconds',
-      help: 'When this process last completed a tick (Unix time); 0 when it never has.',
+      help: 'When this process last completed this part of a tick (Unix time); 0 when it never has.',
+      labelNames: ['part'],
       registers,
     }),
     webhookAttempts: new Counter({

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { createInstruments } from './instruments.ts';
+import { createInstruments, TICK_PARTS, type TickPart } from './instruments.ts';
 
 /**
  * Counts what the product does while it works. Every label comes from a closed or bounded set: route patterns,
@@ -16,7 +16,8 @@ export interface Metrics {
     /** Occurrences passed over, by reason. */
     skipped: ReadonlyMap<string, number>;
   }): void;
-  ticked(tick: { seconds: number; failed: boolean }): void;
+  /** One part of a tick, which the scheduler makes on its own. */
+  ticked(tick: { part: TickPart; seconds: number; failed: boolean }): void;
   webhookAttempt(attempt: { outcome: string; seconds: number }): void;
   toolCall(call: { outcome: string; seconds: number }): void;
   /** `outcome` is `ok`, `cancelled` or the reason of a failure. */
@@ -37,6 +38,8 @@ export type TokenKind = 'input' | 'cached' | 'output' | 'reasoning';
 export function createMetrics(): { metrics: Metrics; registry: Registry } {
   const registry = new Registry();
   const on = createInstruments(registry);
+  // There from the start, so that an alert sees a part that has never been completed.
+  for (const part of TICK_PARTS) on.lastTick.set({ part }, 0);
   const metrics: Metrics = {
     httpRequest({ method, route, status, seconds }) {
       on.httpRequests.inc({ method, route, status });
@@ -49,9 +52,9 @@ export function createMetrics(): { metrics: Metrics; registry: Registry } {
       on.occurrencesClaimed.inc(runs);
       for (const [reason, count] of skipped) on.occurrencesSkipped.inc({ reason }, count);
     },
-    ticked({ seconds, failed }) {
-      on.tickDuration.observe({ outcome: failed ? 'failed' : 'ok' }, seconds);
-      if (!failed) on.lastTick.setToCurrentTime();
+    ticked({ part, seconds, failed }) {
+      on.tickDuration.observe({ part, outcome: failed ? 'failed' : 'ok' }, seconds);
+      if (!failed) on.lastTick.setToCurrentTime({ part });
     },
     webhookAttempt({ outcome, seconds }) {
       on.webhookAttempts.inc({ outcome });

@@ -5,7 +5,7 @@ import { startEverythingServer } from '#test/tools/everything-server.ts';
 import { routineWith } from '#test/tools/support.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
-import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
+import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { parseSamples, total, type Sample } from './scrape.ts';
 
@@ -119,9 +119,39 @@ test('a tick tells how late it claimed, what it skipped and that it was there', 
   expect(
     total(after, 'ras_scheduler_occurrences_skipped_total', { reason: 'misfire' }),
   ).toBeGreaterThanOrEqual(5);
-  expect(total(after, 'ras_scheduler_tick_duration_seconds_count', { outcome: 'ok' })).toBe(1);
-  const lastTick = total(after, 'ras_scheduler_last_tick_timestamp_seconds');
-  expect(Date.now() / 1_000 - lastTick).toBeLessThan(60);
+  for (const part of ['claim', 'deliveries', 'expire', 'sweep', 'housekeeping']) {
+    const ofPart = (samples: Sample[], name: string, labels = {}) =>
+      total(samples, name, { part, ...labels });
+    const duration = 'ras_scheduler_tick_duration_seconds_count';
+    expect(ofPart(after, duration, { outcome: 'ok' }), part).toBe(1);
+    const last = 'ras_scheduler_last_tick_timestamp_seconds';
+    expect(ofPart(overdue, last), part).toBe(0);
+    expect(Date.now() / 1_000 - ofPart(after, last), part).toBeLessThan(60);
+  }
+});
+
+test('a part of a tick that fails is told as such, and the others as done', async () => {
+  const away = new Error('Temporal is away');
+  const engine = { ...service.deps.engine, workflowState: () => Promise.reject(away) };
+  const routineId = await createRoutine(key);
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  await runEnded(key, run.id);
+  await service.deps.database.query(
+    `update runs set state = 'running', checked_at = now() - interval '1 hour' where id = $1`,
+    [run.id],
+  );
+  const before = await scrape();
+  await expect(tick({ ...service.deps, engine })).rejects.toThrow('Temporal is away');
+  const after = await scrape();
+  const grown = (part: string, outcome: string) =>
+    [after, before]
+      .map((at) => total(at, 'ras_scheduler_tick_duration_seconds_count', { part, outcome }))
+      .reduce((now, then) => now - then);
+  expect(grown('sweep', 'failed')).toBe(1);
+  expect(grown('sweep', 'ok')).toBe(0);
+  expect(grown('claim', 'ok')).toBe(1);
+  expect(grown('housekeeping', 'ok')).toBe(1);
+  await service.deps.database.query(`update runs set state = 'succeeded' where id = $1`, [run.id]);
 });
 
 test('the process and its pool are measured, and other paths of the private port are not there', async () => {
