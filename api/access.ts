@@ -48,6 +48,11 @@ export function actorId({ actor }: ProjectAccess): string {
   return actor.kind === 'session' ? actor.userId : actor.keyId;
 }
 
+/** Returns the id of what the caller presented: the API key's, or the session's. */
+export function credentialId({ actor }: ProjectAccess): string {
+  return actor.kind === 'session' ? actor.sessionId : actor.keyId;
+}
+
 export interface ProjectSessionAccess extends ProjectAccess {
   readonly actor: Extract<ProjectAccess['actor'], { kind: 'session' }>;
 }

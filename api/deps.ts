@@ -9,7 +9,7 @@ import type { Engine } from '#core/engine/index.ts';
 import type { Auth, RetentionRule } from '#core/identity/index.ts';
 import type { ModelDirectory } from '#core/models/index.ts';
 import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
-import type { Admission, RunFeed } from '#core/runs/index.ts';
+import type { Admission, RunChanges, RunFeed } from '#core/runs/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import type { Database } from '#lib/database/index.ts';
@@ -40,6 +40,7 @@ export interface Deps {
   readonly providerEnabled: (provider: string) => boolean;
   readonly engine: Engine;
   readonly admission: Admission;
+  readonly runChanges: RunChanges;
   readonly runFeed: RunFeed;
   readonly log: Log;
   readonly metrics: Metrics;

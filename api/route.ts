@@ -81,14 +81,16 @@ export interface JsonRoute {
 export interface StreamInput {
   /** The `Last-Event-ID` header, or empty. */
   readonly lastEventId: string;
-  /** Aborted when the caller is gone or has been served for long enough. */
+  /** Aborted when the stream is over; a `StreamEnd` as its reason is for the caller to be told. */
   readonly signal: AbortSignal;
 }
 
 /** A server-sent event, before its data is written as JSON. */
 export interface SentEvent {
   readonly event: string;
-  readonly id: string;
+  readonly id?: string;
+  /** Milliseconds after which the caller should come again when the stream has ended. */
+  readonly retryMs?: number;
   readonly data: unknown;
 }
 

@@ -8,12 +8,18 @@ import {
 import { createEngine } from '#core/engine/index.ts';
 import { createToolSessions } from '#core/mcp/index.ts';
 import { createModelDirectory, providerSwitch } from '#core/models/index.ts';
-import { observeModelCalls, watchBacklog, watchPool } from '#core/observability/index.ts';
+import {
+  observeModelCalls,
+  watchBacklog,
+  watchFeed,
+  watchPool,
+} from '#core/observability/index.ts';
 import { createRoutineEditor, createSealedWebhookSecrets } from '#core/routines/index.ts';
 import {
   createAdmission,
   createModelCaller,
   createQueuedRuns,
+  createRunChanges,
   createRunFeed,
 } from '#core/runs/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
@@ -69,7 +75,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     rule: { taskQueue: config.TEMPORAL_TASK_QUEUE, planRule },
     log,
   });
-  const queuedRuns = createQueuedRuns({ metrics, admission });
+  const runChanges = createRunChanges({ database, log });
+  const queuedRuns = createQueuedRuns({ metrics, admission, runChanges });
   const deps = {
     database,
     secrets,
@@ -82,7 +89,17 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     skills: await loadCatalogue(),
     engine,
     admission,
-    runFeed: createRunFeed(database, log),
+    runChanges,
+    runFeed: createRunFeed({
+      database,
+      databaseUrl: config.DATABASE_URL,
+      limits: {
+        perCredential: config.EVENT_STREAMS_PER_CREDENTIAL,
+        perOrganization: config.EVENT_STREAMS_PER_ORGANIZATION,
+        perProcess: config.EVENT_STREAMS_PER_PROCESS,
+      },
+      log,
+    }),
     connectionSecrets,
     credentials,
     toolSessions,
@@ -97,13 +114,16 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     buildId: config.WORKER_BUILD_ID,
     maxCostUsdPerOrganization: config.MAX_COST_USD_PER_ORGANIZATION,
   };
+  watchFeed(registry, deps.runFeed);
   return {
     deps,
     temporal,
     registry,
     async close() {
       deps.runFeed.close();
+      await deps.runFeed.settled();
       await deps.admission.settled();
+      await deps.runChanges.settled();
       // Before the client they speak through.
       await toolSessions.close();
       await Promise.allSettled([

@@ -1,27 +1,44 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'koa';
+import type { StreamEnd } from '#core/runs/index.ts';
 import type { SentEvent, StreamInput } from '../route.ts';
+
+export interface StreamSource {
+  readonly open: (input: StreamInput) => Promise<AsyncIterable<SentEvent> | undefined>;
+  /** Tells whether the caller may still read what the stream carries; waits while that cannot be told. */
+  readonly isAllowed: (signal: AbortSignal) => Promise<boolean>;
+  readonly checkEveryMs: number;
+}
 
 /** How often a comment tells proxies and the client that the connection lives. */
 const HEARTBEAT_MS = 15_000;
 
-/** After this the client has to come again, and its credential is checked again. */
+/** After this the client has to come again. */
 const LONGEST_MS = 15 * 60_000;
+
+/** How long a client may take to read what it has been sent. */
+const PATIENCE_MS = 15_000;
 
 /**
  * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none to come. The headers go out at
- * once and the events as they come; a client that goes away aborts the signal.
+ * once and the events as they come. A client that goes away aborts the signal; one that does not read is cut off, with
+ * no more than two events waiting for it meanwhile.
  */
 export async function sendEvents(
   ctx: Context,
-  open: (input: StreamInput) => Promise<AsyncIterable<SentEvent> | undefined>,
+  { open, isAllowed, checkEveryMs }: StreamSource,
+  patienceMs = PATIENCE_MS,
 ): Promise<void> {
   const over = new AbortController();
   const { signal } = over;
-  const timer = setTimeout(() => over.abort(), LONGEST_MS);
+  const end = (reason?: StreamEnd) => over.abort(reason);
+  const timer = setTimeout(() => end('time_limit'), LONGEST_MS);
+  const patience = createPatience(patienceMs, () => ctx.res.destroy());
   ctx.res.once('close', () => {
     clearTimeout(timer);
-    over.abort();
+    patience.end();
+    end();
   });
   const events = await open({ lastEventId: ctx.get('last-event-id'), signal });
   if (events === undefined) {
@@ -32,11 +49,49 @@ export async function sendEvents(
   ctx.type = 'text/event-stream';
   // Some proxies would otherwise hold the response back until it is complete.
   ctx.set({ 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
-  const body = Readable.from(framed(events));
-  // The events end with the signal; a client that has stopped reading would keep its connection beyond that.
-  const cutOff = () => setTimeout(() => body.destroy(), 5_000).unref();
-  signal.addEventListener('abort', cutOff, { once: true });
-  ctx.body = body;
+  ctx.body = Readable.from(timed(framed(events), patience));
+  // What cannot be checked is not carried on: the client comes again and is told why.
+  void untilForbidden(isAllowed, checkEveryMs, signal).then(
+    () => end('access_ended'),
+    () => end(),
+  );
+}
+
+async function untilForbidden(
+  isAllowed: StreamSource['isAllowed'],
+  everyMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  do await sleep(everyMs, undefined, { signal, ref: false });
+  while (await isAllowed(signal));
+}
+
+interface Patience {
+  begin(): void;
+  end(): void;
+}
+
+/** A stopwatch that calls `lose` when it is not ended in time. */
+function createPatience(ms: number, lose: () => void): Patience {
+  let timer: NodeJS.Timeout | undefined;
+  const end = () => clearTimeout(timer);
+  return {
+    begin() {
+      end();
+      timer = setTimeout(lose, ms);
+    },
+    end,
+  };
+}
+
+/** Passes frames on, and loses patience when one has not been taken, or the last not been read, in time. */
+async function* timed(frames: AsyncIterable<string>, patience: Patience): AsyncGenerator<string> {
+  for await (const frame of frames) {
+    patience.begin();
+    yield frame;
+    patience.end();
+  }
+  patience.begin();
 }
 
 /** Yields the lines of a stream: the events, and a comment whenever none has come for `heartbeatMs`. */
@@ -54,10 +109,19 @@ export async function* framed(
       continue;
     }
     if (result.done === true) return;
-    const { event, id, data } = result.value;
-    yield `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+    yield frameOf(result.value);
     next = iterator.next();
   }
+}
+
+function frameOf({ event, id, retryMs, data }: SentEvent): string {
+  const lines = [
+    `event: ${event}`,
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    ...(retryMs === undefined ? [] : [`retry: ${retryMs}`]),
+    `data: ${JSON.stringify(data)}`,
+  ];
+  return `${lines.join('\n')}\n\n`;
 }
 
 function nextWithin<T>(next: Promise<T>, ms: number): Promise<T | 'idle'> {

@@ -9,6 +9,7 @@ import { assertStorable, hasBody, readJson } from './body.ts';
 import { sendEvents } from './event-stream.ts';
 import { claimIdempotencyKey, type StoredResponse } from './idempotency.ts';
 import { linkToNext } from './links.ts';
+import { isStillAllowed } from './still-allowed.ts';
 import { notFoundOf } from './path-parameters.ts';
 import { validate } from './validate.ts';
 
@@ -35,9 +36,13 @@ export function serve(route: Route, deps: Deps): Middleware {
       newId,
     };
     if ('stream' in route) {
-      await sendEvents(ctx, async (streamed) => {
-        const events = await route.stream({ ...input, ...streamed });
-        return events && checkedEach(route, events, deps);
+      await sendEvents(ctx, {
+        open: async (streamed) => {
+          const events = await route.stream({ ...input, ...streamed });
+          return events && checkedEach(route, events, deps);
+        },
+        isAllowed: (signal) => isStillAllowed(access, spec, deps, signal),
+        checkEveryMs: deps.config.EVENT_STREAM_CHECK_SECONDS * 1_000,
       });
       return;
     }

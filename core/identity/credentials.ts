@@ -1,6 +1,6 @@
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { hashApiKey, prefixOf, sameHash } from './api-key-format.ts';
-import { createCoalescer } from './coalesce.ts';
+import { createCoalescer } from '#lib/coalesce.ts';
 import { paidPlanOf, type PaidPlan, type Role } from './organizations.ts';
 import type { Scope } from './scopes.ts';
 

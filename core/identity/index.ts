@@ -35,4 +35,5 @@ export {
   type OrganizationSettings,
   type ProjectSettings,
 } from './settings.ts';
+export { stillStands } from './standing.ts';
 export { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts';

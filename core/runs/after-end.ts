@@ -5,6 +5,7 @@ import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { Admission } from './admission/admission.ts';
 import type { RecordedEnd } from './ending.ts';
+import type { RunChanges } from './events/changes.ts';
 
 export interface AfterEndDeps {
   readonly database: Database;
@@ -12,14 +13,16 @@ export interface AfterEndDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly admission: Admission;
+  readonly runChanges: RunChanges;
 }
 
 /**
- * Does everything that follows the end of a run, to be called when the end is committed: counts the run, lets in the
- * next one and starts the webhook deliveries. Never throws: whatever cannot be started now is started by a tick.
+ * Does everything that follows the end of a run, to be called when the end is committed: counts the run, tells its
+ * followers, lets in the next one and starts the webhook deliveries. Never throws: whatever cannot be started now is started by a tick.
  */
 export async function afterEnd(deps: AfterEndDeps, end: RecordedEnd): Promise<void> {
   const { state, reason, failureClass } = end.ending;
+  deps.runChanges.tell(end.runId);
   deps.metrics.runEnded({ state, reason, failureClass });
   if (failureClass === 'platform') {
     deps.log.error({ runId: end.runId, reason }, 'a run failed because of the service itself');

@@ -39,6 +39,7 @@ export async function performModelStep(
   if (run === undefined) {
     return (await endUnwanted(deps, runId)) ?? readOutcome(deps.database, runId, index);
   }
+  if (run.modelSteps === 0) deps.runChanges.tell(runId);
   if (run.cancelRequested) return end(deps, runId, cancellation);
   if (run.remainingMs <= 0) return end(deps, runId, timeOver(run));
   const deadline = startDeadline(run.remainingMs, signal);
@@ -102,7 +103,8 @@ async function performInTime(
     () => recordResponse(deps.database, run, record, calls, () => deadline.remainingMs()),
     signal,
   );
-  if (recorded.end !== undefined) await afterEnd(deps, recorded.end);
+  if (recorded.end === undefined) deps.runChanges.tell(run.id);
+  else await afterEnd(deps, recorded.end);
   return recorded.outcome;
 }
 

@@ -127,12 +127,13 @@ export async function readRunDetail(
 const queuedSeconds = sql`case when skipped_count is null then
   extract(epoch from coalesce(started_at, finished_at, now()) - created_at)::float8 end`;
 
-/** Lists the steps after `afterIndex`, in order. */
+/** Lists the steps after `afterIndex`, in order; all of them, or the first few. */
 export function listSteps(
   db: Db,
   projectId: string,
   runId: string,
   afterIndex: number,
+  limit: number | null = null,
 ): Promise<Step[]> {
   return rows<Step>(
     db,
@@ -140,7 +141,7 @@ export function listSteps(
       select index, kind, state, attempt, model_id as "modelId", text, finish_reason as "finishReason",
         error_message as "errorMessage", tool, ${usageWith(sql`usage_estimated`)}, started_at as "startedAt", finished_at as "finishedAt"
       from steps where run_id = ${runId} and project_id = ${projectId} and index > ${afterIndex}
-      order by index
+      order by index limit ${limit}::bigint
     `,
   );
 }

@@ -7,6 +7,7 @@ import {
   type ToolCallDeps,
 } from '#core/tools/index.ts';
 import { persistently } from '#lib/database/index.ts';
+import type { RunChanges } from './events/changes.ts';
 import { builtInEnd, refusedEnd, sentEnd, shownArguments, unknownEnd } from './tool-step-end.ts';
 import {
   confirmSending,
@@ -16,7 +17,9 @@ import {
   type ToolStepEnd,
 } from './tool-step-queries.ts';
 
-export type ToolStepDeps = ToolCallDeps;
+export interface ToolStepDeps extends ToolCallDeps {
+  readonly runChanges: RunChanges;
+}
 
 /** The outcome of a call as the workflow sees it: nothing that it has to act on. */
 export type ToolStepOutcome = ToolStepEnd['state'] | 'skipped';
@@ -53,6 +56,7 @@ export async function performToolStep(
   if (isCancelled && !call.uncertain) throw signal.reason;
   const end = endOf(step, call);
   await persistently(() => recordToolStep(deps.database, key, end), signal);
+  deps.runChanges.tell(key.runId);
   if (isCancelled) throw signal.reason;
   return end.state;
 }

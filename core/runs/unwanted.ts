@@ -1,5 +1,5 @@
 import type { UnwantedReason } from '#core/routines/index.ts';
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import { rows, sql, type Db } from '#lib/database/index.ts';
 import { skip } from './ending.ts';
 
 /**
@@ -19,16 +19,16 @@ end`;
  * Skips the runs of routines that have not begun, in the transaction that pauses, changes or archives the routines. A
  * run that is locked just now is passed by: whoever begins it looks at the routine again, and waiting for it could be a
  * deadlock, as the end of a run locks the run before its routine.
- * @returns how many were skipped
+ * @returns those that were skipped
  */
 export async function skipUnwanted(
   tx: Db,
   routineIds: readonly string[],
   reason: UnwantedReason,
-): Promise<number> {
-  if (routineIds.length === 0) return 0;
+): Promise<string[]> {
+  if (routineIds.length === 0) return [];
   const ending = skip(reason);
-  return execute(
+  const skipped = await rows<{ id: string }>(
     tx,
     sql`
       with unwanted as (
@@ -40,6 +40,8 @@ export async function skipUnwanted(
       update runs set state = ${ending.state}, reason = ${ending.reason}, error_message = ${ending.errorMessage},
         finished_at = now()
       from unwanted where runs.id = unwanted.id
+      returning runs.id
     `,
   );
+  return skipped.map(({ id }) => id);
 }

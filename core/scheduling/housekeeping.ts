@@ -1,6 +1,6 @@
 import { forgetSignIns } from '#core/connections/index.ts';
 import { forgetAuthentication } from '#core/identity/index.ts';
-import { forgetBreakers } from '#core/runs/index.ts';
+import { forgetBreakers, forgetFollowers } from '#core/runs/index.ts';
 import { forgetDeletedSkills } from '#core/skills/index.ts';
 import { forgetDays, forgetLedger } from '#core/usage/index.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
@@ -13,6 +13,7 @@ const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   forgetIdempotencyKeys,
   forgetRateLimits,
   forgetBreakers,
+  forgetFollowers,
   forgetSignIns,
   ...forgetAuthentication,
   forgetDeletedSkills,

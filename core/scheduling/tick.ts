@@ -11,6 +11,7 @@ import {
   type AdmissionReport,
   type RetentionDeps,
   type RetentionReport,
+  type RunChanges,
 } from '#core/runs/index.ts';
 import { releaseExpired } from '#core/usage/index.ts';
 import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
@@ -26,6 +27,7 @@ export interface TickDeps extends ClaimDeps, RetentionDeps {
   readonly engine: Engine;
   readonly payment: Payment;
   readonly admission: Admission;
+  readonly runChanges: RunChanges;
   readonly log: Log;
   readonly metrics: Metrics;
 }

@@ -64,6 +64,10 @@ export const variables = {
     .default('info'),
   TRUSTED_PROXY_HOPS: integer(0, 0, 10),
   RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
+  EVENT_STREAMS_PER_CREDENTIAL: integer(20, 1, 100_000),
+  EVENT_STREAMS_PER_ORGANIZATION: integer(200, 1, 100_000),
+  EVENT_STREAMS_PER_PROCESS: integer(2_000, 1, 100_000),
+  EVENT_STREAM_CHECK_SECONDS: integer(60, 1, 60),
 
   DATABASE_URL: z.url({
     protocol: /^postgres(ql)?$/,

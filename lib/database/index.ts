@@ -11,6 +11,7 @@ export {
   type Database,
   type Db,
 } from './database.ts';
+export { openListener, type Listener } from './listener.ts';
 export { persistently } from './persistently.ts';
 export {
   MIGRATION_STEPS,

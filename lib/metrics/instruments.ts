@@ -11,6 +11,8 @@ export const TICK_PARTS = [
   'expire',
   'sweep',
   'housekeeping',
+  'payments',
+  'retention',
 ] as const;
 export type TickPart = (typeof TICK_PARTS)[number];
 

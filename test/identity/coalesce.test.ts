@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCoalescer } from '#core/identity/coalesce.ts';
+import { createCoalescer } from '#lib/coalesce.ts';
 
 /** Work whose calls end when the test says so. */
 function heldWork() {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { watchBacklog, watchPool } from '#core/observability/index.ts';
+import { watchBacklog, watchFeed, watchPool } from '#core/observability/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { alertExpressions, dashboardExpressions, metricsIn } from './expressions.ts';
@@ -22,6 +22,7 @@ async function families(): Promise<Map<string, { type: string; labels: string[] 
   });
   watchPool(registry, database);
   watchBacklog(registry, database);
+  watchFeed(registry, { status: () => ({ streams: 0, live: false }) });
   return new Map(
     registry.getMetricsAsArray().map((metric) => {
       const {
@@ -68,6 +69,7 @@ test('whatever means that work is not done has an alert', async () => {
   const watched = new Set((await alertExpressions()).flatMap(metricsIn).map(familyOf));
   // Amounts that say how much is done; what is wrong shows in the others.
   const onlyShown = new Set([
+    'ras_event_streams',
     'ras_model_tokens_total',
     'ras_scheduler_occurrences_claimed_total',
     'ras_scheduler_occurrences_skipped_total',

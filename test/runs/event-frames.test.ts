@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import Koa from 'koa';
 import { expect, test } from 'vitest';
-import { framed } from '#api/http/event-stream.ts';
+import { framed, sendEvents } from '#api/http/event-stream.ts';
+import { listen } from '#api/http/listen.ts';
 
 test('a stream without news is kept alive by comments, and an event is written as its three lines', async () => {
   async function* events() {
@@ -25,3 +29,60 @@ test('a fault while following ends the stream with it', async () => {
   };
   await expect(read()).rejects.toThrow('the database is away');
 });
+
+test('an event that ends a stream has no id, so that its follower goes on after the one before, and says when', async () => {
+  async function* events() {
+    yield { event: 'end', retryMs: 2_500, data: { reason: 'time_limit' } };
+  }
+  const frames: string[] = [];
+  for await (const frame of framed(events())) frames.push(frame);
+  expect(frames.at(-1)).toBe('event: end\nretry: 2500\ndata: {"reason":"time_limit"}\n\n');
+});
+
+test('a client that does not read is cut off, and no more than a few events are made for it meanwhile', async () => {
+  const size = 1_000_000;
+  let made = 0;
+  async function* events() {
+    for (;;) {
+      made += 1;
+      yield { event: 'step', id: String(made), data: 'x'.repeat(size) };
+    }
+  }
+  const app = new Koa();
+  app.on('error', () => undefined);
+  app.use((ctx) =>
+    sendEvents(
+      ctx,
+      {
+        open: () => Promise.resolve(events()),
+        isAllowed: () => Promise.resolve(true),
+        checkEveryMs: 60_000,
+      },
+      500,
+    ),
+  );
+  const server = await listen(app.callback(), { host: '127.0.0.1', port: 0 });
+  const socket = connect(server.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(socket, 'readable');
+  const stalledAt = await settled(() => made);
+  // What the two kernels hold for the connection, a few megabytes, and two more.
+  expect(stalledAt * size).toBeLessThan(40_000_000);
+  await sleep(700);
+  expect(made).toBe(stalledAt);
+  const closed = once(socket, 'close');
+  socket.resume();
+  await closed;
+  expect(made).toBe(stalledAt);
+  await server.close();
+});
+
+/** Resolves with a count once it has stopped growing. */
+async function settled(count: () => number): Promise<number> {
+  for (;;) {
+    const before = count();
+    await sleep(200);
+    if (count() === before && before > 0) return before;
+  }
+}

@@ -1,6 +1,7 @@
 export interface StreamedEvent {
   readonly event: string;
   readonly id: string;
+  readonly retry: string | undefined;
   /** The parsed data; tests look into it freely. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
   readonly data: any;
@@ -9,9 +10,9 @@ export interface StreamedEvent {
 export interface EventStream {
   readonly status: number;
   readonly headers: Headers;
-  /** The next event; throws when the stream has ended. */
+  /** The next event; throws when the stream has ended, or when the response is none. */
   next(): Promise<StreamedEvent>;
-  /** Every event until the server ends the stream. */
+  /** Every event until the server ends the stream; throws when the response is none. */
   rest(): Promise<StreamedEvent[]>;
   /** Goes away without a word. */
   close(): void;
@@ -27,7 +28,7 @@ export async function openStream(
     headers: { Accept: 'text/event-stream', ...headers },
     signal: gone.signal,
   });
-  const events = parse(response.body);
+  const events = parse(response);
   return {
     status: response.status,
     headers: response.headers,
@@ -45,8 +46,10 @@ export async function openStream(
   };
 }
 
-async function* parse(body: ReadableStream<Uint8Array> | null): AsyncGenerator<StreamedEvent> {
-  if (body === null) return;
+async function* parse(response: Response): AsyncGenerator<StreamedEvent> {
+  const { body, status } = response;
+  if (status === 204 || body === null) return;
+  if (status !== 200) throw new Error(`no stream but ${status}: ${await response.text()}`);
   let text = '';
   for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
     text += chunk;
@@ -62,7 +65,12 @@ async function* parse(body: ReadableStream<Uint8Array> | null): AsyncGenerator<S
       const data = fields.get('data');
       if (data === undefined) continue;
       const event = fields.get('event') ?? 'message';
-      yield { event, id: fields.get('id') ?? '', data: JSON.parse(data) };
+      yield {
+        event,
+        id: fields.get('id') ?? '',
+        retry: fields.get('retry'),
+        data: JSON.parse(data),
+      };
     }
   }
 }

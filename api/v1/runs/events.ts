@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { openRunEvents, type RunEvent } from '#core/runs/index.ts';
+import { openRunEvents, STREAM_END_NAMES, type RunEvent } from '#core/runs/index.ts';
+import { credentialId } from '../../access.ts';
 import { eventRoute } from '../../route.ts';
 import { presentRun, run, runParams } from './schemas.ts';
 import { presentStep, step } from './step-schema.ts';
@@ -13,6 +14,11 @@ const runEvent = z
   .discriminatedUnion('event', [
     z.strictObject({ event: z.literal('state'), id, data: run }),
     z.strictObject({ event: z.literal('step'), id, data: step }),
+    z.strictObject({
+      event: z.literal('end'),
+      retryMs: z.int().meta({ description: 'The `retry` field: when to come again.' }),
+      data: z.strictObject({ reason: z.enum(STREAM_END_NAMES), message: z.string() }),
+    }),
   ])
   .meta({ id: 'RunEvent' });
 
@@ -23,7 +29,7 @@ export const followRun = eventRoute({
   tag: 'Runs',
   summary: 'Follow a run as server-sent events',
   description:
-    'A `state` event with the run for each state it enters, a `step` event for each step once it is finished, in order. The stream ends after the final state. A comment comes every 15 seconds. The connection is closed after 15 minutes at the latest; go on with `Last-Event-ID`, as browsers do by themselves.',
+    'A `state` event with the run for each state it enters, a `step` event for each step once it is finished, in order. The stream ends after the final state. A comment comes every 15 seconds. Where a stream ends before that, an `end` event says why: after 15 minutes, when the server stops (go on with `Last-Event-ID`, as browsers do by themselves), or when the credential may not read the run any more, which is checked every minute. A credential may have 20 streams open and an organization 200, unless the operator has set other limits; one more is 429. A client that does not read for 15 seconds is cut off.',
   auth: 'key-or-session',
   scope: 'runs:read',
   params: runParams,
@@ -31,18 +37,27 @@ export const followRun = eventRoute({
     status: 200,
     stream: true,
     data: runEvent,
-    description: 'Each event: its `event` and `id` fields, and its `data` as JSON.',
+    description: 'Each event: its `event`, `id` and `retry` fields, and its `data` as JSON.',
   },
-}).to(async ({ access: { projectId }, params: { runId }, deps, lastEventId, signal }) => {
+}).to(async ({ access, params: { runId }, deps, lastEventId, signal }) => {
+  const { projectId, organizationId } = access;
+  const follower = { credential: credentialId(access), organizationId };
   const run = { projectId, id: runId };
-  const events = await openRunEvents(deps, run, { lastEventId, signal });
+  const events = await openRunEvents(deps, run, { follower, lastEventId, signal });
   return events && presented(events);
 });
 
 async function* presented(events: AsyncIterable<RunEvent>) {
   for await (const event of events) {
-    yield event.event === 'state'
-      ? { ...event, data: presentRun(event.data) }
-      : { ...event, data: presentStep(event.data) };
+    switch (event.event) {
+      case 'state':
+        yield { ...event, data: presentRun(event.data) };
+        break;
+      case 'step':
+        yield { ...event, data: presentStep(event.data) };
+        break;
+      case 'end':
+        yield event;
+    }
   }
 }

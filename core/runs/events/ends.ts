@@ -1,0 +1,20 @@
+/** Why a stream of events ends before its run has, with what the follower is told. */
+export const STREAM_ENDS = {
+  access_ended: 'The credential of this stream may not read the run any more.',
+  server_stopping: 'The server stops; go on with Last-Event-ID.',
+  time_limit: 'The stream has been open for long enough; go on with Last-Event-ID.',
+} as const;
+
+export type StreamEnd = keyof typeof STREAM_ENDS;
+
+/** Returns why the signal was aborted, where that is an end of which the follower is told. */
+export function streamEndOf(signal: AbortSignal): StreamEnd | undefined {
+  const reason: unknown = signal.reason;
+  return STREAM_END_NAMES.find((name) => name === reason);
+}
+
+export const STREAM_END_NAMES = [
+  'access_ended',
+  'server_stopping',
+  'time_limit',
+] as const satisfies readonly StreamEnd[];

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as turnOver } from 'node:timers/promises';
+import { createCoalescer } from '#lib/coalesce.ts';
+import { openListener, type Database, type Listener } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import { CHANGES_CHANNEL } from './changes.ts';
+import {
+  endLeases,
+  renewLeases,
+  takeLease,
+  type StreamLease,
+  type StreamLimits,
+} from './leases.ts';
+import { createPoller } from './poller.ts';
+import { readSnapshot, readVersions, type RunSnapshot } from './snapshot.ts';
+import { createWatches, type Watch } from './watches.ts';
+
+/** Tells the followers of one process of runs that change. */
+export interface RunFeed {
+  /**
+   * @throws {AppError} `rate_limited` when the follower has as many streams as it may, `service_unavailable` when this
+   * process has
+   */
+  follow(
+    run: { readonly projectId: string; readonly id: string },
+    follower: Pick<StreamLease, 'credential' | 'organizationId'>,
+    signal: AbortSignal,
+  ): Promise<RunWatch>;
+  /** The streams that are open, and whether Postgres notifies of changes; they are polled for otherwise. */
+  status(): { readonly streams: number; readonly live: boolean };
+  /** Ends every watch, and refuses new ones: the process is about to stop. */
+  close(): void;
+  /** Resolves when, after `close`, nothing is under way. */
+  settled(): Promise<void>;
+}
+
+export interface RunWatch extends Pick<Watch, 'changed'> {
+  /** Reads the run with its steps after this index. Followers that ask at the same time share what is read. */
+  read(afterIndex: number): Promise<RunSnapshot>;
+  /** Whether the watch is over because the process stops. */
+  isClosed(): boolean;
+}
+
+export interface RunFeedOptions {
+  readonly database: Database;
+  readonly databaseUrl: string;
+  readonly limits: StreamLimits & { readonly perProcess: number };
+  readonly log: Log;
+}
+
+/** While notifications arrive, a look every second finds what they have missed. */
+const LIVE_PAUSE_MS = 1_000;
+
+/** Without them it is the looks that tell, at the price of at most a fifth of one connection's time. */
+const POLL_PAUSE_MS = 50;
+
+/** A change that was told of just before a stream was on record may have been committed after its first read. */
+const SETTLED_AFTER_MS = 100;
+
+const RENEW_EVERY_MS = 30_000;
+
+export function createRunFeed({ database, databaseUrl, limits, log }: RunFeedOptions): RunFeed {
+  const watches = createWatches();
+  const leases = new Map<string, StreamLease>();
+  const coalesced = createCoalescer<RunSnapshot>();
+  const poller = createPoller(look, pauseAfter);
+  let streams = 0;
+  let renewAt = 0;
+  let closed = false;
+  let listener: Listener | undefined;
+  const ended: string[] = [];
+  let ending: Promise<void> | undefined;
+
+  async function look(): Promise<void> {
+    if (closed || leases.size === 0) return;
+    try {
+      if (performance.now() > renewAt) {
+        await renewLeases(database, [...leases.values()]);
+        renewAt = performance.now() + RENEW_EVERY_MS;
+      }
+      for (const { id, version } of await readVersions(database, watches.runIds())) {
+        watches.found(id, version);
+      }
+    } catch (err) {
+      log.warn({ err }, 'followed runs could not be read');
+    }
+  }
+
+  function pauseAfter(tookMs: number): number {
+    if (closed || leases.size === 0) return Number.POSITIVE_INFINITY;
+    return listener?.isLive() === true ? LIVE_PAUSE_MS : Math.max(POLL_PAUSE_MS, 4 * tookMs);
+  }
+
+  function listen(): Listener {
+    return openListener({
+      url: databaseUrl,
+      database,
+      channel: CHANGES_CHANNEL,
+      log,
+      onNotification: (runId) => watches.changed(runId),
+      onChange() {
+        // Postgres may have lost the leases, and changes while nobody listened.
+        renewAt = 0;
+        poller.within(0);
+      },
+    });
+  }
+
+  function endLease(id: string): void {
+    leases.delete(id);
+    ended.push(id);
+    ending ??= endAll();
+  }
+
+  /** Takes streams off the record, all that end together in one statement; a lease that stays behind runs out. */
+  async function endAll(): Promise<void> {
+    await turnOver();
+    try {
+      while (ended.length > 0) await endLeases(database, ended.splice(0));
+    } catch (err) {
+      log.warn({ err }, 'ended event streams could not be forgotten');
+    } finally {
+      ending = undefined;
+    }
+  }
+
+  return {
+    async follow(run, follower, signal) {
+      if (closed || streams >= limits.perProcess) {
+        throw new AppError('service_unavailable', undefined, { 'Retry-After': '5' });
+      }
+      const lease = { id: randomUUID(), runId: run.id, ...follower };
+      streams += 1;
+      try {
+        await takeLease(database, lease, limits);
+      } catch (error) {
+        streams -= 1;
+        throw error;
+      }
+      leases.set(lease.id, lease);
+      listener ??= listen();
+      const watch = watches.add(run.id, signal);
+      signal.addEventListener('abort', stop, { once: true });
+      if (signal.aborted) stop();
+      poller.within(SETTLED_AFTER_MS);
+
+      function stop(): void {
+        streams -= 1;
+        endLease(lease.id);
+      }
+
+      return {
+        changed: () => watch.changed(),
+        isClosed: () => closed,
+        async read(afterIndex) {
+          const key = `${run.projectId} ${run.id} ${afterIndex}`;
+          const { shared } = await coalesced(key, () => readSnapshot(database, run, afterIndex));
+          watch.saw(shared.version);
+          return shared;
+        },
+      };
+    },
+    status: () => ({ streams, live: listener?.isLive() === true }),
+    close() {
+      closed = true;
+      watches.close();
+    },
+    async settled() {
+      await listener?.close();
+      await ending;
+    },
+  };
+}

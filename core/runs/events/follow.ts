@@ -1,0 +1,92 @@
+import { persistently } from '#lib/database/index.ts';
+import type { Run, Step } from '../run.ts';
+import { isEndState, RUN_STATES, type RunState } from '../states.ts';
+import { STREAM_ENDS, streamEndOf, type StreamEnd } from './ends.ts';
+import type { RunWatch } from './feed.ts';
+
+export type RunEvent =
+  | { readonly event: 'state'; readonly id: string; readonly data: Run }
+  | { readonly event: 'step'; readonly id: string; readonly data: Step }
+  | StreamEndEvent;
+
+/** Says why no more comes although the run has not ended. It has no id, so a follower goes on after the event before. */
+export interface StreamEndEvent {
+  readonly event: 'end';
+  /** Milliseconds after which a follower should come again. */
+  readonly retryMs: number;
+  readonly data: { readonly reason: StreamEnd; readonly message: string };
+}
+
+/** The position of a follower: the number of steps it has been sent, and the last state. */
+export interface RunCursor {
+  readonly steps: number;
+  readonly state: RunState | undefined;
+}
+
+/**
+ * Yields the events of a run from `after` on: each state that it is found in, and each step in order once it is
+ * finished. The run's final state comes last. Events are read from the tables, so a follower that reconnects misses
+ * nothing. While Postgres is away it waits, until `signal` aborts.
+ */
+export async function* followRun(
+  watch: RunWatch,
+  after: RunCursor,
+  signal: AbortSignal,
+): AsyncGenerator<RunEvent> {
+  let sent = after;
+  let more = false;
+  while (more || (await watch.changed())) {
+    const { steps: known } = sent;
+    const found = await persistently(() => watch.read(known - 1), signal).catch(unlessOver(signal));
+    if (found === undefined) break;
+    const { run, steps } = found;
+    const ended = isEndState(run.state);
+    if (!ended && run.state !== sent.state) {
+      sent = { ...sent, state: run.state };
+      yield { event: 'state', id: eventId(sent), data: run };
+    }
+    const finished = ended ? steps : upToUnfinished(steps);
+    for (const step of finished) {
+      sent = { ...sent, steps: step.index + 1 };
+      yield { event: 'step', id: eventId(sent), data: step };
+    }
+    more = found.more && finished.length === steps.length;
+    if (!ended || more) continue;
+    sent = { ...sent, state: run.state };
+    yield { event: 'state', id: eventId(sent), data: run };
+    return;
+  }
+  const reason = watch.isClosed() ? 'server_stopping' : streamEndOf(signal);
+  if (reason !== undefined) yield endEvent(reason);
+}
+
+/** Turns the error of a stream that is over into undefined. */
+function unlessOver(signal: AbortSignal): (error: unknown) => undefined {
+  return (error) => {
+    if (!signal.aborted) throw error;
+    return undefined;
+  };
+}
+
+/** Returns the steps before the first that is not finished: events keep their order when calls end in another. */
+function upToUnfinished(steps: readonly Step[]): readonly Step[] {
+  const first = steps.findIndex(({ state }) => state === 'pending' || state === 'started');
+  return first === -1 ? steps : steps.slice(0, first);
+}
+
+/** Followers are asked to come again over a few seconds, so that those of a process that stops do not come at once. */
+function endEvent(reason: StreamEnd): StreamEndEvent {
+  const retryMs = 1_000 + Math.floor(Math.random() * 4_000);
+  return { event: 'end', retryMs, data: { reason, message: STREAM_ENDS[reason] } };
+}
+
+function eventId({ steps, state }: RunCursor): string {
+  return `${steps}.${state ?? 'unknown'}`;
+}
+
+/** Parses the id of an event; with any other text the follower starts from the beginning. */
+export function readEventId(id: string): RunCursor {
+  const [, steps, name] = /^(\d{1,6})\.([a-z]+)$/.exec(id) ?? [];
+  if (steps === undefined) return { steps: 0, state: undefined };
+  return { steps: Number(steps), state: RUN_STATES.find((state) => state === name) };
+}

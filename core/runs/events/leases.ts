@@ -1,0 +1,90 @@
+import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+
+/** An event stream on record: while its row is there, changes of its run are notified. */
+export interface StreamLease {
+  readonly id: string;
+  readonly runId: string;
+  readonly organizationId: string;
+  /** The id of the API key or session that opened it. */
+  readonly credential: string;
+}
+
+export interface StreamLimits {
+  readonly perCredential: number;
+  readonly perOrganization: number;
+}
+
+/** How long a stream counts after its process has died. Leases are renewed three times as often. */
+const LEASE = sql`interval '90 seconds'`;
+
+/**
+ * Puts a stream on record, unless its credential or organization has as many as it may, over all replicas. Streams of
+ * one organization are opened one after the other, so that a burst does not pass the limit.
+ * @throws {AppError} `rate_limited`
+ */
+export function takeLease(
+  database: Database,
+  lease: StreamLease,
+  limits: StreamLimits,
+): Promise<void> {
+  const { organizationId, credential } = lease;
+  return transaction(database, async (tx) => {
+    await row(
+      tx,
+      sql`select pg_advisory_xact_lock(hashtextextended(${`ras:streams:${organizationId}`}, 0))`,
+    );
+    const open = await row<{ ofOrganization: number; ofCredential: number }>(
+      tx,
+      sql`
+        select count(*) as "ofOrganization", count(*) filter (where credential = ${credential}) as "ofCredential"
+        from run_followers where organization_id = ${organizationId} and leased_until > now()
+      `,
+    );
+    const { ofOrganization = 0, ofCredential = 0 } = open ?? {};
+    if (ofCredential >= limits.perCredential) throw tooMany('credential', limits.perCredential);
+    if (ofOrganization >= limits.perOrganization) {
+      throw tooMany('organization', limits.perOrganization);
+    }
+    await renewLeases(tx, [lease]);
+  });
+}
+
+function tooMany(holder: string, limit: number): AppError {
+  return new AppError(
+    'rate_limited',
+    `This ${holder} has ${limit} event streams open, which is the limit; close one first.`,
+    { 'Retry-After': '5' },
+  );
+}
+
+/** Renews leases. A row that is gone, because Postgres has crashed or was away for longer than a lease, is put back. */
+export async function renewLeases(db: Db, leases: readonly StreamLease[]): Promise<void> {
+  await execute(
+    db,
+    sql`
+      insert into run_followers (id, run_id, organization_id, credential, leased_until)
+      select l.id, l."runId", l."organizationId", l.credential, now() + ${LEASE}
+      from jsonb_to_recordset(${JSON.stringify(leases)}::jsonb)
+        as l(id uuid, "runId" text, "organizationId" text, credential text)
+      on conflict (id) do update set leased_until = excluded.leased_until
+    `,
+  );
+}
+
+export async function endLeases(db: Db, ids: readonly string[]): Promise<void> {
+  await execute(db, sql`delete from run_followers where id = any(${ids}::uuid[])`);
+}
+
+/** Deletes the streams of processes that have died. */
+export function forgetFollowers(db: Db, limit: number): Promise<number> {
+  return execute(
+    db,
+    sql`
+      with gone as (
+        select ctid from run_followers where leased_until < now() limit ${limit} for update skip locked
+      )
+      delete from run_followers t using gone where t.ctid = gone.ctid
+    `,
+  );
+}
