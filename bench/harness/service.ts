@@ -17,6 +17,7 @@ export interface Service {
   readonly url: string;
   readonly databaseUrl: string;
   readonly temporalAddress: string;
+  readonly temporalPid: number;
   /** A pool beside the service's own, to load and to watch. */
   readonly database: Database;
   /** For baselines. */
@@ -81,6 +82,7 @@ export async function startService(
     env,
     databaseUrl,
     temporalAddress: temporalServer.address,
+    temporalPid: temporalServer.pid,
     database,
     temporal,
     api,

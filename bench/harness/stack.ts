@@ -29,6 +29,8 @@ export interface Stack {
     env: Readonly<Record<string, string>>,
   ) => Promise<Child>;
   readonly folder: string;
+  /** The postmaster; its sessions are its children. */
+  readonly postgresPid: number;
   readonly stop: () => Promise<void>;
 }
 
@@ -78,6 +80,7 @@ export async function startStack(log: (message: string) => void): Promise<Stack>
     return {
       gatewayUrl: `http://127.0.0.1:${gatewayPort}/v1`,
       folder,
+      postgresPid: postgres.pid,
       run,
       stop,
       async createDatabase() {
