@@ -244,15 +244,21 @@ test('streams that a dead process has left count until their lease is over, and 
   const feed = startFeed({ limits: { perCredential: 1 } });
   const run = await plantRun();
   const left = { credential: 'key_left', organizationId: 'org_left' };
-  await feed.follow(run, left, new AbortController().signal);
+  await execute(
+    database,
+    sql`insert into run_followers values (gen_random_uuid(), 'run_left', 'org_left', 'key_left', now() + interval '1 hour')`,
+  );
   const { signal } = new AbortController();
   await expect(feed.follow(run, left, signal)).rejects.toMatchObject({ code: 'rate_limited' });
-  const lapse = sql`update run_followers set leased_until = now() - interval '1 second' where credential = 'key_left'`;
-  await execute(database, lapse);
+  await execute(
+    database,
+    sql`update run_followers set leased_until = now() - interval '1 second' where run_id = 'run_left'`,
+  );
   await feed.follow(run, left, signal);
-  await execute(database, lapse);
   await forgetFollowers(database, 1_000);
-  expect(
-    await row(database, sql`select from run_followers where credential = 'key_left'`),
-  ).toBeUndefined();
+  const found = await rows(
+    database,
+    sql`select run_id from run_followers where credential = 'key_left'`,
+  );
+  expect(found).toEqual([{ run_id: run.id }]);
 });
