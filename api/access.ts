@@ -10,6 +10,10 @@ export type AuthKind =
   | 'session'
   /** A signed-in person with an active project. */
   | 'project-session'
+  /** A signed-in person with an active project, on accounts of their own; a key cannot act as the owner. */
+  | 'owner-session'
+  /** The same person on the way back from a provider: the sign-in names the project. */
+  | 'returning-owner'
   /** A bearer key, or a signed-in person with an active project. */
   | 'key-or-session'
   /** `X-Scheduler-Secret`. */
@@ -46,9 +50,9 @@ export interface ProjectSessionAccess extends ProjectAccess {
   readonly actor: Extract<ProjectAccess['actor'], { kind: 'session' }>;
 }
 
-export type AccessOf<A extends AuthKind> = A extends 'session'
+export type AccessOf<A extends AuthKind> = A extends 'session' | 'returning-owner'
   ? SessionAccess
-  : A extends 'project-session'
+  : A extends 'project-session' | 'owner-session'
     ? ProjectSessionAccess
     : A extends 'key-or-session'
       ? ProjectAccess

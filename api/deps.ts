@@ -7,6 +7,13 @@ import type {
 } from '#core/connections/index.ts';
 import type { Engine } from '#core/engine/index.ts';
 import type { Auth } from '#core/identity/index.ts';
+import type {
+  AccountRoutines,
+  FindServer,
+  ModelCredentials,
+  ModelProviders,
+  ModelRuntime,
+} from '#core/model-connections/index.ts';
 import type { ModelDirectory } from '#core/models/index.ts';
 import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { Admission, RunFeed } from '#core/runs/index.ts';
@@ -35,6 +42,12 @@ export interface Deps {
   readonly queuedRuns: QueuedRuns;
   readonly routineEditor: RoutineEditor;
   readonly providers: ProviderCatalogue;
+  readonly modelProviders: ModelProviders;
+  /** Undefined where the configuration names none. */
+  readonly modelRuntime: ModelRuntime | undefined;
+  readonly modelCredentials: ModelCredentials;
+  readonly findModelServer: FindServer;
+  readonly accountRoutines: AccountRoutines;
   readonly providerEnabled: (provider: string) => boolean;
   readonly engine: Engine;
   readonly admission: Admission;

@@ -5,7 +5,7 @@ import type { Route } from './route.ts';
 import { apiKeyRoutes } from './v1/api-keys.ts';
 import { connectionRoutes } from './v1/connections/index.ts';
 import { providerRoutes } from './v1/connections/providers.ts';
-
+import { modelConnectionRoutes } from './v1/model-connections/index.ts';
 import { modelRoutes } from './v1/models.ts';
 import { organizationRoutes } from './v1/organizations.ts';
 import { routineRoutes } from './v1/routines/index.ts';
@@ -23,6 +23,7 @@ export const routes: readonly Route[] = [
   ...toolRoutes,
   ...connectionRoutes,
   ...providerRoutes,
+  ...modelConnectionRoutes,
   ...runRoutes,
   ...usageRoutes,
   ...organizationRoutes,

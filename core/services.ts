@@ -7,9 +7,19 @@ import {
 } from '#core/connections/index.ts';
 import { createEngine } from '#core/engine/index.ts';
 import { createToolSessions } from '#core/mcp/index.ts';
+import {
+  createModelCredentials,
+  createServerDirectory,
+  loadModelProviders,
+  openModelRuntime,
+} from '#core/model-connections/index.ts';
 import { createModelDirectory, providerSwitch } from '#core/models/index.ts';
 import { observeModelCalls, watchBacklog, watchPool } from '#core/observability/index.ts';
-import { createRoutineEditor, createSealedWebhookSecrets } from '#core/routines/index.ts';
+import {
+  createAccountRoutines,
+  createRoutineEditor,
+  createSealedWebhookSecrets,
+} from '#core/routines/index.ts';
 import {
   createAdmission,
   createModelCaller,
@@ -50,6 +60,17 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     { database, connectionSecrets },
     { oauth: createOAuthSource({ database, connectionSecrets, outbound, providers, log }) },
   );
+  const modelProviders = loadModelProviders(config);
+  const modelRuntime = openModelRuntime(config, database, service);
+  const findModelServer = createServerDirectory(outbound);
+  const modelCredentials = createModelCredentials({
+    database,
+    secrets,
+    outbound,
+    modelProviders,
+    findModelServer,
+    log,
+  });
   const toolSessions = createToolSessions({ outbound });
   const gateway = { baseUrl: config.GATEWAY_BASE_URL, apiKey: config.GATEWAY_API_KEY };
   const caller = observeModelCalls(
@@ -88,6 +109,11 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     providers,
     queuedRuns,
     routineEditor: createRoutineEditor(queuedRuns),
+    accountRoutines: createAccountRoutines(queuedRuns),
+    modelProviders,
+    modelRuntime,
+    modelCredentials,
+    findModelServer,
     webhookSecrets: createSealedWebhookSecrets(secrets),
     providerEnabled: providerSwitch(config),
     planRule,
@@ -106,6 +132,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
         temporal.connection.close(),
         outbound.close(),
         caller.close(),
+        modelRuntime?.close(),
         database.end(),
         tracing.close(),
       ]);

@@ -14,7 +14,7 @@ export const MODEL_CONNECTION_ERRORS = {
   authorization_expired: 'The sign-in has expired and could not be renewed; connect again.',
   credential_rejected: 'The provider no longer accepts the key; connect again.',
   plan_not_entitled: 'The account may sign in, but its plan does not include model calls.',
-  provider_changed: 'The provider was set up anew by the operator; connect again.',
+  provider_changed: 'Another provider stands in this place now; connect an account there anew.',
   provider_disabled: 'The operator has switched this provider off.',
 } as const;
 export type ModelConnectionError = keyof typeof MODEL_CONNECTION_ERRORS;
@@ -27,6 +27,8 @@ export interface ModelConnection {
   readonly id: string;
   readonly projectId: string;
   readonly ownerId: string;
+  /** Null once the person's account is gone. */
+  readonly ownerName: string | null;
   readonly provider: ProviderSlot;
   /** Name of the provider when the account was connected. */
   readonly providerName: string;

@@ -1,3 +1,9 @@
+export type { AccountRoutines } from './account-routines.ts';
+export {
+  createModelCredentials,
+  type CallCredential,
+  type ModelCredentials,
+} from './credentials/source.ts';
 export {
   MODEL_CONNECTION_ERRORS,
   MODEL_CONNECTION_STATES,
@@ -20,6 +26,7 @@ export {
 export { createModelRuntime, openModelRuntime, type ModelRuntime } from './runtime/runtime.ts';
 export {
   claimStaleCatalogues,
+  listModelsOfAccount,
   listOfferedModels,
   recordCatalogue,
   type CatalogueModel,
@@ -35,3 +42,30 @@ export {
   type UsableConnection,
 } from './store/queries.ts';
 export { markNotReady, recordUse, waitUntil } from './store/states.ts';
+export { sweepModelConnections, type ModelHousekeepingDeps } from './housekeeping.ts';
+export { createServerDirectory, type FindServer } from './oauth/server.ts';
+export {
+  CANNOT_CONNECT,
+  describeProvider,
+  describeProviders,
+  type AuthType,
+  type ProviderDescriptor,
+} from './providers/descriptors.ts';
+export {
+  revokeAccountsOfMember,
+  revokeAccountsOfProject,
+  revokeModelConnection,
+  type RevokeDeps,
+} from './revoke/revoke.ts';
+export { ATTEMPT_STATES } from './sign-in/attempt.ts';
+export { connectModelAccountWithKey } from './sign-in/connect-with-key.ts';
+export {
+  cancelDeviceSignIn,
+  pollDeviceSignIn,
+  startDeviceSignIn,
+  type DeviceAttempt,
+} from './sign-in/device.ts';
+export { SIGN_IN_FAILURES } from './sign-in/failure.ts';
+export { completeOAuthSignIn, startOAuthSignIn } from './sign-in/oauth.ts';
+export { readReturnedAddress, type ReturnedParameters } from './sign-in/returned.ts';
+export type { ModelSignInDeps } from './sign-in/sign-in-deps.ts';

@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
 import type { Engine } from '#core/engine/index.ts';
+import {
+  sweepModelConnections,
+  type ModelHousekeepingDeps,
+} from '#core/model-connections/index.ts';
 import { afterReplacing, expireQueued, type Admission } from '#core/runs/index.ts';
 import { claimDueDeliveries, kickDelivery } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -11,7 +15,7 @@ import { forgetExpired } from './housekeeping.ts';
 import { reconcileNextTimes } from './reconcile.ts';
 import { sweepOpenRuns } from './sweep.ts';
 
-export interface TickDeps extends ClaimDeps {
+export interface TickDeps extends ClaimDeps, ModelHousekeepingDeps {
   readonly connectionSecrets: ConnectionSecrets;
   readonly engine: Engine;
   readonly admission: Admission;
@@ -68,6 +72,7 @@ export function createTickParts(deps: TickDeps): TickParts {
     async housekeeping() {
       await forgetExpired(deps.database);
       await sealPlainQueries(deps.database, deps.connectionSecrets);
+      await sweepModelConnections(deps);
     },
   };
 }

@@ -7,7 +7,7 @@ type Letter = (typeof SLOT_LETTER)[ProviderSlot];
 /** The variables of connected providers that API, workers and runtime have in common. */
 export type ProviderSettings = Readonly<
   Record<`MODEL_PROVIDER_${Letter}_ENABLED`, boolean> &
-    Record<`MODEL_PROVIDER_${Letter}_FILE`, string | undefined> &
+    Partial<Record<`MODEL_PROVIDER_${Letter}_FILE`, string | undefined>> &
     Record<`MODEL_PROVIDER_${Letter}_TERMS_ACCEPTED`, boolean>
 >;
 

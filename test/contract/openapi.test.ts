@@ -58,12 +58,8 @@ test('every code of the closed list is an error of some operation, but for those
 /** Where a request reaches no operation. */
 const WITHOUT_OPERATION: readonly ErrorCode[] = ['method_not_allowed', 'route_not_found'];
 
-/** Of operations that are not built yet: billing, and personal model accounts. */
-const NOT_YET: readonly ErrorCode[] = [
-  'checkout_disabled',
-  'owner_required',
-  'runtime_unavailable',
-];
+/** Of operations that are not built yet: billing. */
+const NOT_YET: readonly ErrorCode[] = ['checkout_disabled'];
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the document as any reader of it sees it
 function document(): any {

@@ -186,6 +186,8 @@ function clientFor(auth: (typeof routes)[number]['spec']['auth']): ApiClient {
       return key;
     case 'session':
     case 'project-session':
+    case 'owner-session':
+    case 'returning-owner':
       return person.session;
   }
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigOf } from '#lib/config/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { HelloResult } from '#lib/envelope/index.ts';
@@ -20,9 +21,16 @@ export interface ModelRuntime {
    * Makes sure that the runtime would take work for the provider, by what it said in the last seconds.
    * @throws {AppError} `runtime_unavailable`, and `provider_disabled` where its flag is off or its file is another
    */
-  requireProvider(provider: Pick<ModelProvider, 'slot' | 'hash'>): Promise<void>;
+  requireProvider(provider: ProviderRef): Promise<void>;
+  /** Says whether it would, within a second and a half: a list does not wait for a runtime that hangs. */
+  status(provider: ProviderRef): Promise<RuntimeStatus>;
   close(): Promise<void>;
 }
+
+type ProviderRef = Pick<ModelProvider, 'slot' | 'hash'>;
+export type RuntimeStatus = 'ready' | 'provider_disabled' | 'runtime_unavailable';
+
+const STATUS_MS = 1_500;
 
 export interface ModelRuntimeDeps {
   readonly database: Database;
@@ -55,17 +63,30 @@ export function createModelRuntime({
   client,
   freshMs = 5_000,
 }: ModelRuntimeDeps): ModelRuntime {
-  let last: { readonly said: HelloResult; readonly at: number } | undefined;
+  let last: { readonly said: HelloResult | undefined; readonly at: number } | undefined;
   let asking: Promise<HelloResult> | undefined;
 
-  const hello = async (): Promise<HelloResult> => {
-    asking ??= client.hello().finally(() => {
-      asking = undefined;
-    });
-    const said = await asking;
+  const hello = (): Promise<HelloResult> => {
+    asking ??= client
+      .hello()
+      .then(
+        (said) => remember(said),
+        (error: unknown) => {
+          remember(undefined);
+          throw error;
+        },
+      )
+      .finally(() => {
+        asking = undefined;
+      });
+    return asking;
+  };
+  const remember = <T extends HelloResult | undefined>(said: T): T => {
     last = { said, at: performance.now() };
     return said;
   };
+  const recent = () =>
+    last !== undefined && performance.now() - last.at < freshMs ? last : undefined;
 
   return {
     client,
@@ -81,21 +102,40 @@ export function createModelRuntime({
       throw new RuntimeUnreachable('rejected');
     },
 
-    async requireProvider({ slot, hash }) {
-      const isFresh = last !== undefined && performance.now() - last.at < freshMs;
-      const said = isFresh && last !== undefined ? last.said : await helloOrUnavailable(hello);
-      if (said.providers[slot]?.fileHash !== hash) throw new AppError('provider_disabled');
+    async requireProvider(provider) {
+      const said = recent()?.said ?? (await helloOrUndefined(hello));
+      if (said === undefined) throw new AppError('runtime_unavailable');
+      if (!takes(said, provider)) throw new AppError('provider_disabled');
+    },
+
+    async status(provider) {
+      const known = recent();
+      const said =
+        known === undefined
+          ? await Promise.race([
+              helloOrUndefined(hello),
+              sleep(STATUS_MS, undefined, { ref: false }),
+            ])
+          : known.said;
+      if (said === undefined) return 'runtime_unavailable';
+      return takes(said, provider) ? 'ready' : 'provider_disabled';
     },
 
     close: () => client.close(),
   };
 }
 
-async function helloOrUnavailable(hello: () => Promise<HelloResult>): Promise<HelloResult> {
+function takes({ providers }: HelloResult, { slot, hash }: ProviderRef): boolean {
+  return providers[slot]?.fileHash === hash;
+}
+
+async function helloOrUndefined(
+  hello: () => Promise<HelloResult>,
+): Promise<HelloResult | undefined> {
   try {
     return await hello();
   } catch (error) {
-    if (error instanceof RuntimeUnreachable) throw new AppError('runtime_unavailable');
+    if (error instanceof RuntimeUnreachable) return undefined;
     throw error;
   }
 }

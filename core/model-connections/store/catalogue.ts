@@ -1,7 +1,9 @@
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
 import type { ModelConnectionRef } from '../connection.ts';
 import type { ModelProviders } from '../providers/providers.ts';
 import { isUsable } from './columns.ts';
+import { findUsableConnection, readModelConnection } from './queries.ts';
 
 /** A model that an account offers. */
 export interface CatalogueModel {
@@ -64,6 +66,24 @@ export function listOfferedModels(
       order by c.id, m.position
     `,
   );
+}
+
+/**
+ * Lists the models of one account.
+ * @throws {AppError} `connection_not_found`, `provider_disabled`, `connection_not_ready`
+ */
+export async function listModelsOfAccount(
+  db: Db,
+  providers: ModelProviders,
+  projectId: string,
+  connectionId: string,
+): Promise<OfferedModel[]> {
+  const { provider } = await readModelConnection(db, projectId, connectionId);
+  providers.require(provider);
+  if ((await findUsableConnection(db, providers, projectId, connectionId)) === undefined) {
+    throw new AppError('connection_not_ready');
+  }
+  return listOfferedModels(db, providers, projectId, connectionId);
 }
 
 /**

@@ -3,7 +3,8 @@ import type { ModelProviders } from '../providers/providers.ts';
 
 /** The columns of a connection, under the names of `ModelConnection`; `c` is the alias of its row. */
 export const connectionColumns = sql`
-  c.id, c.project_id as "projectId", c.owner_id as "ownerId", c.provider, c.provider_name as "providerName",
+  c.id, c.project_id as "projectId", c.owner_id as "ownerId",
+  (select u.name from users u where u.id = c.owner_id) as "ownerName", c.provider, c.provider_name as "providerName",
   c.provider_identity as "providerIdentity", c.account_label as "accountLabel", c.state,
   c.public_error as "publicError", c.not_before as "notBefore", c.validated_at as "validatedAt",
   c.last_used_at as "lastUsedAt", c.run_count as "runCount", c.catalogue_fetched_at as "catalogueFetchedAt",

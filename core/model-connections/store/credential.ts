@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SecretBox } from '#lib/secrets/index.ts';
 
 /** What an account is used with, as it is sealed to the row of its connection. */
-const modelCredential = z.discriminatedUnion('kind', [
+export const modelCredential = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('oauth'),
     accessToken: z.string(),
