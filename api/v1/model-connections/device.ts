@@ -21,13 +21,10 @@ const deviceAttempt = z
   .strictObject({
     attemptId,
     state: z.enum(ATTEMPT_STATES),
-    userCode: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'What the person types in at `verificationUri`.',
-        example: 'WDJB-MJHT',
-      }),
+    userCode: z.string().nullable().meta({
+      description: 'What the person types in at `verificationUri`.',
+      example: 'WDJB-MJHT',
+    }),
     verificationUri: z.string().nullable(),
     verificationUriComplete: z
       .string()

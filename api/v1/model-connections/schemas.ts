@@ -35,12 +35,10 @@ export const modelConnection = z
     id: modelConnectionId,
     provider: z.enum(SLOTS),
     providerName: z.string(),
-    accountLabel: z
-      .string()
-      .meta({
-        description: 'Safe to show: never an address as a whole.',
-        example: 'a…@example.com',
-      }),
+    accountLabel: z.string().meta({
+      description: 'Safe to show: never an address as a whole.',
+      example: 'a…@example.com',
+    }),
     owner: z.strictObject({ userId: z.string(), name: z.string().nullable() }),
     status: z.enum(STATUSES).meta({
       description: '`provider_disabled` while the operator has switched the provider off.',

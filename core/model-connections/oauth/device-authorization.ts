@@ -27,8 +27,8 @@ const answer = z.object({
   /** Google's name for it. */
   verification_url: z.string().max(2_000).optional(),
   verification_uri_complete: z.string().max(2_000).nullish().catch(undefined),
-  expires_in: z.unknown(),
-  interval: z.unknown(),
+  expires_in: z.unknown().optional(),
+  interval: z.unknown().optional(),
 });
 
 /** Asks the provider for a device code and the code that a person types in. @throws {SignInFailure} */
