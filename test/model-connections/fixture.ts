@@ -45,7 +45,7 @@ export async function startModelFixture(
     ...(options.auth === undefined ? {} : { auth: options.auth }),
     ...(options.api === undefined ? {} : { api: options.api }),
   });
-  const runtime = await rig.spawn();
+  const runtime = await rig.spawn({ LOG_LEVEL: 'trace' });
   const ca = path.join(rig.folder, 'ca.pem');
   writeFileSync(ca, rig.ca);
   const env = (overrides: Record<string, string> = {}) => ({
