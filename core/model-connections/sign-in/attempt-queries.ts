@@ -143,7 +143,7 @@ export function takeTurn(db: Db, { id, projectId }: Attempt): Promise<Attempt | 
   return row<Attempt>(
     db,
     sql`
-      update model_sign_ins set polling_until = now() + interval '60 seconds',
+      update model_sign_ins set polling_until = now() + interval '2 minutes',
         next_poll_at = now() + make_interval(secs => interval_seconds)
       where id = ${id} and project_id = ${projectId} and state = 'pending' and expires_at > now()
         and next_poll_at <= now() and (polling_until is null or polling_until <= now())

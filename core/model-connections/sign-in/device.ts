@@ -113,7 +113,10 @@ async function settleTurn(deps: ModelSignInDeps, open: OpenProvider, turn: Attem
     }
     const reason = error instanceof SignInFailure ? error.reason : 'superseded';
     await endAttempt(deps.database, turn, { state: 'failed', error: reason });
-    if (granted !== undefined) void dropGrant(deps, open.provider, granted);
+    // A turn that took too long may find that the next one has stored these very tokens.
+    const { state } = await readAttempt(deps.database, turn, SLOT, turn.id);
+    if (granted !== undefined && state !== 'succeeded')
+      void dropGrant(deps, open.provider, granted);
   }
 }
 

@@ -14,32 +14,32 @@ import { SignInFailure } from './failure.ts';
 import { keepAccount } from './keep.ts';
 import type { ModelSignInDeps, OpenProvider } from './sign-in-deps.ts';
 
+type DropDeps = Pick<ModelSignInDeps, 'outbound' | 'findModelServer' | 'log'>;
+
 /**
- * Reads what a token response grants: the scopes that are needed, and whose account it is.
+ * Reads what a token response grants: the scopes that are needed, and whose account it is. Tokens that do not do are
+ * handed back.
  * @throws {SignInFailure} `scopes_missing`, `identity_not_verified`
  */
 export async function readGrant(
-  deps: Pick<ModelSignInDeps, 'outbound'>,
+  deps: DropDeps,
   provider: ModelProvider,
   server: ProviderServer,
   given: { readonly tokens: Tokens; readonly clientId: string; readonly nonce: string | undefined },
 ): Promise<Granted> {
   const { tokens, clientId, nonce } = given;
-  assertScopes(provider, tokens.scope);
-  const { idToken } = tokens;
-  const identity = await readIdentity(deps.outbound, provider, server, {
-    idToken,
-    clientId,
-    nonce,
-  });
-  return {
-    kind: 'granted',
-    accessToken: tokens.accessToken,
-    refreshToken: tokens.refreshToken ?? null,
-    clientId,
-    expiresAt: expiryOf(tokens),
-    ...identity,
-  };
+  const { accessToken, idToken } = tokens;
+  const refreshToken = tokens.refreshToken ?? null;
+  try {
+    assertScopes(provider, tokens.scope);
+    const proof = { idToken, clientId, nonce };
+    const identity = await readIdentity(deps.outbound, provider, server, proof);
+    const expiresAt = expiryOf(tokens);
+    return { kind: 'granted', accessToken, refreshToken, clientId, expiresAt, ...identity };
+  } catch (error) {
+    void dropGrant(deps, provider, { accessToken, refreshToken, clientId });
+    throw error;
+  }
 }
 
 /**
@@ -83,9 +83,9 @@ export async function finishSignIn(
 
 /** Hands back tokens that came to nothing. Nobody waits for it, and what comes of it is only logged. */
 export async function dropGrant(
-  deps: Pick<ModelSignInDeps, 'outbound' | 'findModelServer' | 'log'>,
+  deps: DropDeps,
   provider: ModelProvider,
-  granted: Granted,
+  granted: Pick<Granted, 'accessToken' | 'refreshToken' | 'clientId'>,
 ): Promise<void> {
   try {
     await revokeTokens(deps, provider, granted);

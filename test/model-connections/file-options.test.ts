@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   CALLBACK,
   newOwner,
+  pollDue,
+  startDevice,
   startModelFixture,
   startOAuth,
   visitModelPage,
@@ -15,7 +17,10 @@ let fixture: ModelFixture;
 let ada: OwnSession;
 
 beforeAll(async () => {
-  const auth = { 'provider-b': { redirect: 'paste', redirectUri: REDIRECT } };
+  const auth = {
+    'provider-a': { requiredScopes: ['inference-api'] },
+    'provider-b': { redirect: 'paste', redirectUri: REDIRECT },
+  };
   fixture = await startModelFixture({ auth });
   ada = await newOwner(fixture);
 }, 60_000);
@@ -52,4 +57,24 @@ test.for([
   const answer = await paste(address);
   expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
   expect(answer.body.error.message).toMatch(/^address: /);
+});
+
+test('a sign-in without a scope that is needed stores nothing, and its tokens are handed back', async () => {
+  const { control } = fixture.authorizationServer;
+  control.revocationRequests.length = 0;
+  const { attemptId, userCode } = (await startDevice(ada.session)).data;
+  await control.answerDevice(userCode, 'approve');
+  const { data } = await pollDue(fixture, ada.session, attemptId);
+  expect(data).toMatchObject({
+    state: 'failed',
+    connectionId: null,
+    error: { code: 'scopes_missing' },
+  });
+  const { data: accounts } = await ada.session.get('/v1/model-connections');
+  expect(
+    accounts.filter(({ provider }: { provider: string }) => provider === 'provider-a'),
+  ).toEqual([]);
+  await expect
+    .poll(() => control.revocationRequests, { timeout: 10_000 })
+    .toEqual(['refresh_token']);
 });
