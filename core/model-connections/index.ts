@@ -10,7 +10,6 @@ export {
   type ModelConnection,
   type ModelConnectionError,
   type ModelConnectionRef,
-  type ModelConnectionState,
 } from './connection.ts';
 export {
   loadModelProviders,
@@ -33,15 +32,8 @@ export {
   type OfferedModel,
 } from './store/catalogue.ts';
 export { isUsable } from './store/columns.ts';
-export { callCredential, openCredential, type ModelCredential } from './store/credential.ts';
-export {
-  findUsableConnection,
-  listModelConnections,
-  listUsableConnections,
-  readModelConnection,
-  type UsableConnection,
-} from './store/queries.ts';
-export { markNotReady, recordUse, waitUntil } from './store/states.ts';
+export { findUsableConnection, listModelConnections } from './store/queries.ts';
+export { markNotReady, waitUntil } from './store/states.ts';
 export { sweepModelConnections, type ModelHousekeepingDeps } from './housekeeping.ts';
 export { createServerDirectory, type FindServer } from './oauth/server.ts';
 export {
@@ -68,4 +60,3 @@ export {
 export { SIGN_IN_FAILURES } from './sign-in/failure.ts';
 export { completeOAuthSignIn, startOAuthSignIn } from './sign-in/oauth.ts';
 export { readReturnedAddress, type ReturnedParameters } from './sign-in/returned.ts';
-export type { ModelSignInDeps } from './sign-in/sign-in-deps.ts';

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { revokeAccountsOfMember, sweepModelConnections } from '#core/model-connections/index.ts';
+import {
+  revokeAccountsOfMember,
+  revokeAccountsOfProject,
+  sweepModelConnections,
+} from '#core/model-connections/index.ts';
 import { execute, row, sql, transaction } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
@@ -197,4 +201,21 @@ test('the accounts of a member who is removed are revoked with the membership, o
     state: 'paused',
     stateReason: 'the owner of its model account has left the organization',
   });
+});
+
+test('the accounts of a project that is deleted are revoked with it, and those of no other', async () => {
+  const { deps } = fixture.service;
+  const mine = await connectByDevice(fixture, ada.session);
+  const bob = await newOwner(fixture);
+  const bobs = await connectByDevice(fixture, bob.session);
+  const { projectId, userId: by } = ada.person;
+  const revoked = await transaction(deps.database, (tx) =>
+    revokeAccountsOfProject(deps, tx, { projectId, by }),
+  );
+  expect(revoked).toEqual([mine.id]);
+  expect(await connectionOf(ada.session, mine.id)).toMatchObject({
+    status: 'revoked',
+    revocation: { reason: 'project_deleted' },
+  });
+  expect((await connectionOf(bob.session, bobs.id)).status).toBe('ready');
 });

@@ -38,24 +38,8 @@ export function listModelConnections(
   );
 }
 
-/** Lists the accounts that routines of the project may run on now. */
-export function listUsableConnections(
-  db: Db,
-  providers: ModelProviders,
-  projectId: string,
-): Promise<ModelConnection[]> {
-  return rows<ModelConnection>(
-    db,
-    sql`
-      select ${connectionColumns} from model_connections c
-      where c.project_id = ${projectId} and ${isUsable(providers)}
-      order by c.id
-    `,
-  );
-}
-
 /** An account that may be used, with its sealed credential. */
-export interface UsableConnection extends ModelConnection {
+interface UsableConnection extends ModelConnection {
   readonly sealed: string;
   readonly credentialVersion: number;
   readonly credentialExpiresAt: Date | null;

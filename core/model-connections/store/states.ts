@@ -39,18 +39,3 @@ export async function waitUntil(
     `,
   );
 }
-
-/** Notes that a run uses the account; `newRun` counts the run itself. */
-export async function recordUse(
-  db: Db,
-  { id, projectId }: ModelConnectionRef,
-  { newRun }: { readonly newRun: boolean },
-): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update model_connections set last_used_at = now(), run_count = run_count + ${newRun ? 1 : 0}
-      where id = ${id} and project_id = ${projectId}
-    `,
-  );
-}
