@@ -20,34 +20,12 @@ import {
 } from './attempt.ts';
 import type { SignInFailureReason } from './failure.ts';
 
-const columns = sql`
+/** The columns of an attempt, under the names of `Attempt`. */
+export const attemptColumns = sql`
   id, project_id as "projectId", user_id as "userId", session_id as "sessionId", provider, file_hash as "fileHash",
   connection_id as "connectionId", state, error, sealed, interval_seconds as "intervalSeconds",
   next_poll_at as "nextPollAt", expires_at as "expiresAt", created_at as "createdAt"
 `;
-
-/** Sign-ins that one person may begin at one provider within a quarter of an hour. */
-const MAX_STARTS = 20;
-
-/** Refuses a person who starts over and over: the provider counts that against the operator's client. @throws {AppError} `rate_limited` */
-export async function assertMayStart(
-  db: Db,
-  owner: Pick<AttemptOwner, 'projectId' | 'userId'>,
-  provider: ProviderSlot,
-): Promise<void> {
-  const found = await row<{ starts: number }>(
-    db,
-    sql`
-      select count(*)::integer as starts from model_sign_ins
-      where project_id = ${owner.projectId} and user_id = ${owner.userId} and provider = ${provider}
-        and created_at > now() - interval '15 minutes'
-    `,
-  );
-  if ((found?.starts ?? 0) < MAX_STARTS) return;
-  throw new AppError('rate_limited', 'Too many sign-ins were begun here; wait a few minutes.', {
-    'Retry-After': '300',
-  });
-}
 
 export interface NewAttempt extends AttemptOwner {
   readonly id: string;
@@ -87,32 +65,12 @@ export function insertAttempt(
           ${input.fileHash}, ${input.connectionId}, ${input.stateHash}, ${sealed}, ${input.intervalSeconds},
           now() + make_interval(secs => ${input.intervalSeconds ?? 0}::integer),
           now() + make_interval(secs => ${input.expiresInSeconds}::integer))
-        returning ${columns}
+        returning ${attemptColumns}
       `,
     );
     if (inserted === undefined) throw new Error('the sign-in was not kept');
     return inserted;
   });
-}
-
-/** Notes that a person has a key tried, for the limit on that; it holds nothing of the key. */
-export async function recordKeyAttempt(
-  db: Db,
-  owner: AttemptOwner,
-  attempt: {
-    readonly id: string;
-    readonly provider: { readonly slot: string; readonly hash: string };
-  },
-): Promise<void> {
-  const { slot, hash } = attempt.provider;
-  await execute(
-    db,
-    sql`
-      insert into model_sign_ins (id, project_id, user_id, session_id, provider, file_hash, state, ended_at, expires_at)
-      values (${attempt.id}, ${owner.projectId}, ${owner.userId}, ${owner.sessionId}, ${slot}, ${hash}, 'succeeded',
-        now(), now())
-    `,
-  );
 }
 
 /** Reads an attempt of this person in this project. @throws {AppError} `attempt_not_found` */
@@ -126,92 +84,13 @@ export async function readAttempt(
   const found = await row<Attempt>(
     db,
     sql`
-      select ${columns} from model_sign_ins
+      select ${attemptColumns} from model_sign_ins
       where id = ${id} and project_id = ${owner.projectId} and user_id = ${owner.userId}
         and provider = ${provider}
     `,
   );
   if (found === undefined) throw new AppError('attempt_not_found');
   return found;
-}
-
-/**
- * Takes the turn to ask the provider about an attempt, so that however many poll, one asks, at most once an interval.
- * @returns undefined when it is nobody's turn yet, somebody else's, or the attempt is over
- */
-export function takeTurn(db: Db, { id, projectId }: Attempt): Promise<Attempt | undefined> {
-  return row<Attempt>(
-    db,
-    sql`
-      update model_sign_ins set polling_until = now() + interval '2 minutes',
-        next_poll_at = now() + make_interval(secs => interval_seconds)
-      where id = ${id} and project_id = ${projectId} and state = 'pending' and expires_at > now()
-        and next_poll_at <= now() and (polling_until is null or polling_until <= now())
-      returning ${columns}
-    `,
-  );
-}
-
-/** Gives the turn back; `slowDown` makes every later interval five seconds longer, `pause` only the next one twice as long. */
-export async function endTurn(
-  db: Db,
-  { id, projectId }: Attempt,
-  wait: { readonly slowDown?: boolean; readonly pause?: boolean } = {},
-): Promise<void> {
-  const added = wait.slowDown === true ? 5 : 0;
-  const factor = wait.pause === true ? 2 : 1;
-  await execute(
-    db,
-    sql`
-      update model_sign_ins set polling_until = null, interval_seconds = interval_seconds + ${added}::integer,
-        next_poll_at = now() + make_interval(secs => (interval_seconds + ${added}::integer) * ${factor}::integer)
-      where id = ${id} and project_id = ${projectId} and state = 'pending'
-    `,
-  );
-}
-
-/**
- * Takes an OAuth attempt by its state, which works once, in the session that began it and for that person; used by
- * that session it is used up, whatever comes of it.
- */
-export function takeByState(
-  db: Db,
-  presented: {
-    readonly state: string;
-    readonly userId: string;
-    readonly sessionId: string;
-    readonly provider: ProviderSlot;
-  },
-): Promise<(Attempt & { readonly live: boolean; readonly member: boolean }) | undefined> {
-  return row(
-    db,
-    sql`
-      update model_sign_ins s set state_hash = null
-      where s.state_hash = ${hashState(presented.state)} and s.user_id = ${presented.userId}
-        and s.session_id = ${presented.sessionId} and s.provider = ${presented.provider} and s.state = 'pending'
-      returning ${columns}, s.expires_at > now() as live,
-        exists (
-          select 1 from projects p join memberships m on m.organization_id = p.organization_id
-          where p.id = s.project_id and m.user_id = s.user_id) as member
-    `,
-  );
-}
-
-/** Keeps what a later turn goes on from. @returns false when the attempt is over meanwhile */
-export async function keepSecrets(
-  db: Db,
-  box: SecretBox,
-  { id, projectId }: Attempt,
-  secrets: AttemptSecrets,
-): Promise<boolean> {
-  const touched = await execute(
-    db,
-    sql`
-      update model_sign_ins set sealed = ${sealSecrets(box, id, secrets)}
-      where id = ${id} and project_id = ${projectId} and state = 'pending'
-    `,
-  );
-  return touched === 1;
 }
 
 /** Ends a pending attempt. @returns false when it had ended already */
@@ -275,7 +154,7 @@ function ended(state: AttemptState, error: SignInFailureReason | null): Sql {
     ended_at = now()`;
 }
 
-function sealSecrets(box: SecretBox, id: string, secrets: AttemptSecrets): string {
+export function sealSecrets(box: SecretBox, id: string, secrets: AttemptSecrets): string {
   return box.seal(JSON.stringify(secrets), place(id));
 }
 

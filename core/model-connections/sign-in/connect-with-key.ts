@@ -5,7 +5,7 @@ import type { ModelConnection } from '../connection.ts';
 import type { ModelProvider } from '../providers/providers.ts';
 import { tryCredential } from '../runtime/try-credential.ts';
 import { keyLabel } from './account-label.ts';
-import { assertMayStart, recordKeyAttempt } from './attempt-queries.ts';
+import { assertMayStart, recordKeyAttempt } from './attempt-limit.ts';
 import type { AttemptOwner } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { keepAccount, readOwnConnection } from './keep.ts';

@@ -2,16 +2,9 @@ import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { requestDeviceCode } from '../oauth/device-authorization.ts';
 import { requestTokens, TokenRequestError } from '../oauth/token-request.ts';
-import {
-  assertMayStart,
-  endAttempt,
-  endTurn,
-  insertAttempt,
-  keepSecrets,
-  openSecrets,
-  readAttempt,
-  takeTurn,
-} from './attempt-queries.ts';
+import { assertMayStart } from './attempt-limit.ts';
+import { endAttempt, insertAttempt, openSecrets, readAttempt } from './attempt-queries.ts';
+import { endTurn, keepSecrets, takeTurn } from './attempt-turns.ts';
 import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';

@@ -7,14 +7,9 @@ import { mayBeSentTo } from '../oauth/page.ts';
 import { oauthOf, type ProviderServer } from '../oauth/server.ts';
 import { requestTokens, TokenRequestError } from '../oauth/token-request.ts';
 import type { ModelProvider } from '../providers/providers.ts';
-import {
-  assertMayStart,
-  endAttempt,
-  hashState,
-  insertAttempt,
-  openSecrets,
-  takeByState,
-} from './attempt-queries.ts';
+import { assertMayStart } from './attempt-limit.ts';
+import { endAttempt, hashState, insertAttempt, openSecrets } from './attempt-queries.ts';
+import { takeByState } from './attempt-turns.ts';
 import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';
