@@ -13,6 +13,7 @@ export interface SchedulingActivities {
   expireQueued(): Promise<void>;
   sweepRuns(): Promise<void>;
   keepHouse(): Promise<void>;
+  refreshCatalogues(): Promise<void>;
 }
 
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
@@ -24,6 +25,8 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
     startDeliveries: () => untilCancelled(async (signal) => void (await parts.deliveries(signal))),
     expireQueued: () => untilCancelled(async (signal) => void (await parts.expire(signal))),
     sweepRuns: () => untilCancelled(async (signal) => void (await parts.sweep(signal))),
+    refreshCatalogues: () =>
+      untilCancelled(async (signal) => void (await parts.catalogues(signal))),
     keepHouse: () => untilCancelled((signal) => parts.housekeeping(signal)),
   };
 }

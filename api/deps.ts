@@ -14,7 +14,7 @@ import type {
   ModelProviders,
   ModelRuntime,
 } from '#core/model-connections/index.ts';
-import type { ModelDirectory } from '#core/models/index.ts';
+import type { ProjectModels } from '#core/models/index.ts';
 import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { Admission, RunFeed } from '#core/runs/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
@@ -32,7 +32,7 @@ export interface Deps {
   readonly planRule: PlanRule;
   readonly database: Database;
   readonly auth: Auth;
-  readonly models: ModelDirectory;
+  readonly models: ProjectModels;
   readonly skills: SkillCatalogue;
   readonly secrets: SecretBox;
   readonly outbound: OutboundClient;

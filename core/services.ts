@@ -12,8 +12,9 @@ import {
   createServerDirectory,
   loadModelProviders,
   openModelRuntime,
+  type ModelProviders,
 } from '#core/model-connections/index.ts';
-import { createModelDirectory, providerSwitch } from '#core/models/index.ts';
+import { createModelDirectory, createProjectModels, providerSwitch } from '#core/models/index.ts';
 import { observeModelCalls, watchBacklog, watchPool } from '#core/observability/index.ts';
 import {
   createAccountRoutines,
@@ -21,6 +22,8 @@ import {
   createSealedWebhookSecrets,
 } from '#core/routines/index.ts';
 import {
+  chooseCaller,
+  createAccountCaller,
   createAdmission,
   createModelCaller,
   createQueuedRuns,
@@ -73,8 +76,13 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   });
   const toolSessions = createToolSessions({ outbound });
   const gateway = { baseUrl: config.GATEWAY_BASE_URL, apiKey: config.GATEWAY_API_KEY };
+  const timeoutMs = config.MODEL_STEP_TIMEOUT_SECONDS * 1_000;
+  const accounts = { database, modelProviders, modelRuntime, modelCredentials, log, timeoutMs };
   const caller = observeModelCalls(
-    createModelCaller({ ...gateway, timeoutMs: config.MODEL_STEP_TIMEOUT_SECONDS * 1_000 }),
+    chooseCaller({
+      gateway: createModelCaller({ ...gateway, timeoutMs }),
+      accounts: createAccountCaller(accounts),
+    }),
     { metrics, tracing },
   );
   const engine = createEngine(temporal, config.TEMPORAL_TASK_QUEUE);
@@ -86,7 +94,11 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   const admission = createAdmission({
     database,
     engine,
-    rule: { taskQueue: config.TEMPORAL_TASK_QUEUE, planRule },
+    rule: {
+      taskQueue: config.TEMPORAL_TASK_QUEUE,
+      planRule,
+      runsAtATimeOfAccounts: runsAtATimeOf(modelProviders),
+    },
     log,
   });
   const queuedRuns = createQueuedRuns({ metrics, admission });
@@ -98,7 +110,11 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     log,
     metrics,
     tracing,
-    models: createModelDirectory({ ...gateway, log }),
+    models: createProjectModels({
+      database,
+      modelProviders,
+      gateway: createModelDirectory({ ...gateway, log }),
+    }),
     skills: await loadCatalogue(),
     engine,
     admission,
@@ -138,4 +154,9 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       ]);
     },
   };
+}
+
+/** The runs at a time on one account, by provider. */
+function runsAtATimeOf({ enabled }: ModelProviders): Record<string, number> {
+  return Object.fromEntries(enabled.map(({ slot, file }) => [slot, file.concurrency]));
 }

@@ -38,6 +38,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
         activity('expireQueued', 'expire'),
         activity('sweepRuns', 'sweep'),
         activity('keepHouse', 'housekeeping'),
+        ...(patched('catalogues') ? [activity('refreshCatalogues', 'catalogues')] : []),
       ]
     : [dispatch()];
   const underWay = new Map<string, Promise<void>>();

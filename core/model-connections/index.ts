@@ -1,4 +1,8 @@
 export type { AccountRoutines } from './account-routines.ts';
+export { issueCall, type IssuedCall } from './calls/issue.ts';
+export { callHolds, callsOfRunOver, callSucceeded, endCall, expireCalls } from './calls/outcome.ts';
+export { cancelAtRuntime, endOpenCalls } from './calls/revoke.ts';
+export { refreshCatalogues, type CatalogueDeps } from './catalogue/refresh.ts';
 export {
   createModelCredentials,
   type CallCredential,
@@ -16,22 +20,16 @@ export {
   type ModelProvider,
   type ModelProviders,
 } from './providers/providers.ts';
-export {
-  readRuntimeLease,
-  renewRuntimeLease,
-  takeRuntimeLease,
-  type RuntimeLease,
-} from './runtime/lease.ts';
+export { readRuntimeLease, takeRuntimeLease } from './runtime/lease.ts';
+export { keepRuntimeLease } from './runtime/keeper.ts';
 export { createModelRuntime, openModelRuntime, type ModelRuntime } from './runtime/runtime.ts';
 export {
-  claimStaleCatalogues,
   listModelsOfAccount,
   listOfferedModels,
   recordCatalogue,
-  type CatalogueModel,
   type OfferedModel,
 } from './store/catalogue.ts';
-export { isUsable } from './store/columns.ts';
+export { notBeforeOf } from './store/columns.ts';
 export { findUsableConnection, listModelConnections } from './store/queries.ts';
 export { markNotReady, waitUntil } from './store/states.ts';
 export { sweepModelConnections, type ModelHousekeepingDeps } from './housekeeping.ts';
@@ -47,7 +45,6 @@ export {
   revokeAccountsOfMember,
   revokeAccountsOfProject,
   revokeModelConnection,
-  type RevokeDeps,
 } from './revoke/revoke.ts';
 export { ATTEMPT_STATES } from './sign-in/attempt.ts';
 export { connectModelAccountWithKey } from './sign-in/connect-with-key.ts';

@@ -1,3 +1,4 @@
+import { callsOfRunOver } from '#core/model-connections/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { releaseOfRun } from '#core/usage/index.ts';
@@ -28,8 +29,8 @@ export async function endRun(deps: EndRunDeps, runId: string, ending: RunEnding)
 
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
- * row, the pause after too many), the breaker of its model account, the steps that were under way, what they had
- * reserved, and the webhook deliveries. When a model failed, the
+ * row, the pause after too many), the breaker of its model account, the steps that were under way and
+ * their calls on an account, what they had reserved, and the webhook deliveries. When a model failed, the
  * error of its last attempt becomes the run's error message, because it says more than the reason does. The caller
  * calls `afterEnd` when the transaction is committed, and has locked the run with an earlier statement of it.
  * @returns undefined when the run had ended before; nothing is changed then
@@ -57,6 +58,8 @@ export async function recordEnd(
       ), ${releaseOfRun(sql`over`)}, ended as (
         -- After the release: its locks come before the routine's.
         select over.* from over, (select count(*) from released) as released
+      ), calls as (
+        ${callsOfRunOver(sql`ended`)}
       ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason) })}${breakerAfterRun(ending)}, closed as (
         update steps set finished_at = now(),
           state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,

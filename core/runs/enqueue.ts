@@ -2,7 +2,13 @@ import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/billin
 import type { StartableRun } from '#core/engine/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import { freePlaces, START_LEASE, waiting, type AdmissionRule } from './admission/room.ts';
+import {
+  accountPlaces,
+  freePlaces,
+  START_LEASE,
+  waiting,
+  type AdmissionRule,
+} from './admission/room.ts';
 import { findRun, readRun, runColumns } from './queries.ts';
 import type { Run } from './run.ts';
 import { isEndState } from './states.ts';
@@ -55,6 +61,8 @@ export async function enqueueManualRun(
         ${takeOneRun(input.organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
       ), room as (
         select case when ${runsAtATimeOf(rule.planRule)} is null and not exists (select from runs where ${waiting})
+            and not exists (select from (${accountPlaces(rule)}) accounts, accepted
+              where accounts.account = accepted.model_connection_id and accounts.places <= 0)
           then ${freePlaces(rule.taskQueue)} > 0 else false end as free
         from organizations o where o.id = ${input.organizationId}
       ), run as (

@@ -1,3 +1,5 @@
+export { createAccountCaller } from './account/caller.ts';
+export { AccountBlocked, AccountBusy } from './account/not-made.ts';
 export { WAITS, type Wait } from './admission/waiting-for.ts';
 export { createAdmission, type Admission, type AdmissionReport } from './admission/admission.ts';
 export { expireQueued } from './admission/expire.ts';
@@ -17,6 +19,7 @@ export {
   takeProbes,
 } from './breaker/index.ts';
 export { cancelRun } from './cancel.ts';
+export { chooseCaller } from './choose-caller.ts';
 export { endRun, type EndRunDeps } from './end-run.ts';
 export { cancellation, failure, type RunEnding } from './ending.ts';
 export { createRunFeed, type RunFeed } from './feed.ts';

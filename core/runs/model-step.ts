@@ -1,16 +1,19 @@
 import { costOf } from '#core/usage/index.ts';
-import { persistently, type Database } from '#lib/database/index.ts';
+import { execute, persistently, type Database } from '#lib/database/index.ts';
+import type { AccountStep } from './account/step.ts';
 import { afterEnd } from './after-end.ts';
 import { beginStep, type RunContext } from './begin-step.ts';
 import { startDeadline, type Deadline } from './deadline.ts';
 import { endRun, type EndRunDeps } from './end-run.ts';
 import { endUnwanted } from './end-unwanted.ts';
 import { cancellation, failure, type RunEnding } from './ending.ts';
-import { countInput, type ModelCall, type ModelCaller } from './model-call.ts';
+import { AccountBlocked, AccountBusy } from './account/not-made.ts';
+import type { ModelCall, ModelCaller, ModelResponse } from './model-call.ts';
+import { countInput } from './model-usage.ts';
 import { planToolCalls, toolSet } from './plan-tool-calls.ts';
 import { preflight, type PreflightDeps } from './preflight.ts';
 import { recordResponse } from './record-response.ts';
-import { reserveStep, type ReserveDeps } from './reserve-step.ts';
+import { delayAfter, reserveStep, takeBackAttempt, type ReserveDeps } from './reserve-step.ts';
 import { readOutcome, type StepOutcome } from './step-outcome.ts';
 
 export interface ModelStepDeps extends PreflightDeps, EndRunDeps, ReserveDeps {
@@ -60,7 +63,7 @@ async function performInTime(
 ): Promise<StepOutcome> {
   const { signal } = deadline;
   const ready = await preflight(deps, run, signal);
-  if ('reason' in ready) return end(deps, run.id, failure(ready.reason));
+  if ('reason' in ready) return end(deps, run.id, failure(ready.reason, ready.detail));
 
   const call: ModelCall = {
     modelId: run.model.modelId,
@@ -68,6 +71,7 @@ async function performInTime(
     messages: [{ role: 'user', content: ready.prompt }, ...run.transcript],
     tools: toolSet(run.tools),
     signal,
+    account: accountStepOf(run, index, deadline),
   };
   const grant = await reserveStep(deps, run, index, {
     option: ready.option,
@@ -79,7 +83,8 @@ async function performInTime(
     return { next: 'wait', delayMs: grant.delayMs, remainingMs: deadline.remainingMs() };
   }
   const { maxOutputTokens, cutBy } = grant;
-  const response = await deps.caller.call({ ...call, maxOutputTokens });
+  const response = await callModel(deps, run, index, { ...call, maxOutputTokens });
+  if ('next' in response) return response;
   const costUsd = costOf(response.usage, ready.option.prices);
   deps.metrics.modelCost(ready.option.modelId, costUsd);
   const { messages, ...calls } = planToolCalls(response, run.tools);
@@ -91,6 +96,41 @@ async function performInTime(
   );
   if (recorded.end !== undefined) await afterEnd(deps, recorded.end);
   return recorded.outcome;
+}
+
+/**
+ * Calls the model. Where its account cannot take the call now the step waits, and where it cannot take it at all the run
+ * ends.
+ */
+async function callModel(
+  deps: ModelStepDeps,
+  run: RunContext,
+  index: number,
+  call: ModelCall,
+): Promise<ModelResponse | StepOutcome> {
+  try {
+    return await deps.caller.call(call);
+  } catch (error) {
+    if (error instanceof AccountBlocked) {
+      return end(deps, run.id, failure(error.reason, error.detail));
+    }
+    if (!(error instanceof AccountBusy)) throw error;
+    await execute(deps.database, takeBackAttempt(run, index));
+    const delayMs = Math.max(error.delayMs, delayAfter(run.stepAgeMs));
+    return { next: 'wait', delayMs, remainingMs: run.remainingMs };
+  }
+}
+
+/** The account that the run's model is on; undefined for the gateway. */
+function accountStepOf(
+  { id, projectId, model, tools }: RunContext,
+  index: number,
+  deadline: Deadline,
+): AccountStep | undefined {
+  const { provider, connectionId } = model;
+  if (connectionId === null) return undefined;
+  const connection = { id: connectionId, projectId };
+  return { provider, connection, runId: id, index, tools, remainingMs: deadline.remainingMs() };
 }
 
 /** Ends the run without a call of its model. */

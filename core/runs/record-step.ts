@@ -1,4 +1,5 @@
 import {
+  empty,
   execute,
   row,
   sql,
@@ -7,6 +8,7 @@ import {
   type Db,
   type Sql,
 } from '#lib/database/index.ts';
+import { callHolds, callSucceeded } from '#core/model-connections/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
 import { settlement } from '#core/usage/index.ts';
 import type { ModelMessage } from 'ai';
@@ -43,10 +45,11 @@ export async function recordModelStep(
     db,
     sql`
       with live as (
-        select id, organization_id, routine_id from runs where id = ${record.runId} and state = 'running' for update
+        select id, organization_id, routine_id from runs
+        where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} for update
       ), step as (
         ${updateStep(sql`live`, record)}
-      ), ${settlement(sql`step`, record.response, record.costUsd)}, calls as (
+      )${recordCall(record)}, ${settlement(sql`step`, record.response, record.costUsd)}, calls as (
         ${insertCalls(sql`step`, record.index + 1, calls)}
       )
       update runs set ${addToRun(record)}, prompt = coalesce(prompt, ${storable(record.prompt)}),
@@ -73,13 +76,13 @@ export async function recordStepAndSuccess(
     sql`
       with live as (
         select id, organization_id, routine_id from runs
-        where id = ${record.runId} and state = 'running' and not exists (
+        where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} and not exists (
           select 1 from routines r where r.id = runs.routine_id
             and r.webhook_url is not null and r.webhook_failed_at is null)
         for update
       ), step as (
         ${updateStep(sql`live`, record)}
-      ), ${settlement(sql`step`, record.response, record.costUsd)}, ended as (
+      )${recordCall(record)}, ${settlement(sql`step`, record.response, record.costUsd)}, ended as (
         -- After the settlement: its locks come before the routine's.
         update runs set ${addToRun(record)}, prompt = coalesce(prompt, ${storable(record.prompt)}),
           step_count = step_count + 1, state = 'succeeded', result = ${result}, finished_at = now()
@@ -113,6 +116,16 @@ export async function settleLateStep(db: Db, record: ModelStepRecord): Promise<v
       update runs set ${addToRun(record)} from step, settled where runs.id = step.run_id
     `,
   );
+}
+
+/** The further condition of recording a response that came from an account; the gateway's have none. */
+function whileCallHolds({ response: { call } }: ModelStepRecord): Sql {
+  return call === undefined ? empty : sql`and ${callHolds(call)}`;
+}
+
+/** Records the call with its step, as a common table expression that follows `step`. */
+function recordCall({ response: { call } }: ModelStepRecord): Sql {
+  return call === undefined ? empty : sql`, call as (${callSucceeded(call, sql`step`)})`;
 }
 
 /**

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
 import type { Engine } from '#core/engine/index.ts';
 import {
+  expireCalls,
+  refreshCatalogues,
   sweepModelConnections,
+  type CatalogueDeps,
   type ModelHousekeepingDeps,
 } from '#core/model-connections/index.ts';
 import { afterReplacing, expireQueued, type Admission } from '#core/runs/index.ts';
@@ -13,9 +16,10 @@ import { claimDueRoutines, type Claimed, type ClaimDeps } from './claim.ts';
 import { dueWithinSeconds } from './due-routines.ts';
 import { forgetExpired } from './housekeeping.ts';
 import { reconcileNextTimes } from './reconcile.ts';
+import { pauseOfDisabledProviders, type RollbackDeps } from './rollback.ts';
 import { sweepOpenRuns } from './sweep.ts';
 
-export interface TickDeps extends ClaimDeps, ModelHousekeepingDeps {
+export interface TickDeps extends ClaimDeps, RollbackDeps, CatalogueDeps, ModelHousekeepingDeps {
   readonly connectionSecrets: ConnectionSecrets;
   readonly engine: Engine;
   readonly admission: Admission;
@@ -50,6 +54,8 @@ export interface TickParts {
   expire(signal: AbortSignal): Promise<number>;
   /** Repeats lost cancellations and settles lost runs. */
   sweep(signal: AbortSignal): Promise<number>;
+  /** Fetches the catalogues of accounts that are no longer fresh. */
+  catalogues(signal: AbortSignal): Promise<number>;
   /** Deletes what is no longer needed. */
   housekeeping(signal: AbortSignal): Promise<void>;
 }
@@ -61,6 +67,8 @@ export function createTickParts(deps: TickDeps): TickParts {
       const faults: unknown[] = [];
       await attempt(deps, faults, 'reconcile', () => reconcileNextTimes(deps.database), 0);
       const claimed = await attempt(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING);
+      // After the claim, which puts what was due on record as passed over.
+      await attempt(deps, faults, 'rollback', () => pauseOfDisabledProviders(deps), 0);
       const seconds = (performance.now() - started) / 1_000;
       deps.metrics.ticked({ seconds, failed: faults.length > 0 });
       if (faults.length > 0) throw faults[0];
@@ -69,8 +77,10 @@ export function createTickParts(deps: TickDeps): TickParts {
     deliveries: (signal) => startDueDeliveries(deps, signal),
     expire: () => expireQueued(deps),
     sweep: (signal) => sweepOpenRuns(deps, signal),
+    catalogues: (signal) => refreshCatalogues(deps, signal),
     async housekeeping() {
       await forgetExpired(deps.database);
+      await expireCalls(deps.database);
       await sealPlainQueries(deps.database, deps.connectionSecrets);
       await sweepModelConnections(deps);
     },
@@ -93,6 +103,7 @@ export async function tick(
   const deliveries = await attempt(deps, faults, 'deliveries', () => parts.deliveries(signal), 0);
   await attempt(deps, faults, 'expire', () => parts.expire(signal), 0);
   const settled = await attempt(deps, faults, 'sweep', () => parts.sweep(signal), 0);
+  await attempt(deps, faults, 'catalogues', () => parts.catalogues(signal), 0);
   await attempt(deps, faults, 'housekeeping', () => parts.housekeeping(signal), undefined);
   if (faults.length > 0) throw faults[0];
   return { ...claimed, deliveries, settled };

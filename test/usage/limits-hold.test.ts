@@ -8,7 +8,7 @@ import {
   performModelStep,
   type ModelCaller,
 } from '#core/runs/index.ts';
-import { countInput } from '#core/runs/model-call.ts';
+import { countInput } from '#core/runs/model-usage.ts';
 import { execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';

@@ -10,12 +10,16 @@ import {
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { AccountRoutines } from '../account-routines.ts';
+import { cancelAtRuntime, endOpenCalls } from '../calls/revoke.ts';
 import type { ModelConnection, RevokedReason } from '../connection.ts';
+import type { ModelRuntime } from '../runtime/runtime.ts';
 import { openCredential } from '../store/credential.ts';
 import { readModelConnection } from '../store/queries.ts';
 import { putIntoOutbox, settleRevocations, type OutboxDeps } from './outbox.ts';
 
 export interface RevokeDeps extends OutboxDeps {
+  /** Undefined where none is configured, and then no call is under way. */
+  readonly modelRuntime: ModelRuntime | undefined;
   readonly accountRoutines: AccountRoutines;
 }
 
@@ -130,6 +134,8 @@ async function revokeIn(deps: RevokeDeps, tx: Db, revocation: Revocation): Promi
       where id = ${connectionId} and project_id = ${projectId}
     `,
   );
+  const calls = await endOpenCalls(tx, { id: connectionId, projectId }, 'revoked');
+  afterCommit(tx, () => void cancelAtRuntime(deps.modelRuntime, calls, deps.log));
   await execute(tx, sql`delete from model_connection_models where connection_id = ${connectionId}`);
   if (toTell !== undefined) afterCommit(tx, () => void settleSoon(deps, connectionId));
 }

@@ -15,9 +15,10 @@ export function readRuntimeLease(db: Db): Promise<RuntimeLease | undefined> {
 }
 
 /**
- * Takes the lease with the next epoch, when it has run out or is that of an instance that is gone.
+ * Takes the lease with the next epoch, once it has run out. While it runs no other instance gets it, even one that
+ * answers in the place of an instance that is gone: the two might work at the same time.
  * @param input.seenEpoch the highest epoch that the runtime has seen
- * @returns undefined when somebody else has just taken it
+ * @returns undefined when it runs, because somebody else has just taken it
  */
 export function takeRuntimeLease(
   db: Db,
@@ -30,7 +31,7 @@ export function takeRuntimeLease(
       values (${input.instanceId}, ${input.seenEpoch}::bigint + 1, now() + interval '30 seconds')
       on conflict (singleton) do update set instance_id = excluded.instance_id,
         epoch = greatest(lease.epoch + 1, excluded.epoch), expires_at = excluded.expires_at
-      where lease.expires_at <= now() or lease.instance_id <> excluded.instance_id
+      where lease.expires_at <= now()
       returning instance_id as "instanceId", epoch
     `,
   );
@@ -47,3 +48,6 @@ export async function renewRuntimeLease(db: Db, lease: RuntimeLease): Promise<bo
   );
   return touched === 1;
 }
+
+/** The lease while it runs, as a relation with `instance_id` and `epoch`. */
+export const runningLease = sql`(select instance_id, epoch from runtime_lease where expires_at > now())`;

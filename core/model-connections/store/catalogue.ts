@@ -14,6 +14,8 @@ export interface CatalogueModel {
 
 /** Seconds for which a catalogue is fresh. */
 const FRESH_SECONDS = 15 * 60;
+/** Seconds until the next attempt, where one has failed. */
+const POSTPONED_SECONDS = 5 * 60;
 
 /** Puts the catalogue of an account in place of the one before, in a transaction of the caller's. */
 export async function recordCatalogue(
@@ -40,6 +42,20 @@ export async function recordCatalogue(
           ${models.map((model) => model.contextTokens)}::integer[]) with ordinality
         as given (model_id, name, context_tokens, position)
       on conflict do nothing
+    `,
+  );
+}
+
+/** Puts off the next attempt at a catalogue that could not be fetched. The account keeps the last. */
+export async function postponeCatalogue(
+  db: Db,
+  { id, projectId }: ModelConnectionRef,
+): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update model_connections set catalogue_leased_until = now() + make_interval(secs => ${POSTPONED_SECONDS}::integer)
+      where id = ${id} and project_id = ${projectId}
     `,
   );
 }

@@ -32,3 +32,8 @@ export function isUsable(providers: Pick<ModelProviders, 'enabled'>, alias = 'c'
       where p.id = ${c}.project_id and m.user_id = ${c}.owner_id)
   )`;
 }
+
+/** The time until which the allowance of an account is used up, as an SQL expression; null where it is not known to be. */
+export function notBeforeOf(connectionId: Sql): Sql {
+  return sql`(select not_before from model_connections where id = ${connectionId})`;
+}
