@@ -117,6 +117,16 @@ test.for([
   },
 );
 
+test('a renewal whose outcome is unknown is not sent again by those who waited for it', async () => {
+  const { control } = fixture.authorizationServer;
+  await expireIn(10);
+  control.tokenDelayMs = 500;
+  fault(500, '{}');
+  const given = await Promise.all(Array.from({ length: 8 }, () => forCall()));
+  expect(given.map(({ version }) => version)).toEqual(Array.from({ length: 8 }, () => 1));
+  expect(control.tokenRequests).toEqual(['faulty']);
+});
+
 test('a process that dies between sending and storing leaves a token that nobody sends again', async () => {
   await expireIn(10);
   // What its lease leaves in the row.

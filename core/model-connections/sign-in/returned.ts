@@ -17,7 +17,7 @@ const MAX = { state: 200, code: 4_096, error: 200, iss: 2_048, client_id: 500 } 
  * @throws {AppError} `invalid_request`
  */
 export function readReturnedAddress(address: string): ReturnedParameters {
-  if (!URL.canParse(address)) {
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
     throw new AppError('invalid_request', 'address: copy the whole address, with https://');
   }
   const { searchParams } = new URL(address);
