@@ -15,6 +15,7 @@ export interface SchedulingActivities {
   keepHouse(): Promise<void>;
   applyRetention(): Promise<void>;
   syncPayments(): Promise<void>;
+  refreshCatalogues(): Promise<void>;
 }
 
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
@@ -26,6 +27,8 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
     startDeliveries: () => untilCancelled(async (signal) => void (await parts.deliveries(signal))),
     expireQueued: () => untilCancelled(async (signal) => void (await parts.expire(signal))),
     sweepRuns: () => untilCancelled(async (signal) => void (await parts.sweep(signal))),
+    refreshCatalogues: () =>
+      untilCancelled(async (signal) => void (await parts.catalogues(signal))),
     keepHouse: () => untilCancelled((signal) => parts.housekeeping(signal)),
     applyRetention: () => untilCancelled(async (signal) => void (await parts.retention(signal))),
     syncPayments: () => untilCancelled((signal) => parts.payments(signal)),

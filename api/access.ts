@@ -10,6 +10,10 @@ export type AuthKind =
   | 'session'
   /** A signed-in person with an active project. */
   | 'project-session'
+  /** A signed-in person with an active project, on accounts of their own; a key cannot act as the owner. */
+  | 'owner-session'
+  /** The same person on the way back from a provider: the sign-in names the project. */
+  | 'returning-owner'
   /** A bearer key, or a signed-in person with an active project. */
   | 'key-or-session'
   /** A signed-in person who owns the organization of the active project. */
@@ -67,9 +71,9 @@ export interface PaymentEventAccess {
   readonly event: PaymentEvent;
 }
 
-export type AccessOf<A extends AuthKind> = A extends 'session'
+export type AccessOf<A extends AuthKind> = A extends 'session' | 'returning-owner'
   ? SessionAccess
-  : A extends 'project-session' | 'org-owner-session'
+  : A extends 'project-session' | 'owner-session' | 'org-owner-session'
     ? ProjectSessionAccess
     : A extends 'key-or-session'
       ? ProjectAccess

@@ -7,7 +7,14 @@ import type {
 } from '#core/connections/index.ts';
 import type { Engine } from '#core/engine/index.ts';
 import type { Auth, RetentionRule } from '#core/identity/index.ts';
-import type { ModelDirectory } from '#core/models/index.ts';
+import type {
+  AccountRoutines,
+  FindServer,
+  ModelCredentials,
+  ModelProviders,
+  ModelRuntime,
+} from '#core/model-connections/index.ts';
+import type { ProjectModels } from '#core/models/index.ts';
 import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { Admission, RunChanges, RunFeed } from '#core/runs/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
@@ -27,7 +34,7 @@ export interface Deps {
   readonly payment: Payment;
   readonly database: Database;
   readonly auth: Auth;
-  readonly models: ModelDirectory;
+  readonly models: ProjectModels;
   readonly skills: SkillCatalogue;
   readonly secrets: SecretBox;
   readonly outbound: OutboundClient;
@@ -37,6 +44,12 @@ export interface Deps {
   readonly queuedRuns: QueuedRuns;
   readonly routineEditor: RoutineEditor;
   readonly providers: ProviderCatalogue;
+  readonly modelProviders: ModelProviders;
+  /** Undefined where the configuration names none. */
+  readonly modelRuntime: ModelRuntime | undefined;
+  readonly modelCredentials: ModelCredentials;
+  readonly findModelServer: FindServer;
+  readonly accountRoutines: AccountRoutines;
   readonly providerEnabled: (provider: string) => boolean;
   readonly engine: Engine;
   readonly admission: Admission;

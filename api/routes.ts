@@ -8,7 +8,7 @@ import { apiKeyRoutes } from './v1/api-keys.ts';
 import { billingRoutes } from './v1/billing.ts';
 import { connectionRoutes } from './v1/connections/index.ts';
 import { providerRoutes } from './v1/connections/providers.ts';
-
+import { modelConnectionRoutes } from './v1/model-connections/index.ts';
 import { modelRoutes } from './v1/models.ts';
 import { organizationRoutes } from './v1/organizations.ts';
 import { routineRoutes } from './v1/routines/index.ts';
@@ -26,6 +26,7 @@ export const routes: readonly Route[] = [
   ...toolRoutes,
   ...connectionRoutes,
   ...providerRoutes,
+  ...modelConnectionRoutes,
   ...runRoutes,
   ...usageRoutes,
   ...organizationRoutes,

@@ -125,7 +125,11 @@ async function startRate(
   );
   const slots = (full?.admitted ?? 0) + places;
   await announceSlots(database, { workerId: 'bench', taskQueue: UNSERVED_TASK_QUEUE, slots });
-  const rule = { taskQueue: UNSERVED_TASK_QUEUE, planRule: PLAN_RULE };
+  const rule = {
+    taskQueue: UNSERVED_TASK_QUEUE,
+    planRule: PLAN_RULE,
+    runsAtATimeOfAccounts: {},
+  };
   const started = performance.now();
   const { started: runs, unavailable } = await createAdmission({
     database,

@@ -81,6 +81,7 @@ const NO_FILTER = {
 const rule = {
   taskQueue: 'bench',
   planRule: { billingConfigured: false, defaultPlan: 'scale' },
+  runsAtATimeOfAccounts: {},
 } as const;
 
 const WORK: readonly Work[] = [
@@ -257,7 +258,7 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
     variables: {},
     retryOf: null,
   });
-  const begun = await beginStep(database, id, 0);
+  const begun = await beginStep(database, id, 0, undefined);
   if (begun === undefined) throw new Error('the run could not begin');
   const text = 'It is mild, the news is calm and the day goes on as planned.';
   const usage = {
@@ -272,7 +273,9 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
     {
       runId: id,
       index: 0,
+      attempt: begun.attempt,
       prompt: begun.instructions,
+      briefing: null,
       response: { text, messages: [], toolCalls: [], finishReason: 'stop', usage },
       messages: [{ role: 'assistant', content: text }],
       costUsd: '0.00003',

@@ -7,15 +7,28 @@ import {
 } from '#core/connections/index.ts';
 import { createEngine } from '#core/engine/index.ts';
 import { createToolSessions } from '#core/mcp/index.ts';
-import { createModelDirectory, providerSwitch } from '#core/models/index.ts';
+import {
+  createModelCredentials,
+  createServerDirectory,
+  loadModelProviders,
+  openModelRuntime,
+  type ModelProviders,
+} from '#core/model-connections/index.ts';
+import { createModelDirectory, createProjectModels, providerSwitch } from '#core/models/index.ts';
 import {
   observeModelCalls,
   watchBacklog,
   watchFeed,
   watchPool,
 } from '#core/observability/index.ts';
-import { createRoutineEditor, createSealedWebhookSecrets } from '#core/routines/index.ts';
 import {
+  createAccountRoutines,
+  createRoutineEditor,
+  createSealedWebhookSecrets,
+} from '#core/routines/index.ts';
+import {
+  chooseCaller,
+  createAccountCaller,
   createAdmission,
   createModelCaller,
   createQueuedRuns,
@@ -56,10 +69,26 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     { database, connectionSecrets },
     { oauth: createOAuthSource({ database, connectionSecrets, outbound, providers, log }) },
   );
+  const modelProviders = loadModelProviders(config);
+  const modelRuntime = openModelRuntime(config, database, service);
+  const findModelServer = createServerDirectory(outbound);
+  const modelCredentials = createModelCredentials({
+    database,
+    secrets,
+    outbound,
+    modelProviders,
+    findModelServer,
+    log,
+  });
   const toolSessions = createToolSessions({ outbound });
   const gateway = { baseUrl: config.GATEWAY_BASE_URL, apiKey: config.GATEWAY_API_KEY };
+  const timeoutMs = config.MODEL_STEP_TIMEOUT_SECONDS * 1_000;
+  const accounts = { database, modelProviders, modelRuntime, modelCredentials, log, timeoutMs };
   const caller = observeModelCalls(
-    createModelCaller({ ...gateway, timeoutMs: config.MODEL_STEP_TIMEOUT_SECONDS * 1_000 }),
+    chooseCaller({
+      gateway: createModelCaller({ ...gateway, timeoutMs }),
+      accounts: createAccountCaller(accounts),
+    }),
     { metrics, tracing },
   );
   const engine = createEngine(temporal, config.TEMPORAL_TASK_QUEUE);
@@ -72,7 +101,11 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   const admission = createAdmission({
     database,
     engine,
-    rule: { taskQueue: config.TEMPORAL_TASK_QUEUE, planRule },
+    rule: {
+      taskQueue: config.TEMPORAL_TASK_QUEUE,
+      planRule,
+      runsAtATimeOfAccounts: runsAtATimeOf(modelProviders),
+    },
     log,
   });
   const runChanges = createRunChanges({ database, log });
@@ -85,7 +118,11 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     log,
     metrics,
     tracing,
-    models: createModelDirectory({ ...gateway, log }),
+    models: createProjectModels({
+      database,
+      modelProviders,
+      gateway: createModelDirectory({ ...gateway, log }),
+    }),
     skills: await loadCatalogue(),
     engine,
     admission,
@@ -106,6 +143,11 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     providers,
     queuedRuns,
     routineEditor: createRoutineEditor(queuedRuns),
+    accountRoutines: createAccountRoutines(queuedRuns),
+    modelProviders,
+    modelRuntime,
+    modelCredentials,
+    findModelServer,
     webhookSecrets: createSealedWebhookSecrets(secrets),
     providerEnabled: providerSwitch(config),
     planRule,
@@ -130,9 +172,15 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
         temporal.connection.close(),
         outbound.close(),
         caller.close(),
+        modelRuntime?.close(),
         database.end(),
         tracing.close(),
       ]);
     },
   };
+}
+
+/** The runs at a time on one account, by provider. */
+function runsAtATimeOf({ enabled }: ModelProviders): Record<string, number> {
+  return Object.fromEntries(enabled.map(({ slot, file }) => [slot, file.concurrency]));
 }

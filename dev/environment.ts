@@ -14,6 +14,9 @@ export interface Ports {
   readonly gateway: number;
   readonly tools: number;
   readonly payments: number;
+  readonly modelProviders: number;
+  readonly modelSignIn: number;
+  readonly modelRuntime: number;
 }
 
 /** The ports of a local start, each with the variable that moves it. */
@@ -24,7 +27,10 @@ export const PORT_VARIABLES = {
   temporalUi: ['TEMPORAL_UI_PORT', 8233],
   gateway: ['GATEWAY_PORT', 4010],
   tools: ['TOOLS_PORT', 4011],
-  payments: ['PAYMENTS_PORT', 4012],
+  payments: ['PAYMENTS_PORT', 4014],
+  modelProviders: ['MODEL_PROVIDERS_PORT', 4012],
+  modelSignIn: ['MODEL_SIGN_IN_PORT', 4013],
+  modelRuntime: ['MODEL_RUNTIME_PORT', 8443],
 } as const satisfies Record<keyof Ports, readonly [variable: string, fallback: number]>;
 
 /** @throws naming the variable whose value is no port */
@@ -47,19 +53,27 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
     gateway: read('gateway'),
     tools: read('tools'),
     payments: read('payments'),
+    modelProviders: read('modelProviders'),
+    modelSignIn: read('modelSignIn'),
+    modelRuntime: read('modelRuntime'),
   };
 }
 
 const stringRecord = z.record(z.string(), z.string());
 
-/** Secrets of this folder's installation: made on the first start, kept readable for their owner only. */
-export function localSecrets(folder: string): Record<string, string> {
+/**
+ * Secrets of this folder's installation: made on the first start, kept readable for their owner only. One that a later
+ * version needs is added.
+ */
+export function localSecrets(folder: string) {
   const file = path.join(folder, 'secrets.json');
-  if (existsSync(file)) return stringRecord.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const kept = existsSync(file) ? stringRecord.parse(JSON.parse(readFileSync(file, 'utf8'))) : {};
   const secrets = {
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     BETTER_AUTH_SECRET: randomBytes(36).toString('base64url'),
     SCHEDULER_SECRET: randomBytes(36).toString('base64url'),
+    MODEL_RUNTIME_SECRET: randomBytes(32).toString('base64'),
+    ...kept,
   };
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, JSON.stringify(secrets, null, 2), { mode: 0o600 });

@@ -6,6 +6,7 @@ import { migrate } from '#migrations/migrate.ts';
 import type { Child } from './child.ts';
 import { superviseChildren, type Children } from './children.ts';
 import { DATA_DIR, localSecrets, PORT_VARIABLES, readPorts, type Ports } from './environment.ts';
+import { startModelAccounts } from './model-accounts.ts';
 import { paymentEnvironment } from './payments/local.ts';
 import { assertPortFree } from './ports.ts';
 import { startPostgres } from './postgres.ts';
@@ -51,11 +52,21 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions):
   });
   try {
     await assertPortsFree(ports, env, payments);
-    const environment = {
-      ...(await serviceEnvironment(ports, env, children)),
-      ...baseEnvironment(ports, env),
-      ...(payments ? await startPayments(ports, env, children) : {}),
-    };
+    const base = baseEnvironment(ports, env);
+    const [services, modelAccounts, payment] = await Promise.all([
+      serviceEnvironment(ports, env, children),
+      startModelAccounts({
+        ports,
+        dataDir: DATA_DIR,
+        env,
+        uiOrigin: base.UI_ORIGIN,
+        secret: base.MODEL_RUNTIME_SECRET,
+        log,
+        spawn: children.spawn,
+      }),
+      payments ? startPayments(ports, env, children) : {},
+    ]);
+    const environment = { ...services, ...base, ...modelAccounts, ...payment };
     await migrate(environment.DATABASE_URL);
     const node = watch ? ['--watch', '--watch-preserve-output'] : [];
     const run = (name: string, file: string, own: NodeJS.ProcessEnv = {}) =>
@@ -108,7 +119,7 @@ async function assertPortsFree(
   payments: boolean,
 ): Promise<void> {
   const own = { postgres: env['DATABASE_URL'], temporal: env['TEMPORAL_ADDRESS'] };
-  const needed: (keyof Ports)[] = ['api', 'tools'];
+  const needed: (keyof Ports)[] = ['api', 'tools', 'modelProviders', 'modelSignIn', 'modelRuntime'];
   if (!own.postgres) needed.push('postgres');
   if (!own.temporal) needed.push('temporal', 'temporalUi');
   if (!env['GATEWAY_BASE_URL']) needed.push('gateway');

@@ -3,11 +3,11 @@ import type { ConfigOf } from '#lib/config/index.ts';
 import { createStoreBox, envelopeKeys, MAX_PLAINTEXT_BYTES } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
+import { loadProviderFiles } from '#lib/provider-file/index.ts';
 import { createExecutions } from './calls/executions.ts';
 import { listen } from './http/listen.ts';
 import { createRuntimeMetrics } from './metrics.ts';
 import { createProviderClient } from './provider/client.ts';
-import { readProviders } from './providers.ts';
 import { checkSandbox } from './sandbox/check-sandbox.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { createSessions } from './sandbox/sessions.ts';
@@ -32,7 +32,7 @@ const PRUNE_MS = 60_000;
 
 /** Starts the provider runtime. @throws when its state is taken, a provider file is wrong, or the sandbox has holes */
 export async function startRuntime(config: ConfigOf<'runtime'>, log: Log): Promise<Runtime> {
-  const providers = readProviders(config);
+  const providers = loadProviderFiles(config);
   const tls = {
     cert: readFileSync(config.MODEL_RUNTIME_CERT_FILE, 'utf8'),
     key: readFileSync(config.MODEL_RUNTIME_KEY_FILE, 'utf8'),

@@ -9,6 +9,7 @@ import { discreet } from '#activities/discreet.ts';
 import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
 import { createSchedulingActivities } from '#activities/scheduling.ts';
 import { createWebhookActivities } from '#activities/webhooks.ts';
+import { keepRuntimeLease, type ModelRuntime } from '#core/model-connections/index.ts';
 import type { SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { TickDeps } from '#core/scheduling/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
@@ -24,6 +25,8 @@ export interface WorkerDeps extends RunActivityDeps, TickDeps, SlotDeps {
   readonly outbound: OutboundClient;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
+  /** Undefined where none is configured. */
+  readonly modelRuntime: ModelRuntime | undefined;
   readonly webhookSecrets: SealedWebhookSecrets;
 }
 
@@ -126,12 +129,16 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
         ...(settings.stopping === undefined ? [] : [settings.stopping]),
       ]);
       const announcing = keepAnnounced(deps, slots, standing, signal);
+      // Until the last step has ended: a call under way is lost without it.
+      const ended = new AbortController();
+      const leasing = keepLease(deps, ended.signal);
       const running = workers.map((worker) => worker.run());
       const all = Promise.all(running);
       all.catch(() => shutdown(workers));
       await Promise.allSettled(running);
       draining.abort();
-      await announcing;
+      ended.abort();
+      await Promise.all([announcing, leasing]);
       await all;
     },
     shutdown() {
@@ -157,6 +164,13 @@ function versioning(build: Build | undefined): Pick<SdkOptions, 'workerDeploymen
       defaultVersioningBehavior: 'PINNED',
     },
   };
+}
+
+async function keepLease(
+  { database, modelRuntime: runtime, log }: WorkerDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  if (runtime !== undefined) await keepRuntimeLease({ database, runtime, log }, signal);
 }
 
 /** Names this set of workers; a process that comes back is another one. */

@@ -38,6 +38,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
         activity('expireQueued', 'expire'),
         activity('sweepRuns', 'sweep'),
         activity('keepHouse', 'housekeeping'),
+        activity('refreshCatalogues', 'catalogues'),
         activity('applyRetention', 'retention'),
         activity('syncPayments', 'payments'),
       ]

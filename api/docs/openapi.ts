@@ -88,7 +88,7 @@ function operation(spec: RouteSpec): ZodOpenApiOperationObject {
 
 function headersOf(spec: RouteSpec) {
   const shape: Record<string, z.ZodType> = {};
-  if (spec.auth === 'key-or-session' || spec.auth === 'project-session') {
+  if (hasProject(spec)) {
     shape['X-Project-Id'] = z
       .string()
       .optional()
@@ -187,7 +187,7 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
     if (writes) add('origin_not_allowed');
     if (spec.auth === 'key-or-session') add('invalid_api_key', 'insufficient_scope');
     else add('session_required');
-    if (spec.auth !== 'session') add('project_required', 'project_not_found');
+    if (hasProject(spec)) add('project_required', 'project_not_found');
     if (spec.auth === 'key-or-session' && writes) add('plan_write_required');
     if (spec.auth === 'org-owner-session') add('owner_required');
   }
@@ -195,6 +195,11 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
     add('invalid_json', 'body_too_large', 'unsupported_media_type');
   if (spec.idempotent === true) add('idempotency_in_progress', 'idempotency_key_reused');
   return [...codes];
+}
+
+/** Tells whether a caller selects a project. */
+function hasProject({ auth }: RouteSpec): boolean {
+  return auth === 'key-or-session' || auth === 'project-session' || auth === 'owner-session';
 }
 
 function securityOf(spec: RouteSpec) {
@@ -209,6 +214,9 @@ function securityOf(spec: RouteSpec) {
       return [{ schedulerSecret: [] }];
     case 'key-or-session':
       return [{ apiKey: spec.scope === undefined ? [] : [spec.scope] }, { session: [] }];
+    case 'owner-session':
+    case 'returning-owner':
+      return [{ session: spec.scope === undefined ? [] : [spec.scope] }];
     default:
       return [{ session: [] }];
   }
@@ -238,6 +246,9 @@ function commonHeaders(spec: RouteSpec): Record<string, string> {
 }
 
 function scopeNote(spec: RouteSpec): string {
+  if (spec.auth === 'owner-session' || spec.auth === 'returning-owner') {
+    return 'Only the browser session of the account’s owner may call this; an API key cannot act as the owner.';
+  }
   return spec.scope === undefined ? '' : `API keys need the scope \`${spec.scope}\`.`;
 }
 

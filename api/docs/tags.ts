@@ -5,6 +5,7 @@ export const TAGS = {
   Routines: 'Recurring work: instructions, a schedule, a model.',
   Tools: 'What a routine may call, each tool off until a person confirms it.',
   Connections: 'Access to tool servers and managed providers.',
+  'Model accounts': 'Personal accounts at connected model providers, for routines to run on.',
   Runs: 'Executions of routines, step by step.',
   'Organizations and projects': 'Who works where. Sessions only.',
   'API keys': 'Access for automation. Sessions only.',

@@ -32,8 +32,10 @@ export async function authenticate(
       assertSchedulerSecret(ctx.get('x-scheduler-secret'), deps.config.SCHEDULER_SECRET);
       return undefined;
     case 'session':
+    case 'returning-owner':
       return sessionAccess(ctx, deps);
     case 'project-session':
+    case 'owner-session':
       return projectOfSession(ctx, deps);
     case 'org-owner-session':
       return ownerAccess(ctx, deps);

@@ -3,6 +3,7 @@ import type { ErrorCode } from '#lib/errors.ts';
 /** The error of each path parameter, for one that names nothing. */
 const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   apiKeyId: 'api_key_not_found',
+  attemptId: 'attempt_not_found',
   connectionId: 'connection_not_found',
   deliveryId: 'delivery_not_found',
   organizationId: 'organization_not_found',

@@ -20,6 +20,8 @@ export const EXAMPLE = {
   delivery: 'whd_01kx3k9y6wfd8r0v5m2c7t4q7f',
   connection: 'con_01kx3k9y6wfd8r0v5m2c7t4q8g',
   policy: 'pol_01kx3k9y6wfd8r0v5m2c7t4q9h',
+  modelConnection: 'mcn_01kx3k9y6wfd8r0v5m2c7t4qaj',
+  attempt: 'att_01kx3k9y6wfd8r0v5m2c7t4qbk',
 } as const;
 
 /** RFC 3339, UTC, milliseconds. */

@@ -6,7 +6,7 @@ export const modelReference = z
   .strictObject({
     provider: z.enum(MODEL_PROVIDERS),
     connectionId: z.string().max(64).nullable().default(null),
-    modelId: z.string().min(1).max(200),
+    modelId: z.string().min(1).max(300),
   })
   .meta({
     id: 'ModelReference',
@@ -49,8 +49,8 @@ const listModels = route({
     },
   },
   errors: ['models_unavailable'],
-}).to(async ({ deps }) => {
-  const { options, fetchedAt, stale } = await deps.models.list();
+}).to(async ({ access, deps }) => {
+  const { options, fetchedAt, stale } = await deps.models.list(access.projectId);
   return {
     data: options.map(presentOption),
     headers: {

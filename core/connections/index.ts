@@ -27,12 +27,15 @@ export { createConnectionSecrets, type ConnectionSecrets } from './store/secrets
 export { connectionsReady } from './preflight.ts';
 export { changeConnection, createToolServer, toolServerOf } from './tool-servers/index.ts';
 export {
+  authenticateClient,
+  authorizationRequest,
   CLIENT_METADATA_PATH,
   clientMetadataDocument,
   clientMetadataUrlOf,
   completeSignIn,
   createOAuthSource,
   forgetSignIns,
+  newState,
   redirectUriOf,
   startSignIn,
   type SignInDeps,

@@ -10,6 +10,10 @@ export interface ModelReference {
 export const MODEL_PROVIDERS = ['gateway', 'provider-a', 'provider-b', 'provider-c'] as const;
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
 
+export function isModelProvider(name: string): name is ModelProvider {
+  return MODEL_PROVIDERS.some((provider) => provider === name);
+}
+
 /** Prices exactly as the gateway quotes them. */
 export type ModelPrices = Prices;
 

@@ -1,4 +1,4 @@
-import { ModelFailure, type ModelCaller } from '#core/runs/index.ts';
+import { AccountBlocked, AccountBusy, ModelFailure, type ModelCaller } from '#core/runs/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
 
@@ -13,16 +13,18 @@ export function observeModelCalls(
   return {
     ...caller,
     call(input) {
-      const model = input.modelId;
+      const provider = input.account?.provider ?? 'gateway';
+      // Accounts list models without end, and a label must not.
+      const model = input.account === undefined ? input.modelId : provider;
       const started = performance.now();
       const observe = (outcome: string) =>
         metrics.modelCall({ model, outcome, seconds: (performance.now() - started) / 1_000 });
       const attributes = {
         'gen_ai.operation.name': 'chat',
-        'gen_ai.provider.name': 'gateway',
-        'gen_ai.request.model': model,
+        'gen_ai.provider.name': provider,
+        'gen_ai.request.model': input.modelId,
       };
-      return tracing.span(`chat ${model}`, { kind: 'client', attributes }, async (span) => {
+      return tracing.span(`chat ${input.modelId}`, { kind: 'client', attributes }, async (span) => {
         try {
           const answer = await caller.call(input);
           const { usage, finishReason } = answer;
@@ -51,6 +53,7 @@ export function observeModelCalls(
 }
 
 function outcomeOf(error: unknown, signal: AbortSignal): string {
-  if (error instanceof ModelFailure) return error.reason;
+  if (error instanceof ModelFailure || error instanceof AccountBlocked) return error.reason;
+  if (error instanceof AccountBusy) return 'busy';
   return signal.aborted ? 'cancelled' : 'internal_error';
 }

@@ -1,4 +1,4 @@
-import type { ModelDirectory } from '#core/models/index.ts';
+import type { ProjectModels } from '#core/models/index.ts';
 import { measureSkills, type SkillCatalogue } from '#core/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
@@ -10,7 +10,7 @@ import type { RoutineFields } from './routine.ts';
 import { checkTextLimits, MAX_CARRIED_LENGTH } from './text-limits.ts';
 
 export interface RoutineChecks {
-  readonly models: ModelDirectory;
+  readonly models: ProjectModels;
   readonly skills: SkillCatalogue;
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;
 }
@@ -48,7 +48,7 @@ export async function checkRoutine(
   if (fields.webhookUrl !== null) checkWebhookUrl(outbound, fields.webhookUrl);
   const sizes = await measureSkills(db, skills, projectId, fields.skills, attached);
   if (textChanged) checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields) });
-  const model = await models.find(fields.model);
+  const model = await models.find(projectId, fields.model);
   if (model === undefined) {
     const message = 'no such provider, connectionId and modelId in the live model directory';
     throw invalid([{ path: 'model', message }], 'invalid_model');

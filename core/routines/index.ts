@@ -1,3 +1,4 @@
+export { createAccountRoutines } from './account-routines.ts';
 export { ACTIVATION_REASONS, readRoutineDetail, type RoutineDetail } from './activation.ts';
 export { routineAfterRun } from './after-run.ts';
 export { createRoutineEditor } from './editor.ts';

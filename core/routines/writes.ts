@@ -143,6 +143,27 @@ export async function returnToDraft(
   return ids;
 }
 
+/** Pauses the active routines on these accounts. @returns the ids of those that were active */
+export async function pauseRoutinesOn(
+  tx: Db,
+  input: { projectId: string; connectionIds: readonly string[]; reason: string },
+): Promise<string[]> {
+  const paused = await rows<{ id: string }>(
+    tx,
+    sql`
+      update routines set state = 'paused', state_reason = ${input.reason}, next_run_at = null,
+        version = version + 1, updated_at = now()
+      where id in (
+        select id from routines
+        where project_id = ${input.projectId} and model_connection_id = any(${input.connectionIds}::text[])
+          and state = any(${statesBefore('paused', 'service')})
+        order by id for update)
+      returning id
+    `,
+  );
+  return paused.map(({ id }) => id);
+}
+
 /** Assigns the columns of a material change: a new revision, which has no proof run and no next time. */
 function draft(reason: string | null): Sql {
   return sql`state = 'draft', state_reason = ${reason}, revision = revision + 1, next_run_at = null`;

@@ -1,3 +1,4 @@
+import { callsOfRunOver } from '#core/model-connections/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { enqueueDelivery, enqueuePaused, type EndedRun } from '#core/webhooks/index.ts';
@@ -26,10 +27,10 @@ export async function endRun(deps: EndRunDeps, runId: string, ending: RunEnding)
 
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
- * row, the pause after too many), the breaker of its model account, the steps that were under way, and the webhook
- * deliveries. When a model failed, the error of its last attempt becomes the run's error message, because it says more
- * than the reason does. The caller calls `afterEnd` when the transaction is committed, and has locked the run with an
- * earlier statement of it.
+ * row, the pause after too many), the breaker of its model account, the steps that were under way and their calls on an
+ * account, and the webhook deliveries. When a model failed, the error of its last attempt becomes the run's error
+ * message, because it says more than the reason does. The caller calls `afterEnd` when the transaction is committed, and
+ * has locked the run with an earlier statement of it.
  * @returns undefined when the run had ended before; nothing is changed then
  */
 export async function recordEnd(
@@ -52,6 +53,8 @@ export async function recordEnd(
           finished_at = now()
         where id = ${runId} and state = any(${statesBefore(state)})
         returning *
+      ), calls as (
+        ${callsOfRunOver(sql`ended`)}
       ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason) })}${breakerAfterRun(ending)}, closed as (
         update steps set finished_at = now(),
           state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,

@@ -13,7 +13,7 @@ export async function endUnwanted(
   deps: EndRunDeps,
   runId: string,
 ): Promise<StepOutcome | undefined> {
-  const found = await row<{ reason: UnwantedReason | null }>(
+  const found = await row<{ reason: UnwantedReason | 'provider_unavailable' | null }>(
     deps.database,
     sql`
       select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id

@@ -2,7 +2,7 @@ import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/billin
 import type { StartableRun } from '#core/engine/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import { START_LEASE, takePlace, type AdmissionRule } from './admission/room.ts';
+import { accountPlaces, START_LEASE, takePlace, type AdmissionRule } from './admission/room.ts';
 import { findRun, readRun, runColumns } from './queries.ts';
 import type { Run } from './run.ts';
 import { isEndState } from './states.ts';
@@ -54,7 +54,10 @@ export async function enqueueManualRun(
       ), allowed as (
         ${takeOneRun(input.organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
       ), room as (
-        select case when ${runsAtATimeOf(rule.planRule)} is null then ${takePlace(rule.taskQueue)} else false end as free
+        select case when ${runsAtATimeOf(rule.planRule)} is null
+            and not exists (select from (${accountPlaces(rule)}) accounts, accepted
+              where accounts.account = accepted.model_connection_id and accounts.places <= 0)
+          then ${takePlace(rule.taskQueue)} else false end as free
         from organizations o where o.id = ${input.organizationId}
       ), run as (
         insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,

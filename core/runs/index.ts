@@ -1,3 +1,5 @@
+export { createAccountCaller } from './account/caller.ts';
+export { AccountBlocked, AccountBusy } from './account/not-made.ts';
 export { WAITS, type Wait } from './admission/waiting-for.ts';
 export { createAdmission, type Admission, type AdmissionReport } from './admission/admission.ts';
 export { expireQueued } from './admission/expire.ts';
@@ -19,6 +21,7 @@ export {
   takeProbes,
 } from './breaker/index.ts';
 export { cancelRun } from './cancel.ts';
+export { chooseCaller } from './choose-caller.ts';
 export { endRun } from './end-run.ts';
 export { cancellation, failure, type RunEnding } from './ending.ts';
 export { createRunChanges, type RunChanges } from './events/changes.ts';

@@ -2,10 +2,14 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, type ModelMessage, type ToolSet } from 'ai';
 import { Agent } from 'undici';
 import { boundedFetch } from './bounded-fetch.ts';
-import { storable, storableJson } from '#lib/database/index.ts';
+import type { IssuedCall } from '#core/model-connections/index.ts';
+import type { Usage } from '#core/usage/index.ts';
+import { storable } from '#lib/database/index.ts';
+import type { AccountStep } from './account/step.ts';
 import { ModelFailure, toModelFailure } from './model-failure.ts';
+import { usageOf } from './model-usage.ts';
 import { withNumericUsage } from './numeric-usage.ts';
-import { estimatedTokens, tokenCount, type Usage } from '#core/usage/index.ts';
+import { asStored } from './stored-response.ts';
 
 export interface ToolCallRequest {
   readonly callId: string;
@@ -22,6 +26,8 @@ export interface ModelResponse {
   readonly toolCalls: readonly ToolCallRequest[];
   readonly finishReason: string;
   readonly usage: Usage;
+  /** The call on an account that it came from, which is recorded with it; undefined at the gateway. */
+  readonly call?: IssuedCall;
 }
 
 export interface ModelCall {
@@ -32,12 +38,14 @@ export interface ModelCall {
   /** Undefined leaves it to the provider. */
   readonly maxOutputTokens?: number | undefined;
   readonly signal: AbortSignal;
+  /** The account that it is made on, and the step that it is for; undefined at the gateway. */
+  readonly account?: AccountStep | undefined;
 }
 
 export interface ModelCaller {
   /** The longest that a call takes: then it is broken off. */
   readonly timeoutMs: number;
-  /** @throws {ModelFailure}, or the signal's reason when it was aborted */
+  /** @throws {ModelFailure}, `AccountBusy` and `AccountBlocked` where an account cannot take it, or the signal's reason when it was aborted */
   call(input: ModelCall): Promise<ModelResponse>;
   close(): Promise<void>;
 }
@@ -86,15 +94,27 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
         });
         return {
           text: storable(generated.text),
-          messages: clean(generated.response.messages),
+          messages: asStored(generated.response.messages),
           toolCalls: generated.toolCalls.map(({ toolCallId, toolName, input: args, invalid }) => ({
             callId: toolCallId,
             name: toolName,
-            input: clean(args),
+            input: asStored(args),
             invalid: invalid === true,
           })),
           finishReason: generated.finishReason,
-          usage: usageOf(input, generated),
+          usage: usageOf(input, {
+            stated: {
+              inputTokens: generated.usage.inputTokens,
+              cachedInputTokens: generated.usage.inputTokenDetails.cacheReadTokens,
+              outputTokens: generated.usage.outputTokens,
+              reasoningTokens: generated.usage.outputTokenDetails.reasoningTokens,
+            },
+            texts: [generated.text, generated.reasoningText ?? ''],
+            calls: generated.toolCalls.map(({ toolName, input: args }) => ({
+              name: toolName,
+              args,
+            })),
+          }),
         };
       } catch (error) {
         if (input.signal.aborted) throw input.signal.reason;
@@ -111,48 +131,4 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
     },
     close: () => agent.destroy(),
   };
-}
-
-/** Counts the input of a call: everything that is sent with it. */
-export function countInput({
-  instructions,
-  messages,
-  tools,
-}: Pick<ModelCall, 'instructions' | 'messages' | 'tools'>): number {
-  const count = Object.keys(tools).length;
-  return estimatedTokens(
-    instructions,
-    JSON.stringify(messages),
-    count === 0 ? '' : JSON.stringify(tools),
-  );
-}
-
-/** Returns the usage as stated. No call is without input and no text without output: a count of none is none stated. */
-function usageOf(
-  call: ModelCall,
-  generated: Pick<
-    Awaited<ReturnType<typeof generateText>>,
-    'usage' | 'text' | 'reasoningText' | 'toolCalls'
-  >,
-): Usage {
-  const { usage, text, reasoningText = '', toolCalls } = generated;
-  const input = tokenCount(usage.inputTokens);
-  const output = tokenCount(usage.outputTokens);
-  const inputTokens = input || countInput(call);
-  const calls = toolCalls.map(({ toolName, input: args }) => toolName + JSON.stringify(args));
-  const outputTokens = output || estimatedTokens(text, reasoningText, ...calls);
-  return {
-    inputTokens,
-    cachedInputTokens: tokenCount(usage.inputTokenDetails.cacheReadTokens),
-    outputTokens,
-    reasoningTokens: tokenCount(usage.outputTokenDetails.reasoningTokens),
-    estimated: inputTokens !== input || outputTokens !== output,
-  };
-}
-
-/** Returns the value as the tables store it, so that a step works with exactly what is recorded. */
-function clean<T>(value: T): T {
-  if (value === undefined) return value;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- messages and arguments came out of JSON, so they go through it unchanged
-  return JSON.parse(storableJson(value)) as T;
 }

@@ -1,17 +1,20 @@
 import { costOf, releaseAttempt } from '#core/usage/index.ts';
-import { persistently, type Database } from '#lib/database/index.ts';
+import { execute, persistently, type Database } from '#lib/database/index.ts';
+import type { AccountStep } from './account/step.ts';
 import { afterEnd } from './after-end.ts';
 import { beginStep, type RunContext } from './begin-step.ts';
 import { startDeadline, type Deadline } from './deadline.ts';
 import { endRun, type EndRunDeps } from './end-run.ts';
 import { endUnwanted } from './end-unwanted.ts';
 import { cancellation, failure, type RunEnding } from './ending.ts';
-import { countInput, type ModelCall, type ModelCaller } from './model-call.ts';
+import { AccountBlocked, AccountBusy } from './account/not-made.ts';
+import type { ModelCall, ModelCaller, ModelResponse } from './model-call.ts';
+import { countInput } from './model-usage.ts';
 import { openingMessages, PREAMBLE } from './opening.ts';
 import { planToolCalls, toolSet } from './plan-tool-calls.ts';
 import { preflight, type PreflightDeps } from './preflight.ts';
 import { recordResponse } from './record-response.ts';
-import { reserveStep, type ReserveDeps } from './reserve-step.ts';
+import { delayAfter, reserveStep, takeBackAttempt, type ReserveDeps } from './reserve-step.ts';
 import { readOutcome, type StepOutcome } from './step-outcome.ts';
 
 export interface ModelStepDeps extends PreflightDeps, EndRunDeps, ReserveDeps {
@@ -67,7 +70,7 @@ async function performInTime(
 ): Promise<StepOutcome> {
   const { signal } = deadline;
   const ready = await preflight(deps, run, signal);
-  if ('reason' in ready) return end(deps, run.id, failure(ready.reason));
+  if ('reason' in ready) return end(deps, run.id, failure(ready.reason, ready.detail));
 
   const call: ModelCall = {
     modelId: run.model.modelId,
@@ -75,6 +78,7 @@ async function performInTime(
     messages: [...openingMessages(ready), ...run.transcript],
     tools: toolSet(run.tools),
     signal,
+    account: accountStepOf(run, index, deadline),
   };
   const grant = await reserveStep(deps, run, index, {
     option: ready.option,
@@ -88,11 +92,21 @@ async function performInTime(
   }
   const { maxOutputTokens, cutBy } = grant;
   const attempt = { runId: run.id, index, attempt: run.attempt };
-  const response = await deps.caller.call({ ...call, maxOutputTokens }).catch(async (error) => {
+  const giveUp = async () => {
     // Nothing of it can be settled any more. Where this fails, the lease of the reservation runs out.
     if (grant.reserved) await releaseAttempt(deps.database, attempt).catch(() => undefined);
+  };
+  let response: ModelResponse | StepOutcome;
+  try {
+    response = await callModel(deps, run, index, { ...call, maxOutputTokens });
+  } catch (error) {
+    await giveUp();
     throw error;
-  });
+  }
+  if ('next' in response) {
+    await giveUp();
+    return response;
+  }
   const costUsd = costOf(response.usage, ready.option.prices);
   deps.metrics.modelCost(ready.option.modelId, costUsd);
   const { messages, ...calls } = planToolCalls(response, run.tools);
@@ -106,6 +120,41 @@ async function performInTime(
   if (recorded.end === undefined) deps.runChanges.tell(run.id);
   else await afterEnd(deps, recorded.end);
   return recorded.outcome;
+}
+
+/**
+ * Calls the model. Where its account cannot take the call now the step waits, and where it cannot take it at all the run
+ * ends.
+ */
+async function callModel(
+  deps: ModelStepDeps,
+  run: RunContext,
+  index: number,
+  call: ModelCall,
+): Promise<ModelResponse | StepOutcome> {
+  try {
+    return await deps.caller.call(call);
+  } catch (error) {
+    if (error instanceof AccountBlocked) {
+      return end(deps, run.id, failure(error.reason, error.detail));
+    }
+    if (!(error instanceof AccountBusy)) throw error;
+    await execute(deps.database, takeBackAttempt(run, index));
+    const delayMs = Math.max(error.delayMs, delayAfter(run.stepAgeMs));
+    return { next: 'wait', delayMs, remainingMs: run.remainingMs };
+  }
+}
+
+/** The account that the run's model is on; undefined for the gateway. */
+function accountStepOf(
+  { id, projectId, model, tools }: RunContext,
+  index: number,
+  deadline: Deadline,
+): AccountStep | undefined {
+  const { provider, connectionId } = model;
+  if (connectionId === null) return undefined;
+  const connection = { id: connectionId, projectId };
+  return { provider, connection, runId: id, index, tools, remainingMs: deadline.remainingMs() };
 }
 
 /** Ends the run without a call of its model. */

@@ -7,6 +7,8 @@ export interface OccurrenceRow {
   readonly routine_id: string;
   readonly state: Extract<RunState, 'queued' | 'skipped'>;
   readonly reason: RunReason | null;
+  /** What there is to say beyond the reason. */
+  readonly error_message: string | null;
   readonly scheduled_for: Date;
   readonly skipped_count: number | null;
   readonly skipped_until: Date | null;
@@ -39,12 +41,13 @@ export async function insertOccurrences(
     sql`
       with occurrence as (
         select * from jsonb_to_recordset(${JSON.stringify(occurrences)}::jsonb) as o(id text, routine_id text, state text,
-          reason text, scheduled_for timestamptz, skipped_count integer, skipped_until timestamptz,
+          reason text, error_message text, scheduled_for timestamptz, skipped_count integer, skipped_until timestamptz,
           after_previous boolean)
       ), merged as (
         update runs set
           skipped_count = runs.skipped_count + o.skipped_count,
           skipped_until = o.skipped_until,
+          error_message = o.error_message,
           finished_at = now()
         from occurrence o cross join lateral (
           select id from runs where routine_id = o.routine_id order by id desc limit 1
@@ -58,11 +61,11 @@ export async function insertOccurrences(
             where earlier.routine_id = o.routine_id and earlier.scheduled_for < o.scheduled_for)
         returning o.id
       )
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, reason, scheduled_for,
-        skipped_count, skipped_until, model_provider, model_connection_id, model_id,
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, reason,
+        error_message, scheduled_for, skipped_count, skipped_until, model_provider, model_connection_id, model_id,
         max_steps, timeout_seconds, max_total_tokens, queue_until, after_previous, finished_at)
-      select o.id, p.organization_id, r.project_id, r.id, r.revision, 'schedule', o.state, o.reason, o.scheduled_for,
-        o.skipped_count, o.skipped_until, r.model_provider, r.model_connection_id, r.model_id,
+      select o.id, p.organization_id, r.project_id, r.id, r.revision, 'schedule', o.state, o.reason,
+        o.error_message, o.scheduled_for, o.skipped_count, o.skipped_until, r.model_provider, r.model_connection_id, r.model_id,
         r.max_steps, r.timeout_seconds, r.max_total_tokens, now() + r.max_queue_seconds * interval '1 second',
         o.after_previous, case when o.state = 'skipped' then now() end
       from occurrence o

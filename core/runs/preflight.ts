@@ -1,9 +1,11 @@
 import { connectionsReady, type CredentialSource } from '#core/connections/index.ts';
-import type { ModelDirectory, ModelOption } from '#core/models/index.ts';
+import { findUsableConnection, type ModelProviders } from '#core/model-connections/index.ts';
+import type { ModelOption, ProjectModels } from '#core/models/index.ts';
 import { unknownPlaceholders } from '#core/routines/index.ts';
 import { resolveSkills, type SkillCatalogue } from '#core/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { usedUp } from './account/not-made.ts';
 import type { RunContext } from './begin-step.ts';
 import type { Opening } from './opening.ts';
 import { renderPrompt } from './prompt.ts';
@@ -11,7 +13,8 @@ import type { FailureReason } from './states.ts';
 
 export interface PreflightDeps {
   readonly database: Db;
-  readonly models: ModelDirectory;
+  readonly models: ProjectModels;
+  readonly modelProviders: ModelProviders;
   readonly skills: SkillCatalogue;
   readonly credentials: CredentialSource;
   /** Tells whether routines of this model provider may run now. */
@@ -23,14 +26,23 @@ export interface Ready extends Opening {
   readonly option: ModelOption;
 }
 
+/** Why a run ends before its model is called. */
+export interface Blocked {
+  readonly reason: FailureReason;
+  /** Says more than the reason does. */
+  readonly detail?: string;
+}
+
 /** Checks everything that must hold before money is spent, and renders the prompt of the first step. */
 export async function preflight(
   deps: PreflightDeps,
   run: RunContext,
   signal: AbortSignal,
-): Promise<Ready | { readonly reason: FailureReason }> {
+): Promise<Ready | Blocked> {
   if (run.routineState === 'archived') return { reason: 'blocked_routine' };
   if (!deps.providerEnabled(run.model.provider)) return { reason: 'blocked_provider_disabled' };
+  const blocked = await accountBlocked(deps, run);
+  if (blocked !== undefined) return blocked;
   const option = await findModel(deps.models, run);
   if (typeof option === 'string') return { reason: option };
   if (run.prompt !== null) return { prompt: run.prompt, briefing: run.briefing, option };
@@ -47,12 +59,32 @@ export async function preflight(
   return { ...opening, option };
 }
 
+/** Checks the account that the model is on. Issuing the call checks it once more, in the statement that issues it. */
+async function accountBlocked(
+  { database, modelProviders }: PreflightDeps,
+  { projectId, model, modelSteps }: RunContext,
+): Promise<Blocked | undefined> {
+  if (model.connectionId === null) return undefined;
+  const account = await findUsableConnection(
+    database,
+    modelProviders,
+    projectId,
+    model.connectionId,
+  );
+  if (account === undefined || account.provider !== model.provider) {
+    return { reason: 'blocked_connection' };
+  }
+  const { notBefore } = account;
+  if (notBefore === null || notBefore.getTime() <= Date.now()) return undefined;
+  return usedUp(notBefore, modelSteps === 0);
+}
+
 async function findModel(
-  models: ModelDirectory,
+  models: ProjectModels,
   run: RunContext,
 ): Promise<ModelOption | 'blocked_model' | 'blocked_models_unavailable'> {
   try {
-    return (await models.find(run.model)) ?? 'blocked_model';
+    return (await models.find(run.projectId, run.model)) ?? 'blocked_model';
   } catch (error) {
     if (error instanceof AppError && error.code === 'models_unavailable') {
       return 'blocked_models_unavailable';

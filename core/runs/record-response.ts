@@ -1,7 +1,8 @@
-import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import type { RunContext } from './begin-step.ts';
 import { recordEnd } from './end-run.ts';
 import { endingOf, type RecordedEnd } from './ending.ts';
+import { ModelFailure } from './model-failure.ts';
 import type { CallPlan } from './plan-tool-calls.ts';
 import {
   recordModelStep,
@@ -55,7 +56,28 @@ export async function recordResponse(
   });
 }
 
+/** @throws {ModelFailure} when nothing was recorded because the call no longer holds */
 async function recordLate(tx: Db, record: ModelStepRecord): Promise<RecordedResponse> {
+  if (await isUnrecorded(tx, record)) {
+    const message = 'The lease under which the model was called is over.';
+    throw new ModelFailure('model_unreachable', message, { retryable: true });
+  }
   await settleLateResponse(tx, record);
   return { outcome: await readOutcome(tx, record.runId, record.index), end: undefined };
+}
+
+/** Tells whether a run goes on and the step of this call on an account has no response. */
+async function isUnrecorded(
+  db: Db,
+  { runId, index, response: { call } }: ModelStepRecord,
+): Promise<boolean> {
+  if (call === undefined) return false;
+  const found = await row(
+    db,
+    sql`
+      select from runs join steps on steps.run_id = runs.id and steps.index = ${index}
+      where runs.id = ${runId} and runs.state = 'running' and steps.state = 'started'
+    `,
+  );
+  return found !== undefined;
 }

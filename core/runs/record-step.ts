@@ -1,4 +1,5 @@
 import {
+  empty,
   execute,
   row,
   sql,
@@ -7,6 +8,7 @@ import {
   type Db,
   type Sql,
 } from '#lib/database/index.ts';
+import { callHolds, callSucceeded } from '#core/model-connections/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
 import { isSettled, settlement, type Attempt, type Spent } from '#core/usage/index.ts';
 import type { ModelMessage } from 'ai';
@@ -42,10 +44,11 @@ export async function recordModelStep(
     db,
     sql`
       with live as (
-        select id, organization_id, routine_id from runs where id = ${record.runId} and state = 'running' for update
+        select id, organization_id, routine_id from runs
+        where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} for update
       ), step as (
         ${updateStep(sql`live`, record)}
-      ), ${settlement(sql`step`, spentBy(record))}, calls as (
+      )${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, calls as (
         ${insertCalls(sql`step`, record.index + 1, calls)}
       )
       update runs set ${addUsage(record, sql`estimated_usage`)}, ${textOfRun(record)},
@@ -72,13 +75,13 @@ export async function recordStepAndSuccess(
     sql`
       with live as (
         select id, organization_id, routine_id from runs
-        where id = ${record.runId} and state = 'running' and not exists (
+        where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} and not exists (
           select 1 from routines r where r.id = runs.routine_id
             and r.webhook_url is not null and r.webhook_failed_at is null)
         for update
       ), step as (
         ${updateStep(sql`live`, record)}
-      ), ${settlement(sql`step`, spentBy(record))}, ended as (
+      )${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, ended as (
         -- After the settlement: its locks come before the routine's.
         update runs set ${addUsage(record, sql`estimated_usage`)}, ${textOfRun(record)},
           step_count = step_count + 1, state = 'succeeded', result = ${result}, finished_at = now()
@@ -121,6 +124,16 @@ export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promi
 
 function spentBy({ response: { usage }, ...record }: ModelStepRecord): Spent {
   return { ...record, usage };
+}
+
+/** The further condition of recording a response that came from an account; the gateway's have none. */
+function whileCallHolds({ response: { call } }: ModelStepRecord): Sql {
+  return call === undefined ? empty : sql`and ${callHolds(call)}`;
+}
+
+/** Records the call with its step, as a common table expression that follows `step`. */
+function recordCall({ response: { call } }: ModelStepRecord): Sql {
+  return call === undefined ? empty : sql`, call as (${callSucceeded(call, sql`step`)})`;
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   reserve,
   type OperatorCap,
 } from '#core/usage/index.ts';
-import { sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { RunContext } from './begin-step.ts';
 import type { FailureReason } from './states.ts';
 
@@ -81,7 +81,10 @@ export async function reserveStep(
       maxRunTokens: run.maxTotalTokens,
       leaseMs: maxCallMs + RECORD_MS,
     },
-    { begun: attemptUnderWay(run, index), unless: takeBackAttempt(run, index) },
+    {
+      begun: attemptUnderWay(run, index),
+      unless: sql`${takeBackAttempt(run, index)} and exists (select from room where verdict = 'wait')`,
+    },
   );
   switch (reservation?.verdict) {
     case undefined:
@@ -121,14 +124,14 @@ function attemptUnderWay(run: RunContext, index: number) {
 }
 
 /** An attempt that has to wait has sent nothing, so it does not count. */
-function takeBackAttempt(run: RunContext, index: number) {
+export function takeBackAttempt(run: RunContext, index: number): Sql {
   return sql`
-        update steps set attempt = attempt - 1 from room
-        where run_id = ${run.id} and index = ${index} and room.verdict = 'wait'`;
+        update steps set attempt = attempt - 1
+        where run_id = ${run.id} and index = ${index} and state = 'started' and attempt = ${run.attempt}`;
 }
 
 /** Grows with the time that the step has waited, with some chance in it, so that those who wait do not ask together. */
-function delayAfter(waitedMs: number): number {
+export function delayAfter(waitedMs: number): number {
   const delayMs = Math.min(Math.max(waitedMs / 4, 500), 15_000);
   return Math.round(delayMs * (0.75 + Math.random() / 2));
 }

@@ -1,3 +1,4 @@
+import { notBeforeOf } from '#core/model-connections/index.ts';
 import type { UnwantedReason } from '#core/routines/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import { skip } from './ending.ts';
@@ -13,6 +14,9 @@ export const unwantedReason = sql`case
   when runs.trigger <> 'schedule' then null
   when r.revision <> runs.routine_revision then 'superseded'
   when r.state <> 'active' then 'paused'
+  -- The allowance was used up after the occurrence was claimed; the later ones are passed over by then.
+  when runs.model_connection_id is not null and ${notBeforeOf(sql`runs.model_connection_id`)} > now()
+    then 'provider_unavailable'
 end`;
 
 /**

@@ -58,10 +58,14 @@ export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Cl
     );
     const occurrences = [
       ...decided.flatMap(({ routine: { id }, decision }) =>
-        occurrenceRows(id, decision, verdicts.reasons.get(id), verdicts.afterPrevious.has(id)),
+        occurrenceRows(id, decision, {
+          reason: verdicts.reasons.get(id),
+          detail: verdicts.details.get(id),
+          afterPrevious: verdicts.afterPrevious.has(id),
+        }),
       ),
       ...unreadable.flatMap(({ id, dueAt }) =>
-        occurrenceRows(id, { run: dueAt, missed: undefined }, 'blocked'),
+        occurrenceRows(id, { run: dueAt, missed: undefined }, { reason: 'blocked' }),
       ),
     ];
     const replaced = await replaceOpenRuns(tx, verdicts.cancelPrevious);

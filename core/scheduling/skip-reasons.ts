@@ -16,6 +16,8 @@ export interface SkipRules {
 export interface Verdicts {
   /** Why one is passed over instead. */
   readonly reasons: ReadonlyMap<string, RunReason>;
+  /** What there is to say beyond the reason. */
+  readonly details: ReadonlyMap<string, string>;
   /** Those that wait until no earlier run of their routine is open. */
   readonly afterPrevious: ReadonlySet<string>;
   /** Those whose open runs are cancelled for them. */
@@ -68,11 +70,16 @@ export async function judge(
   const waiting = overlapping.filter(({ id }) => !reasons.has(id));
   return {
     reasons,
+    details: new Map(heldBack.map(({ id, pauseUntil }) => [id, waitsUntil(pauseUntil)])),
     afterPrevious: new Set(waiting.map(({ id }) => id)),
     cancelPrevious: waiting
       .filter(({ overlap }) => overlap === 'cancel_previous')
       .map(({ id }) => id),
   };
+}
+
+function waitsUntil(time: Date): string {
+  return `The model account is tried again from ${time.toISOString()}.`;
 }
 
 interface Overlap {
@@ -107,7 +114,7 @@ async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overla
 /** Asks the breakers of model accounts, which is one statement more only while one of them is open. */
 async function behindBreakers(tx: Db, routines: readonly DueRoutine[]) {
   const behind = routines.filter(({ breakerOpen }) => breakerOpen);
-  if (behind.length === 0) return { probes: [], heldBack: [] };
+  if (behind.length === 0) return chooseProbes(behind, []);
   const accounts = new Set(behind.map(({ account }) => account));
   return chooseProbes(behind, await lockOpenBreakers(tx, [...accounts]));
 }

@@ -3,6 +3,13 @@ import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/inde
 import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
 import type { Engine } from '#core/engine/index.ts';
 import {
+  expireCalls,
+  refreshCatalogues,
+  sweepModelConnections,
+  type CatalogueDeps,
+  type ModelHousekeepingDeps,
+} from '#core/model-connections/index.ts';
+import {
   afterReplacing,
   applyRetention,
   expireQueued,
@@ -21,8 +28,10 @@ import { claimDueRoutines, type Claimed, type ClaimDeps } from './claim.ts';
 import { dueWithinSeconds } from './due-routines.ts';
 import { forgetExpired } from './housekeeping.ts';
 import { reconcileNextTimes } from './reconcile.ts';
+import { pauseOfDisabledProviders, type RollbackDeps } from './rollback.ts';
 
-export interface TickDeps extends ClaimDeps, RetentionDeps {
+export interface TickDeps
+  extends ClaimDeps, RetentionDeps, RollbackDeps, CatalogueDeps, ModelHousekeepingDeps {
   readonly connectionSecrets: ConnectionSecrets;
   readonly engine: Engine;
   readonly payment: Payment;
@@ -66,6 +75,8 @@ export interface TickParts {
   sweep(signal: AbortSignal): Promise<number>;
   /** Asks the payment processor about whatever its events should have brought. */
   payments(signal: AbortSignal): Promise<void>;
+  /** Fetches the catalogues of accounts that are no longer fresh. */
+  catalogues(signal: AbortSignal): Promise<number>;
   /** Deletes what is no longer needed. */
   housekeeping(signal: AbortSignal): Promise<void>;
   /** Erases the content of runs and deletes runs whose time is over; the next tick goes on. */
@@ -79,7 +90,9 @@ export function createTickParts(deps: TickDeps): TickParts {
         const faults: unknown[] = [];
         await attempt(deps, faults, 'reconcile', () => reconcileNextTimes(deps.database), 0);
         const claimed = await attempt(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING);
-        // Either may have paused routines, which is news.
+        // After the claim, which puts what was due on record as passed over.
+        await attempt(deps, faults, 'rollback', () => pauseOfDisabledProviders(deps), 0);
+        // Any of them may have paused routines, which is news.
         await kickDeliveries(deps);
         if (faults.length > 0) throw faults[0];
         return claimed;
@@ -95,11 +108,14 @@ export function createTickParts(deps: TickDeps): TickParts {
         await releaseExpired(deps.database);
         return sweepOpenRuns(deps, signal);
       }),
+    catalogues: (signal) => measured(deps, 'catalogues', () => refreshCatalogues(deps, signal)),
     payments: (signal) => measured(deps, 'payments', () => keepPaymentsInStep(deps, signal)),
     housekeeping: (signal) =>
       measured(deps, 'housekeeping', async () => {
         await forgetExpired(deps.database, signal);
+        await expireCalls(deps.database);
         await sealPlainQueries(deps.database, deps.connectionSecrets, signal);
+        await sweepModelConnections(deps);
       }),
     retention: (signal, forMs = RETENTION_MS) =>
       measured(deps, 'retention', () => applyRetention(deps, { forMs, signal })),
@@ -140,6 +156,7 @@ export async function tick(
   await attempt(deps, faults, 'expire', () => parts.expire(signal), 0);
   const settled = await attempt(deps, faults, 'sweep', () => parts.sweep(signal), 0);
   await attempt(deps, faults, 'payments', () => parts.payments(signal), undefined);
+  await attempt(deps, faults, 'catalogues', () => parts.catalogues(signal), 0);
   await attempt(deps, faults, 'housekeeping', () => parts.housekeeping(signal), undefined);
   await attempt(
     deps,

@@ -4,15 +4,13 @@ import type Provider from 'oidc-provider';
 
 import { ALL_SCOPES } from './scope.ts';
 
-const ACCOUNT = 'fixture-person';
-
 /** Plays the person at the login and consent pages, who says yes or no to everything at once. */
 export async function consent(
   provider: Provider,
   ctx: { req: IncomingMessage; res: ServerResponse; respond?: boolean | undefined },
   answer: 'approve' | 'deny',
   onGrant: (grantId: string) => void,
-  agreedTo = ALL_SCOPES,
+  { account, agreedTo }: { readonly account: string; readonly agreedTo: string },
 ): Promise<void> {
   ctx.respond = false;
   if (answer === 'deny') {
@@ -26,8 +24,8 @@ export async function consent(
     return;
   }
   const { params } = await provider.interactionDetails(ctx.req, ctx.res);
-  const grant = new provider.Grant({ accountId: ACCOUNT, clientId: String(params['client_id']) });
-  grant.addOIDCScope(`openid offline_access ${ALL_SCOPES}`);
+  const grant = new provider.Grant({ accountId: account, clientId: String(params['client_id']) });
+  grant.addOIDCScope(`openid email offline_access ${ALL_SCOPES}`);
   for (const resource of [params['resource']].flat()) {
     if (typeof resource !== 'string') continue;
     grant.addResourceScope(resource, agreedTo);
@@ -37,6 +35,6 @@ export async function consent(
   }
   const grantId = await grant.save();
   onGrant(grantId);
-  const result = { login: { accountId: ACCOUNT }, consent: { grantId } };
+  const result = { login: { accountId: account }, consent: { grantId } };
   await provider.interactionFinished(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
 }

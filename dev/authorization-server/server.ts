@@ -37,6 +37,8 @@ export interface AuthorizationServer {
     tokenDelayMs: number;
     /** Delay of its response on the way. */
     tokenAnswerDelayMs: number;
+    /** The account of the person at the browser. */
+    account: string;
     /** Scopes of the tool server that the person agrees to. */
     agreedTo: string;
     /** The hints of the requests to the revocation endpoint, in their order. */
@@ -58,7 +60,7 @@ export interface AuthorizationServer {
 /**
  * An OAuth 2.1 and OpenID authorization server on 127.0.0.1, made of `oidc-provider`: code flow with PKCE, device flow,
  * rotating refresh tokens, revocation, resource indicators, dynamic registration. Nobody has to click: it answers every
- * request for consent by itself.
+ * request for consent by itself, and whoever opens the page of a device's code agrees to it.
  */
 export async function startAuthorizationServer(
   options: AuthorizationServerOptions,
@@ -74,11 +76,12 @@ export async function startAuthorizationServer(
     tokenRequests: [],
     tokenDelayMs: 0,
     tokenAnswerDelayMs: 0,
+    account: 'fixture-person',
     agreedTo: ALL_SCOPES,
     revocationRequests: [],
     revocationFaults: [],
     answerDevice: (userCode, answer) =>
-      answerDevice(provider, userCode, answer, (id) => grantIds.add(id)),
+      answerDevice(provider, userCode, answer, (id) => grantIds.add(id), control.account),
     async revokeAccessTokens() {
       for (const token of accessTokens) await token.destroy();
       accessTokens.clear();
@@ -97,7 +100,13 @@ export async function startAuthorizationServer(
   provider.use(async (ctx, next) => {
     if (ctx.path.startsWith('/interaction/')) {
       const onGrant = (id: string) => grantIds.add(id);
-      return consent(provider, ctx, control.answer, onGrant, control.agreedTo);
+      return consent(provider, ctx, control.answer, onGrant, control);
+    }
+    const userCode = new URLSearchParams(ctx.querystring).get('user_code');
+    if (ctx.path === '/device' && userCode !== null) {
+      await control.answerDevice(userCode, control.answer);
+      ctx.body = control.answer === 'approve' ? 'Agreed.\n' : 'Said no.\n';
+      return;
     }
     if (ctx.path === '/accounts') {
       const bearer = ctx.get('authorization').replace(/^Bearer /, '');
@@ -161,7 +170,9 @@ function configuration(
 ): Configuration {
   return {
     clients,
-    scopes: ['openid', 'offline_access', ...ALL_SCOPES.split(' ')],
+    scopes: ['openid', 'email', 'offline_access', ...ALL_SCOPES.split(' ')],
+    claims: { openid: ['sub'], email: ['email'] },
+    conformIdTokenClaims: false,
     ...(readClientMetadata === undefined ? {} : { fetch: readClientMetadata }),
     jwks: { keys: [signingKey()] },
     cookies: { keys: [randomBytes(32).toString('hex')] },
@@ -169,7 +180,10 @@ function configuration(
     rotateRefreshToken: true,
     issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
-    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    findAccount: (_, id) => ({
+      accountId: id,
+      claims: () => ({ sub: id, email: `${id}@fixture.example` }),
+    }),
     ttl: {
       AccessToken: () => control.accessTokenSeconds,
       AuthorizationCode: 60,

@@ -3,7 +3,7 @@ import { assertPortFree } from '../ports.ts';
 import { LOCAL_PRICES, LOCAL_SECRET_KEY, LOCAL_WEBHOOK_SECRET } from './local.ts';
 import { startPaymentProcessor } from './server.ts';
 
-const port = Number(process.env['PAYMENTS_PORT'] ?? 4012);
+const port = Number(process.env['PAYMENTS_PORT'] ?? 4014);
 await assertPortFree(port, 'PAYMENTS_PORT');
 const processor = await startPaymentProcessor({
   port,

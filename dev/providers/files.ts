@@ -7,6 +7,8 @@ interface FileOptions {
   readonly protocol: Protocol;
   /** Of the fixture authorization server; slots A and B need it. */
   readonly issuer?: string;
+  /** Fields of `auth` of slots A and B beyond those. */
+  readonly auth?: Readonly<Record<string, unknown>>;
   /** Fields of `api` beyond the address. */
   readonly api?: Readonly<Record<string, unknown>>;
 }
@@ -46,7 +48,7 @@ export function fixtureProviderFile(options: FileOptions): string {
   });
 }
 
-function authOf({ slot, protocol, issuer }: FileOptions): object {
+function authOf({ slot, protocol, issuer, auth = {} }: FileOptions): object {
   if (slot === 'provider-c') {
     const header =
       protocol === 'anthropic-messages'
@@ -55,5 +57,6 @@ function authOf({ slot, protocol, issuer }: FileOptions): object {
     return { kind: 'api_key', keyPage: 'https://example.com/keys', ...header };
   }
   const kind = slot === 'provider-a' ? 'device_code' : 'oauth';
-  return { kind, issuer, scopes: ['openid', 'offline_access'] };
+  const scopes = ['openid', 'email', 'offline_access'];
+  return { kind, issuer, scopes, accountLabelClaim: 'email', ...auth };
 }

@@ -54,9 +54,12 @@ export const FIXTURE_KEY = 'fixture-provider-key';
 export async function startProviders({
   port,
   log,
+  isAccessToken = () => Promise.resolve(false),
 }: {
   readonly port: number;
   readonly log: Log;
+  /** Whether a credential is a live token of the authorization server that the provider signs people in at. */
+  readonly isAccessToken?: (credential: string) => Promise<boolean>;
 }): Promise<FixtureProviders> {
   if (process.env['NODE_ENV'] === 'production') {
     throw new Error('The fixture providers do not run in production.');
@@ -87,7 +90,10 @@ export async function startProviders({
       record.aborted = !response.writableFinished;
     });
     const credential = protocol.credentialOf(request.headers);
-    if (credential === undefined || !credentials.has(credential)) {
+    const isGood =
+      credential !== undefined &&
+      (credentials.has(credential) || (await isAccessToken(credential)));
+    if (!isGood) {
       return sendJson(response, 401, protocol.errorBody('authentication_error', 'Bad key.'));
     }
     const answer = answers.get(path);

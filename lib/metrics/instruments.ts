@@ -11,6 +11,7 @@ export const TICK_PARTS = [
   'expire',
   'sweep',
   'housekeeping',
+  'catalogues',
   'payments',
   'retention',
 ] as const;

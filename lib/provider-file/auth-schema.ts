@@ -49,6 +49,8 @@ export const oauthAuth = z
     authorizationParameters: parameters.default({}),
     /** `paste`: the person copies the final address, where the provider lets no other redirect be registered. */
     redirect: z.enum(['callback', 'paste']).default('callback'),
+    /** The address registered there, which nobody has to serve: the person copies it when the sign-in ends. */
+    redirectUri: z.url({ protocol: /^https?$/ }).optional(),
     pkce: z.literal('S256').default('S256'),
     /** The callback names the client id to use from then on. */
     issuedClientId: z.boolean().default(false),
@@ -56,6 +58,10 @@ export const oauthAuth = z
   })
   .superRefine((auth, context) => {
     requireEndpoints(auth, ['tokenEndpoint', 'authorizationEndpoint'], context);
+    if ((auth.redirect === 'paste') === (auth.redirectUri !== undefined)) return;
+    const message =
+      auth.redirect === 'paste' ? 'required with redirect: paste' : 'only with redirect: paste';
+    context.addIssue({ code: 'custom', path: ['redirectUri'], message });
   });
 
 export const apiKeyAuth = z.strictObject({

@@ -1,3 +1,4 @@
+export { loadProviderFiles, type ProviderSettings } from './load.ts';
 export { ProviderFileError, readProviderFile, type LoadedProvider } from './read.ts';
 export { valuesAt, valueAt } from './paths.ts';
 export { SLOTS, SLOT_LETTER, type ProviderSlot } from './slots.ts';

@@ -69,13 +69,14 @@ export async function exchange(
       issuer: purpose === 'hello' ? null : audience,
       requestId,
     });
+    let last: FrameContent | undefined;
+    // Read to its end, as a connection whose response is left unread is closed, and the next call would shake hands.
     for await (const line of linesOf(response.body as AsyncIterable<Buffer>, MAX_ENVELOPE_BYTES)) {
-      const { content } = await open(line);
+      last = (await open(line)).content;
       silence.restart();
-      if (content.type === 'result') return content.value;
-      if (content.type === 'failure') throw failureOf(content);
     }
-    throw new RuntimeUnreachable('broken');
+    if (last?.type === 'result') return last.value;
+    throw last?.type === 'failure' ? failureOf(last) : new RuntimeUnreachable('broken');
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
     if (silence.signal.aborted) throw new RuntimeUnreachable('silent');

@@ -4,3 +4,4 @@ export {
   type RuntimeClient,
   type RuntimeClientSettings,
 } from './client.ts';
+export { RuntimeUnreachable } from './unreachable.ts';

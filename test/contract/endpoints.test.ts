@@ -7,24 +7,6 @@ import { buildOpenApi } from '#api/docs/openapi.ts';
 import type { Route } from '#api/route.ts';
 import { routes } from '#api/routes.ts';
 
-/**
- * Operations of the contract that are not built yet. One that is built must leave this list: the first test fails
- * while it stands here.
- */
-const notBuilt: readonly string[] = [
-  'GET /v1/model-connections/providers',
-  'GET /v1/model-connections',
-  'GET /v1/model-connections/{connectionId}/models',
-  'POST /v1/model-connections/{connectionId}/revoke',
-  'POST /v1/model-connections/provider-a/device/start',
-  'GET /v1/model-connections/provider-a/device/{attemptId}',
-  'POST /v1/model-connections/provider-a/device/{attemptId}/cancel',
-  'POST /v1/model-connections/provider-b/oauth/start',
-  'GET /v1/model-connections/provider-b/oauth/callback',
-  'GET /v1/model-connections/provider-c',
-  'POST /v1/model-connections/provider-c/api-key',
-];
-
 /** Operations that users of such a service ask for and the contract does not name. */
 const beyondContract: readonly string[] = [
   'GET /ready',
@@ -59,15 +41,9 @@ const contract = readContract();
 const declared = new Map(routes.map((route) => [nameOf(route), ofRoute(route)]));
 const documented = readDocument();
 
-test('the list of what is not built yet holds nothing that is built or that the contract does not know', () => {
-  expect(notBuilt.filter((name) => declared.has(name))).toEqual([]);
-  expect(notBuilt.filter((name) => !contract.has(name))).toEqual([]);
-});
-
 test('the routes are the operations of the contract, with its authentication, scope and status, and no others', () => {
-  const expected = [...contract].filter(([name]) => !notBuilt.includes(name));
   const built = [...declared].filter(([name]) => !beyondContract.includes(name));
-  expect(Object.fromEntries(built)).toEqual(Object.fromEntries(expected));
+  expect(Object.fromEntries(built)).toEqual(Object.fromEntries(contract));
 });
 
 test('what goes beyond the contract is exactly what is listed as such', () => {
@@ -125,6 +101,7 @@ function ofRoute({ spec }: Route): Operation {
 
 /** The contract does not tell a session with a project from one without. */
 function contractAuth(kind: AuthKind): string {
+  if (kind === 'returning-owner') return 'owner-session';
   return kind === 'project-session' ? 'session' : kind;
 }
 
@@ -147,7 +124,7 @@ function readDocument(): Map<string, Operation> {
       const success = Object.keys(responses).filter((status) => status.startsWith('2'));
       found.set(`${method.toUpperCase()} ${path}`, {
         auth: authOf(security),
-        scope: security.find((scheme) => 'apiKey' in scheme)?.['apiKey']?.[0],
+        scope: security.flatMap((scheme) => Object.values(scheme).flat())[0],
         // A stream that has nothing to send any more also responds with 204.
         success: Math.min(...success.map(Number)),
       });

@@ -184,20 +184,7 @@ export const SPEC_ROWS = {
 type Sections = typeof SPEC_ROWS;
 export type SpecRow = { [S in keyof Sections]: keyof Sections[S] }[keyof Sections];
 
-const MODEL_CONNECTIONS = 'personal model connections are not built yet';
 
 /** Rows that no test proves, each with the reason. One that is proven must leave this list. */
 export const NOT_COVERED: Partial<Record<SpecRow, string>> = {
-  'GET /v1/model-connections/providers': MODEL_CONNECTIONS,
-  'GET /v1/model-connections': MODEL_CONNECTIONS,
-  'GET /v1/model-connections/:connectionId/models': MODEL_CONNECTIONS,
-  'POST /v1/model-connections/:connectionId/revoke': MODEL_CONNECTIONS,
-  'POST /v1/model-connections/provider-a/device/start': MODEL_CONNECTIONS,
-  'GET /v1/model-connections/provider-a/device/:attemptId': MODEL_CONNECTIONS,
-  'POST /v1/model-connections/provider-a/device/:attemptId/cancel': MODEL_CONNECTIONS,
-  'POST /v1/model-connections/provider-b/oauth/start': MODEL_CONNECTIONS,
-  'GET /v1/model-connections/provider-b/oauth/callback': MODEL_CONNECTIONS,
-  'GET /v1/model-connections/provider-c': MODEL_CONNECTIONS,
-  'POST /v1/model-connections/provider-c/api-key': MODEL_CONNECTIONS,
-  'limit.runtime': MODEL_CONNECTIONS,
 };

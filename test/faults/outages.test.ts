@@ -198,6 +198,8 @@ function clientFor(auth: (typeof routes)[number]['spec']['auth']): ApiClient {
     case 'session':
     case 'org-owner-session':
     case 'project-session':
+    case 'owner-session':
+    case 'returning-owner':
       return person.session;
   }
 }

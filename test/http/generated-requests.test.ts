@@ -22,7 +22,8 @@ beforeAll(async () => {
   const ada = await signUp(service);
   const bob = await signUp(service);
   const key = await ada.key();
-  const routineIds = await Promise.all([1, 2, 3].map(() => createRoutine(key)));
+  // Enough that some are left to run when others have been archived.
+  const routineIds = await Promise.all(Array.from({ length: 12 }, () => createRoutine(key)));
   const foreign = await createRoutine(await bob.key());
   const skill = await key.post('/v1/skills', { name: 'x', instructions: 'x'.repeat(20) });
   const run = await key.post(`/v1/routines/${routineIds[0]}/run`);

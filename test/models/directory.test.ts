@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ScriptInput } from '#dev/gateway/script.ts';
-import { createModelDirectory } from '#core/models/index.ts';
+import { createModelDirectory, createProjectModels } from '#core/models/index.ts';
 import { patchRoutine, type RoutinePatch } from '#core/routines/index.ts';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { createLog } from '#lib/log.ts';
@@ -213,9 +213,10 @@ test('a routine whose model is gone can be changed only together with its model'
     times: null,
     behaviour: { kind: 'list', models: [{ id: 'only/one' }] },
   });
+  const models = createProjectModels({ ...service.deps, gateway: directory() });
   const change = (patch: RoutinePatch) =>
     patchRoutine(
-      { ...service.deps, models: directory() },
+      { ...service.deps, models },
       {
         id: data.id,
         projectId: person.projectId,

@@ -54,7 +54,7 @@ function room(slots: number): Promise<void> {
 }
 
 async function admit(limit: number, planRule = SELF_HOSTED): Promise<string[]> {
-  const rule = { taskQueue: TASK_QUEUE, planRule };
+  const rule = { taskQueue: TASK_QUEUE, planRule, runsAtATimeOfAccounts: {} };
   return (await admitRuns(testDatabase.database, rule, limit)).map(({ id }) => id).toSorted();
 }
 

@@ -29,6 +29,12 @@ const LETTERS = { 'provider-a': 'A', 'provider-b': 'B', 'provider-c': 'C' } as c
 export const SLOTS = ['provider-a', 'provider-b', 'provider-c'] as const;
 
 export interface RigOptions {
+  /** Providers that are there already; else they are the rig's own. */
+  readonly providers?: FixtureProviders;
+  /** The authorization server of slots A and B. */
+  readonly issuer?: string;
+  /** Fields of `auth` of slots A and B. */
+  readonly auth?: Partial<Record<ProviderSlot, Readonly<Record<string, unknown>>>>;
   /** Fields of `api` in every provider file. */
   readonly api?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -52,7 +58,7 @@ export interface Rig {
 /** Everything a runtime needs but the runtime: providers, their files, certificates, a state folder. */
 export async function createRig(options: RigOptions = {}): Promise<Rig> {
   const folder = mkdtempSync(path.join(tmpdir(), 'ras-rig-'));
-  const providers = await startProviders({ port: 0, log: () => undefined });
+  const providers = options.providers ?? (await startProviders({ port: 0, log: () => undefined }));
   const { ca, cert, key } = await issueCertificates(['127.0.0.1', 'localhost']);
   const secret = randomBytes(32).toString('base64');
   const closing: (() => Promise<unknown>)[] = [];
@@ -67,7 +73,8 @@ export async function createRig(options: RigOptions = {}): Promise<Rig> {
       slot,
       protocol: PROTOCOL[slot],
       baseUrl: providers.baseUrls[PROTOCOL[slot]],
-      issuer: 'http://127.0.0.1:1',
+      issuer: options.issuer ?? 'http://127.0.0.1:1',
+      auth: options.auth?.[slot] ?? {},
       ...(options.api === undefined ? {} : { api: options.api }),
     });
     hashes.set(slot, createHash('sha256').update(text).digest('hex'));
@@ -128,7 +135,7 @@ export async function createRig(options: RigOptions = {}): Promise<Rig> {
     async close() {
       // Clients first: their connections hold a runtime that stops.
       for (const close of closing.toReversed()) await close();
-      await providers.stop();
+      if (options.providers === undefined) await providers.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -14,6 +14,7 @@ import { freePort } from '#dev/ports.ts';
 import { issueCertificates } from '#runtime/certificates/issue.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { startTcpProxy } from './tcp-cut.ts';
+import { proves } from '#test/support/proves.ts';
 import { createRig, runOn, type Rig } from './rig.ts';
 
 let rig: Rig;
@@ -72,7 +73,7 @@ async function handshake(options: ConnectionOptions): Promise<TLSSocket | Error>
 }
 
 describe('the door', () => {
-  test('is TLS 1.3 and HTTP/1.1 only', async () => {
+  test('is TLS 1.3 and HTTP/1.1 only', proves('limit.runtime'), async () => {
     const socket = await handshake({ ALPNProtocols: ['h2', 'http/1.1'] });
     expect(socket).toMatchObject({ alpnProtocol: 'http/1.1' });
     expect((socket as TLSSocket).getProtocol()).toBe('TLSv1.3');

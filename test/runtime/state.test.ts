@@ -8,6 +8,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createJournal, KEEP_IDS_MS, KEEP_RESULTS_MS } from '#runtime/state/journal.ts';
 import { createLease, LEASE_MS } from '#runtime/state/lease.ts';
 import { openState } from '#runtime/state/open-state.ts';
+import { proves } from '#test/support/proves.ts';
 
 let folder: string;
 
@@ -29,7 +30,7 @@ function open() {
 }
 
 describe('the state folder', () => {
-  test('is for one runtime at a time', () => {
+  test('is for one runtime at a time', proves('limit.runtime'), () => {
     const first = open();
     expect(() => openState(folder)).toThrow('another runtime is using this folder');
     first.close();

@@ -6,6 +6,9 @@ import { insertFlow, takeFlow } from '#core/connections/oauth/flows.ts';
 import { insertConnection, readSealedCredentials } from '#core/connections/index.ts';
 import { createConnectionSecrets } from '#core/connections/store/secrets.ts';
 import { createSealedWebhookSecrets } from '#core/routines/index.ts';
+import { putIntoOutbox } from '#core/model-connections/revoke/outbox.ts';
+import { insertAttempt } from '#core/model-connections/sign-in/attempt-queries.ts';
+import { sealCredential } from '#core/model-connections/store/credential.ts';
 import { newId } from '#lib/ids.ts';
 import {
   createSecretBox,
@@ -92,6 +95,7 @@ test('no column outside the list holds a sealed text, and after a rotation the o
     sealedCredentials: service.deps.connectionSecrets.seal(connectionId, { token: 'opaque' }),
   });
   await insertFlow(database, service.deps.secrets, 'a-state', flowOwner(), FLOW_SECRETS);
+  await sealModelAccount();
   const before = await sealedTexts();
   expect(Object.entries(before).filter(([, texts]) => texts.length === 0)).toEqual([]);
   expect(await columnsWithSealedTexts()).toEqual(new Set(Object.keys(before)));
@@ -188,6 +192,35 @@ test('texts that neither key opens are left alone, counted, and make the command
   expect(failed.stdout).not.toContain(first);
   expect(await countUnder(third)).toBeGreaterThanOrEqual(26);
 });
+
+const MODEL_CREDENTIAL = { kind: 'api_key', key: 'sk-opaque' } as const;
+
+/** A personal model account, its sign-in and its revocation, each with what it seals. */
+async function sealModelAccount(): Promise<void> {
+  const { database, secrets } = service.deps;
+  const id = newId('modelConnection');
+  const { projectId } = person;
+  await database.query(
+    `insert into model_connections (id, project_id, owner_id, provider, provider_name, provider_identity, account_label,
+       state, credential)
+     values ($1, $2, $3, 'provider-c', 'P', 'x', 'mine', 'ready', $4)`,
+    [id, projectId, person.userId, sealCredential(secrets, id, MODEL_CREDENTIAL)],
+  );
+  await putIntoOutbox(database, secrets, id, MODEL_CREDENTIAL);
+  await insertAttempt(database, secrets, {
+    id: newId('attempt'),
+    projectId,
+    userId: person.userId,
+    sessionId: 'session',
+    provider: 'provider-b',
+    fileHash: 'x',
+    connectionId: null,
+    stateHash: null,
+    secrets: { kind: 'oauth', verifier: 'v', nonce: 'n', redirectUri: 'https://ui.example/' },
+    intervalSeconds: null,
+    expiresInSeconds: 600,
+  });
+}
 
 const run = promisify(execFile);
 

@@ -9,7 +9,7 @@ import {
   type ModelCaller,
   type StepOutcome,
 } from '#core/runs/index.ts';
-import { countInput } from '#core/runs/model-call.ts';
+import { countInput } from '#core/runs/model-usage.ts';
 import { releaseExpired } from '#core/usage/index.ts';
 import { execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';

@@ -1,3 +1,6 @@
+export { authorizationRequest } from './authorization-request.ts';
+export { authenticateClient } from './client-authentication.ts';
+export { newState } from './flows.ts';
 export { completeSignIn } from './complete.ts';
 export {
   CLIENT_METADATA_PATH,

@@ -1,15 +1,10 @@
-import { selectClientAuthMethod } from '@modelcontextprotocol/client';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import type { Connection } from '../store/connection.ts';
 import type { ProviderCatalogue } from '../providers/index.ts';
 import type { ConnectionSecrets } from '../store/secrets.ts';
-import {
-  clientInformationOf,
-  type AuthorizationServer,
-  type OAuthClient,
-} from './authorization-server.ts';
+import { authenticateClient } from './client-authentication.ts';
 import { openGrant, type Grant } from './grant.ts';
 import { issuerOf } from './managed.ts';
 
@@ -75,7 +70,7 @@ async function revoke(
     token_type_hint: refreshToken === null ? 'access_token' : 'refresh_token',
   });
   const headers = new Headers({ accept: 'application/json' });
-  authenticate(server, client, headers, body);
+  authenticateClient(server, client, headers, body);
   const fetch = outbound.fetchWithin({
     timeoutMs: TIMEOUT_MS,
     maxResponseBytes: MAX_ANSWER_BYTES,
@@ -85,23 +80,4 @@ async function revoke(
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error' });
   await response.body?.cancel();
   return response.status;
-}
-
-/** Authenticates us as the client library does at the token endpoint (RFC 6749, section 2.3.1). */
-function authenticate(
-  server: AuthorizationServer,
-  client: OAuthClient,
-  headers: Headers,
-  body: URLSearchParams,
-): void {
-  const { id, secret = '' } = client;
-  const method = selectClientAuthMethod(clientInformationOf(client), [
-    ...server.tokenEndpointAuthMethods,
-  ]);
-  if (method === 'client_secret_basic') {
-    headers.set('authorization', `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`);
-    return;
-  }
-  body.set('client_id', id);
-  if (method === 'client_secret_post') body.set('client_secret', secret);
 }

@@ -1,4 +1,5 @@
 import { AppError } from '#lib/errors.ts';
+import { unlessAborted } from '#lib/unless-aborted.ts';
 import type { Connection } from '../store/connection.ts';
 import type { CredentialSource } from '../store/credential-source.ts';
 import { grantHeaders, openGrant, type Grant } from './grant.ts';
@@ -67,17 +68,4 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       }
     },
   };
-}
-
-/** @throws the signal's reason, while the work itself goes on */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const stop = Promise.withResolvers<never>();
-  const abort = () => stop.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([work, stop.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

@@ -9,7 +9,15 @@ import {
   type Database,
   type Db,
 } from '#lib/database/index.ts';
-import { admitted, freePlaces, START_LEASE, waiting, type AdmissionRule } from './room.ts';
+import {
+  accountPlaces,
+  admitted,
+  freePlaces,
+  runsAtATimeOn,
+  START_LEASE,
+  waiting,
+  type AdmissionRule,
+} from './room.ts';
 
 const startableColumns = sql`
   runs.id, runs.project_id as "projectId", runs.organization_id as "organizationId",
@@ -19,7 +27,8 @@ const startableColumns = sql`
 /**
  * Admits waiting runs while there is room, at most `limit`. Organizations take turns: the next place goes to the one
  * with the fewest admitted runs, up to its plan's runs at a time; within one, manual runs come before scheduled ones,
- * the oldest first. One admission at a time, so that no limit is passed by two that look at the same moment; what the
+ * the oldest first. An account of a connected provider takes as many as its provider allows; those behind it in the queue
+ * pass by. One admission at a time, so that no limit is passed by two that look at the same moment; what the
  * lock costs is paid only while somebody waits.
  *
  * Walks the index of waiting runs from organization to organization instead of ranking all that wait: ranked with a
@@ -28,9 +37,10 @@ const startableColumns = sql`
  */
 export function admitRuns(
   database: Database,
-  { taskQueue, planRule }: AdmissionRule,
+  rule: AdmissionRule,
   limit: number,
 ): Promise<StartableRun[]> {
+  const { taskQueue, planRule } = rule;
   return transaction(database, async (tx) => {
     await row(tx, sql`select pg_advisory_xact_lock(hashtextextended('ras:admission', 0))`);
     return rows<StartableRun>(
@@ -48,24 +58,35 @@ export function admitRuns(
           ) next
         ), taken as (
           select organization_id, count(*) as runs from runs where ${admitted} group by organization_id
+        ), accounts as materialized (
+          ${accountPlaces(rule)}
         ), queue as (
-          select candidate.id, coalesce(taken.runs, 0) + candidate.place as turn
+          select candidate.id, candidate.account, candidate.provider,
+            coalesce(taken.runs, 0) + candidate.place as turn
           from room, waiting
           join organizations o on o.id = waiting.organization_id
           left join taken on taken.organization_id = waiting.organization_id
           cross join lateral (
-            select id, row_number() over (order by (trigger <> 'manual'), id) as place from (
-              select id, trigger from runs
+            select id, account, provider, row_number() over (order by (trigger <> 'manual'), id) as place from (
+              select id, trigger, model_connection_id as account, model_provider as provider from runs
               where ${waiting} and organization_id = waiting.organization_id and (queue_until is null or queue_until > now())
                 and (not after_previous or not exists (
                   select from runs previous where previous.routine_id = runs.routine_id
                     and previous.state in ('queued', 'running') and previous.admitted_at is not null))
+                -- A look into a hash table of the few accounts that are full, however many runs wait.
+                and (model_connection_id is null or model_connection_id not in (
+                  select account from accounts where places <= 0))
               order by (trigger <> 'manual'), id
               limit greatest(least(room.places, ${runsAtATimeOf(planRule)} - coalesce(taken.runs, 0)), 0)
             ) oldest
           ) candidate
+        ), fitting as (
+          select id, turn from (
+            select queue.*, row_number() over (partition by account order by turn, id) as nth from queue
+          ) ranked left join accounts using (account)
+          where account is null or nth <= coalesce(accounts.places, ${runsAtATimeOn(rule, sql`ranked.provider`)})
         ), chosen as (
-          select id from queue order by turn, id limit (select greatest(places, 0) from room)
+          select id from fitting order by turn, id limit (select greatest(places, 0) from room)
         )
         update runs set admitted_at = now(), start_leased_until = now() + ${START_LEASE}
         from chosen where runs.id = chosen.id and runs.state = 'queued' and runs.admitted_at is null

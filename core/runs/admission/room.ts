@@ -5,6 +5,8 @@ import { sql, type Sql } from '#lib/database/index.ts';
 export interface AdmissionRule {
   readonly taskQueue: string;
   readonly planRule: PlanRule;
+  /** Runs at a time on one account of a connected provider, by provider; one where it has no entry. */
+  readonly runsAtATimeOfAccounts: Readonly<Record<string, number>>;
 }
 
 /** How long whoever admitted a run has to start its workflow before another process does it. */
@@ -43,4 +45,22 @@ export function freePlaces(taskQueue: string): Sql {
  */
 export function takePlace(taskQueue: string): Sql {
   return sql`take_place(${taskQueue})`;
+}
+
+/**
+ * The accounts of connected providers that have admitted runs, as a relation of `account` and `places`: how many
+ * more they take. The few admitted runs are read, whatever waits.
+ */
+export function accountPlaces(rule: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>): Sql {
+  return sql`
+    select model_connection_id as account, ${runsAtATimeOn(rule, sql`min(model_provider)`)} - count(*) as places
+    from runs where ${admitted} and model_connection_id is not null group by model_connection_id`;
+}
+
+/** The runs at a time on an account of a provider, as an SQL expression. */
+export function runsAtATimeOn(
+  { runsAtATimeOfAccounts }: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>,
+  provider: Sql,
+): Sql {
+  return sql`coalesce((${JSON.stringify(runsAtATimeOfAccounts)}::jsonb ->> ${provider})::integer, 1)`;
 }

@@ -1,12 +1,13 @@
 import { runsAtATimeOf } from '#core/billing/index.ts';
 import { empty, row, sql, type Db } from '#lib/database/index.ts';
-import { admitted, workersTakingRuns, type AdmissionRule } from './room.ts';
+import { accountPlaces, admitted, workersTakingRuns, type AdmissionRule } from './room.ts';
 
 /** Everything that a queued run can wait for. */
 export const WAITS = {
   worker: 'no worker is there that takes new runs',
   slot: 'the workers are busy',
   organization_limit: 'the organization has as many runs at a time as its plan allows',
+  account: 'its model account has as many runs at a time as the provider allows',
   previous_run: 'an earlier run of the routine is still open',
   start: 'it has been let in and its workflow is about to begin',
 } as const;
@@ -26,6 +27,8 @@ export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promis
         when not exists (${workersTakingRuns(rule.taskQueue, empty)}) then 'worker'
         when (select count(*) from runs open where ${admitted} and open.organization_id = o.id)
           >= ${runsAtATimeOf(rule.planRule)} then 'organization_limit'
+        when exists (select from (${accountPlaces(rule)}) accounts
+          where accounts.account = runs.model_connection_id and accounts.places <= 0) then 'account'
         else 'slot'
       end as wait
       from runs join organizations o on o.id = runs.organization_id

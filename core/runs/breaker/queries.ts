@@ -1,5 +1,5 @@
 import { execute, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
-import type { OpenBreaker } from './rule.ts';
+import { LONGEST_PAUSE_SECONDS, type OpenBreaker } from './rule.ts';
 
 /** Whether the breaker of an account is open, as an SQL expression. */
 export function breakerIsOpen(account: Sql): Sql {
@@ -19,20 +19,24 @@ export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<O
   return rows<OpenBreaker>(
     tx,
     sql`
-      select account, pause_until <= now() as "probeDue" from model_breakers
+      select account, pause_until <= now() as "probeDue", pause_until as "pauseUntil" from model_breakers
       where account = any(${accounts}) and pause_until is not null
       order by account for update
     `,
   );
 }
 
-/** Begins the next pause of breakers whose probe is on its way; if it gets lost, another follows after the pause. */
+/**
+ * Begins the next pause of breakers whose probe is on its way; if it gets lost, another follows after the pause. That is
+ * as long as the last, but not as long as the wait for an allowance.
+ */
 export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
   if (accounts.length === 0) return;
   await execute(
     tx,
     sql`
-      update model_breakers set pause_from = now(), pause_until = now() + (pause_until - pause_from)
+      update model_breakers set pause_from = now(), 
+        pause_until = now() + least(pause_until - pause_from, ${LONGEST_PAUSE_SECONDS} * interval '1 second')
       where account = any(${accounts})
     `,
   );

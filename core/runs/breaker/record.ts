@@ -1,5 +1,7 @@
+import { notBeforeOf } from '#core/model-connections/index.ts';
 import { empty, sql, type Sql } from '#lib/database/index.ts';
 import type { RunEnding } from '../ending.ts';
+import type { FailureReason } from '../states.ts';
 import { accountOf } from './account.ts';
 import {
   FAILURES_TO_OPEN,
@@ -16,7 +18,7 @@ import {
 export function breakerAfterRun(ending: RunEnding): Sql {
   switch (providerVerdict(ending)) {
     case 'unavailable':
-      return sql`, breaker as (${countFailure})`;
+      return sql`, breaker as (${ending.reason !== null && WAITS_FOR_ALLOWANCE.has(ending.reason) ? awaitAllowance : countFailure})`;
     // Without a row, which is nearly always, this is one look into an empty index and locks nothing.
     case 'available':
       return sql`, breaker as (
@@ -26,6 +28,21 @@ export function breakerAfterRun(ending: RunEnding): Sql {
       return empty;
   }
 }
+
+/** These runs found the allowance of their account used up: there is nothing to try again before it is there. */
+const WAITS_FOR_ALLOWANCE: ReadonlySet<string> = new Set<FailureReason>([
+  'blocked_usage_limit',
+  'model_usage_limit',
+]);
+
+/** Opens the breaker at once, until the account's allowance is there again. */
+const awaitAllowance = sql`
+        insert into model_breakers as b (account, failures, failed_at, pause_from, pause_until)
+        select ${accountOf(sql`ended`)}, ${FAILURES_TO_OPEN}, now(), now(),
+          greatest(${notBeforeOf(sql`ended.model_connection_id`)}, now() + ${FIRST_PAUSE_SECONDS} * interval '1 second')
+        from ended, routine where ended.model_connection_id is not null
+        on conflict (account) do update set failures = b.failures + 1, failed_at = now(), pause_from = now(),
+          pause_until = greatest(b.pause_until, excluded.pause_until)`;
 
 const opens = sql`b.pause_until is null and b.failures + 1 >= ${FAILURES_TO_OPEN}`;
 

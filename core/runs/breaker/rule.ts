@@ -31,21 +31,26 @@ export interface OpenBreaker {
   readonly account: string;
   /** Its pause is over, so that one occurrence may probe the provider. */
   readonly probeDue: boolean;
+  readonly pauseUntil: Date;
 }
+
+/** An occurrence that is held back, until the end of the pause of its account. */
+type HeldBack<T> = T & Pick<OpenBreaker, 'pauseUntil'>;
 
 /** Divides occurrences whose breaker is open: one probe for each account whose pause is over, the rest is held back. */
 export function chooseProbes<T extends { readonly account: string }>(
   occurrences: readonly T[],
   breakers: readonly OpenBreaker[],
-): { readonly probes: readonly T[]; readonly heldBack: readonly T[] } {
-  const open = new Map(breakers.map((breaker) => [breaker.account, breaker.probeDue]));
+): { readonly probes: readonly T[]; readonly heldBack: readonly HeldBack<T>[] } {
+  const open = new Map(breakers.map((breaker) => [breaker.account, breaker]));
   const probes = new Map<string, T>();
-  const heldBack: T[] = [];
+  const heldBack: HeldBack<T>[] = [];
   for (const occurrence of occurrences) {
-    const probeDue = open.get(occurrence.account);
-    if (probeDue === undefined) continue;
+    const breaker = open.get(occurrence.account);
+    if (breaker === undefined) continue;
+    const { probeDue, pauseUntil } = breaker;
     if (probeDue && !probes.has(occurrence.account)) probes.set(occurrence.account, occurrence);
-    else heldBack.push(occurrence);
+    else heldBack.push({ ...occurrence, pauseUntil });
   }
   return { probes: [...probes.values()], heldBack };
 }

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { connectModelAccountWithKey } from '#core/model-connections/index.ts';
+import { nameOf } from '../../http/schemas.ts';
+import { route } from '../../route.ts';
+import { ownerOf } from './device.ts';
+import { modelConnection, modelConnectionId, presentModelConnection } from './schemas.ts';
+
+export const connectModelAccountWithApiKey = route({
+  method: 'POST',
+  path: '/v1/model-connections/provider-c/api-key',
+  id: 'connectModelAccountWithApiKey',
+  tag: 'Model accounts',
+  summary: 'Connect an account with an API key of it',
+  description:
+    'The key is tried at the provider first, by a request that costs nothing, then stored encrypted and never returned. The same key again renews its connection; with `connectionId` the key of that connection is replaced.',
+  auth: 'owner-session',
+  scope: 'connections:write',
+  body: z.strictObject({
+    apiKey: z
+      .string()
+      .min(8)
+      .max(4_000)
+      .regex(/^[\x21-\x7e]+$/, 'printable ASCII without spaces'),
+    accountLabel: nameOf(100)
+      .optional()
+      .meta({ description: 'Shown to everybody in the project; by default the end of the key.' }),
+    connectionId: modelConnectionId.optional(),
+  }),
+  success: { status: 200, data: modelConnection, description: 'The account.' },
+  errors: [
+    'provider_disabled',
+    'runtime_unavailable',
+    'connection_not_found',
+    'owner_required',
+    'connection_not_ready',
+    'account_mismatch',
+    'provider_error',
+  ],
+}).to(async ({ access, body, deps }) => {
+  const connected = await connectModelAccountWithKey(deps, {
+    ...ownerOf(access),
+    apiKey: body.apiKey,
+    connectionId: body.connectionId ?? null,
+    label: body.accountLabel ?? null,
+  });
+  return { data: presentModelConnection(connected, deps.modelProviders) };
+});

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import {
+  CANNOT_CONNECT,
+  type AuthType,
+  type ProviderDescriptor,
+} from '#core/model-connections/index.ts';
+import { SLOTS } from '#lib/provider-file/index.ts';
+import type { ProjectAccess } from '../../access.ts';
+
+const AUTH_TYPES = [
+  'managed',
+  'device_code',
+  'oauth',
+  'api_key',
+] as const satisfies readonly AuthType[];
+
+const viewer = z
+  .strictObject({
+    kind: z.enum(['session', 'api_key']),
+    userId: z.string().nullable().meta({ description: 'Of the session; null for an API key.' }),
+    canConnect: z.boolean(),
+    reason: z
+      .strictObject({ code: z.enum(codes()), message: z.string() })
+      .nullable()
+      .meta({ description: 'Why this viewer cannot connect an account.' }),
+  })
+  .meta({ id: 'ModelProviderViewer' });
+
+export const modelProvider = z
+  .strictObject({
+    provider: z.enum(['gateway', ...SLOTS]),
+    name: z.string(),
+    enabled: z
+      .boolean()
+      .meta({ description: 'On the API and on the runtime, with the same file.' }),
+    authType: z.enum(AUTH_TYPES).meta({ description: 'How a person connects an account.' }),
+    billing: z
+      .enum(['managed', 'subscription', 'usage'])
+      .nullable()
+      .meta({ description: 'Who pays how: the operator, a plan of the person, or by use.' }),
+    terms: z
+      .strictObject({
+        page: z.string(),
+        thirdPartyUse: z.enum(['allowed', 'by_agreement', 'forbidden']),
+      })
+      .nullable()
+      .meta({ description: 'The page to read before connecting.' }),
+    documentation: z.string().nullable(),
+    keyPage: z.string().nullable().meta({ description: 'Where a person makes an API key.' }),
+    viewer,
+  })
+  .meta({ id: 'ModelProvider' });
+
+export function presentProvider(descriptor: ProviderDescriptor) {
+  const { viewer: seenBy, terms } = descriptor;
+  const { reason } = seenBy;
+  return {
+    provider: descriptor.provider,
+    name: descriptor.name,
+    enabled: descriptor.enabled,
+    authType: descriptor.authType,
+    billing: descriptor.billing,
+    terms: terms === null ? null : { page: terms.page, thirdPartyUse: terms.thirdPartyUse },
+    documentation: descriptor.documentation,
+    keyPage: descriptor.keyPage,
+    viewer: {
+      kind: seenBy.kind,
+      userId: seenBy.userId,
+      canConnect: seenBy.canConnect,
+      reason: reason === null ? null : { code: reason, message: CANNOT_CONNECT[reason] },
+    },
+  };
+}
+
+export function viewerOf({ actor }: ProjectAccess) {
+  return actor.kind === 'session'
+    ? { kind: 'session' as const, userId: actor.userId }
+    : { kind: 'api_key' as const, userId: null };
+}
+
+type Code = keyof typeof CANNOT_CONNECT;
+
+function codes(): [Code, ...Code[]] {
+  return ['managed', 'session_required', 'provider_disabled', 'runtime_unavailable'];
+}

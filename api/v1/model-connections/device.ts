@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import {
+  ATTEMPT_STATES,
+  cancelDeviceSignIn as cancel,
+  pollDeviceSignIn as poll,
+  SIGN_IN_FAILURES,
+  startDeviceSignIn as start,
+  type DeviceAttempt,
+} from '#core/model-connections/index.ts';
+import type { ProjectSessionAccess } from '../../access.ts';
+import { EXAMPLE, idOf, iso, timestamp } from '../../http/schemas.ts';
+import { route, type Route } from '../../route.ts';
+import { modelConnectionId } from './schemas.ts';
+
+const tag = 'Model accounts';
+
+const attemptId = idOf('attempt', EXAMPLE.attempt);
+const attemptParams = z.strictObject({ attemptId });
+
+const deviceAttempt = z
+  .strictObject({
+    attemptId,
+    state: z.enum(ATTEMPT_STATES),
+    userCode: z.string().nullable().meta({
+      description: 'What the person types in at `verificationUri`.',
+      example: 'WDJB-MJHT',
+    }),
+    verificationUri: z.string().nullable(),
+    verificationUriComplete: z
+      .string()
+      .nullable()
+      .meta({ description: 'The same page with the code filled in, where the provider has one.' }),
+    intervalSeconds: z
+      .number()
+      .int()
+      .meta({ description: 'How often polling makes sense; the provider is asked no more often.' }),
+    expiresAt: timestamp,
+    connectionId: modelConnectionId
+      .nullable()
+      .meta({ description: 'The account that it has come to, or that is signed in to again.' }),
+    error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  })
+  .meta({ id: 'DeviceSignIn' });
+
+const startDeviceSignIn = route({
+  method: 'POST',
+  path: '/v1/model-connections/provider-a/device/start',
+  id: 'startDeviceSignIn',
+  tag,
+  summary: 'Begin to connect an account by device code',
+  description:
+    'Gives a code that the person types in at the provider (RFC 8628), in place of the attempt that they have under way. It runs out when the provider says, after 15 minutes at most. With `connectionId` the same account is signed in to again, and the connection keeps its id.',
+  auth: 'owner-session',
+  scope: 'connections:write',
+  bodyOptional: true,
+  body: z.strictObject({ connectionId: modelConnectionId.optional() }),
+  success: { status: 201, data: deviceAttempt, description: 'The attempt, pending.' },
+  errors: [
+    'provider_disabled',
+    'runtime_unavailable',
+    'connection_not_found',
+    'owner_required',
+    'connection_not_ready',
+    'account_mismatch',
+    'provider_error',
+  ],
+}).to(async ({ access, body, deps }) => ({
+  data: presentAttempt(await start(deps, ownerOf(access), body.connectionId ?? null)),
+}));
+
+const pollDeviceSignIn = route({
+  method: 'GET',
+  path: '/v1/model-connections/provider-a/device/:attemptId',
+  id: 'pollDeviceSignIn',
+  tag,
+  summary: 'Poll a device-code attempt',
+  description:
+    'Only by who began it; to anybody else it is 404. However often it is polled, the provider is asked at most once in `intervalSeconds`, which grows when the provider asks for that.',
+  auth: 'owner-session',
+  scope: 'connections:write',
+  params: attemptParams,
+  success: { status: 200, data: deviceAttempt, description: 'The attempt.' },
+  errors: ['provider_disabled', 'runtime_unavailable'],
+}).to(async ({ access, params, deps }) => ({
+  data: presentAttempt(await poll(deps, ownerOf(access), params.attemptId)),
+}));
+
+const cancelDeviceSignIn = route({
+  method: 'POST',
+  path: '/v1/model-connections/provider-a/device/:attemptId/cancel',
+  id: 'cancelDeviceSignIn',
+  tag,
+  summary: 'Cancel a device-code attempt',
+  description: 'One that has ended stays as it is.',
+  auth: 'owner-session',
+  scope: 'connections:write',
+  params: attemptParams,
+  success: { status: 200, data: deviceAttempt, description: 'The attempt.' },
+}).to(async ({ access, params, deps }) => ({
+  data: presentAttempt(await cancel(deps, ownerOf(access), params.attemptId)),
+}));
+
+export const deviceRoutes: readonly Route[] = [
+  startDeviceSignIn,
+  pollDeviceSignIn,
+  cancelDeviceSignIn,
+];
+
+export function ownerOf({ projectId, actor }: ProjectSessionAccess) {
+  return { projectId, userId: actor.userId, sessionId: actor.sessionId };
+}
+
+function presentAttempt(attempt: DeviceAttempt) {
+  const { error } = attempt;
+  return {
+    attemptId: attempt.id,
+    state: attempt.state,
+    userCode: attempt.userCode,
+    verificationUri: attempt.verificationUri,
+    verificationUriComplete: attempt.verificationUriComplete,
+    intervalSeconds: attempt.intervalSeconds ?? 0,
+    expiresAt: iso(attempt.expiresAt),
+    connectionId: attempt.connectionId,
+    error: error === null ? null : { code: error, message: SIGN_IN_FAILURES[error][1] },
+  };
+}

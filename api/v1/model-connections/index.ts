@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import * as accounts from '#core/model-connections/index.ts';
+import { listReply } from '../../http/links.ts';
+import { pageOf, pageQuery } from '../../http/schemas.ts';
+import { route, type Route } from '../../route.ts';
+import { connectModelAccountWithApiKey } from './api-key.ts';
+import { modelProvider, presentProvider, viewerOf } from './descriptor-schema.ts';
+import { deviceRoutes } from './device.ts';
+import { oauthRoutes } from './oauth.ts';
+import { modelConnection, modelConnectionParams, presentModelConnection } from './schemas.ts';
+
+const tag = 'Model accounts';
+
+const listModelProviders = route({
+  method: 'GET',
+  path: '/v1/model-connections/providers',
+  id: 'listModelProviders',
+  tag,
+  summary: 'List the model providers',
+  description:
+    'The managed gateway and the three connected providers, those that are switched off too. `viewer` says whether the caller can connect an account there now, and if not, why.',
+  auth: 'key-or-session',
+  scope: 'connections:read',
+  success: { status: 200, data: z.array(modelProvider), description: 'Four descriptors.' },
+}).to(async ({ access, deps }) => {
+  const described = await accounts.describeProviders(deps, viewerOf(access));
+  return { data: described.map(presentProvider) };
+});
+
+const readKeyProvider = route({
+  method: 'GET',
+  path: '/v1/model-connections/provider-c',
+  id: 'readKeyProvider',
+  tag,
+  summary: 'Read the provider that takes API keys',
+  description: 'Its descriptor, whether it is enabled, and the page on which a person makes a key.',
+  auth: 'key-or-session',
+  scope: 'connections:read',
+  success: { status: 200, data: modelProvider, description: 'The descriptor.' },
+}).to(async ({ access, deps }) => ({
+  data: presentProvider(await accounts.describeProvider(deps, 'provider-c', viewerOf(access))),
+}));
+
+const listModelConnections = route({
+  method: 'GET',
+  path: '/v1/model-connections',
+  id: 'listModelConnections',
+  tag,
+  summary: 'List the personal model accounts of the project',
+  description:
+    'Of everybody in the project, revoked ones too, whose record stays. Credentials are never part of a response.',
+  auth: 'key-or-session',
+  scope: 'connections:read',
+  query: pageQuery({}),
+  success: { status: 200, data: z.array(modelConnection), description: 'Newest first.' },
+}).to(async ({ access, query, deps }) => {
+  const page = pageOf(query, 'modelConnection');
+  const found = await accounts.listModelConnections(deps.database, access.projectId, page);
+  return listReply(found, page, (each) => presentModelConnection(each, deps.modelProviders));
+});
+
+const listAccountModels = route({
+  method: 'GET',
+  path: '/v1/model-connections/:connectionId/models',
+  id: 'listAccountModels',
+  tag,
+  summary: 'List the models of a personal account',
+  description:
+    'As last listed by its provider; the service asks again in the background. Only of an account that is ready.',
+  auth: 'key-or-session',
+  scope: 'models:read',
+  params: modelConnectionParams,
+  success: {
+    status: 200,
+    data: z.array(
+      z
+        .strictObject({
+          modelId: z.string(),
+          name: z.string(),
+          contextTokens: z.number().int().nullable(),
+        })
+        .meta({ id: 'AccountModel' }),
+    ),
+    description: "In the provider's order.",
+  },
+  errors: ['connection_not_ready', 'provider_disabled'],
+}).to(async ({ access, params: { connectionId }, deps }) => {
+  const models = await accounts.listModelsOfAccount(
+    deps.database,
+    deps.modelProviders,
+    access.projectId,
+    connectionId,
+  );
+  return {
+    data: models.map(({ id, name, contextTokens }) => ({ modelId: id, name, contextTokens })),
+  };
+});
+
+const revokeModelConnection = route({
+  method: 'POST',
+  path: '/v1/model-connections/:connectionId/revoke',
+  id: 'revokeModelConnection',
+  tag,
+  summary: 'Revoke a personal model account',
+  description:
+    'Its credential is of no use from now on: routines on it pause, the provider is told where it takes credentials back, and then it is erased. The record stays. Revoking again gives the same record.',
+  auth: 'owner-session',
+  scope: 'connections:write',
+  params: modelConnectionParams,
+  success: { status: 200, data: modelConnection, description: 'The record that stays.' },
+  errors: ['owner_required'],
+}).to(async ({ access, params: { connectionId }, deps }) => {
+  const { projectId, actor } = access;
+  const { userId } = actor;
+  const revoked = await accounts.revokeModelConnection(deps, { projectId, userId, connectionId });
+  return { data: presentModelConnection(revoked, deps.modelProviders) };
+});
+
+export const modelConnectionRoutes: readonly Route[] = [
+  listModelProviders,
+  listModelConnections,
+  listAccountModels,
+  revokeModelConnection,
+  ...deviceRoutes,
+  ...oauthRoutes,
+  readKeyProvider,
+  connectModelAccountWithApiKey,
+];

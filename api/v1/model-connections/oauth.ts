@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import {
+  completeOAuthSignIn,
+  readReturnedAddress,
+  startOAuthSignIn as start,
+  type ReturnedParameters,
+} from '#core/model-connections/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { iso, timestamp } from '../../http/schemas.ts';
+import { route, type Route } from '../../route.ts';
+import { ownerOf } from './device.ts';
+import { modelConnection, modelConnectionId, presentModelConnection } from './schemas.ts';
+
+const tag = 'Model accounts';
+const CALLBACK_PATH = '/v1/model-connections/provider-b/oauth/callback';
+
+const startModelSignIn = route({
+  method: 'POST',
+  path: '/v1/model-connections/provider-b/oauth/start',
+  id: 'startModelSignIn',
+  tag,
+  summary: 'Begin to connect an account by signing in',
+  description:
+    'Returns the address that the browser of this person goes to next, in place of the sign-in that they have under way. The provider sends it back to `redirectUri` within ten minutes. Where `redirect` is `paste` nothing listens there: the person copies the address at which the browser ended and hands it to the callback. With `connectionId` the same account is signed in to again, and the connection keeps its id. Only the session that begins a sign-in can end it.',
+  auth: 'owner-session',
+  scope: 'connections:write',
+  bodyOptional: true,
+  body: z.strictObject({ connectionId: modelConnectionId.optional() }),
+  success: {
+    status: 200,
+    data: z
+      .strictObject({
+        authorizationUrl: z.string(),
+        redirectUri: z.string(),
+        redirect: z.enum(['callback', 'paste']),
+        expiresAt: timestamp,
+      })
+      .meta({ id: 'StartedModelSignIn' }),
+    description: 'Where to send the browser.',
+  },
+  errors: [
+    'provider_disabled',
+    'runtime_unavailable',
+    'connection_not_found',
+    'owner_required',
+    'connection_not_ready',
+    'account_mismatch',
+    'provider_error',
+  ],
+}).to(async ({ access, body, deps }) => {
+  const started = await start(deps, ownerOf(access), {
+    connectionId: body.connectionId ?? null,
+    callbackUri: `${deps.config.UI_ORIGIN}${CALLBACK_PATH}`,
+  });
+  return {
+    data: {
+      authorizationUrl: started.authorizationUrl,
+      redirectUri: started.redirectUri,
+      redirect: started.redirect,
+      expiresAt: iso(started.expiresAt),
+    },
+  };
+});
+
+// Providers add parameters of their own, which mean nothing to us.
+const returnedQuery = z.object({
+  state: z.string().min(1).max(200).optional().meta({ description: 'Ours, handed back.' }),
+  code: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .optional()
+    .meta({ description: 'The authorization code, where access was granted.' }),
+  error: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'Why it was not.', example: 'access_denied' }),
+  iss: z
+    .string()
+    .min(1)
+    .max(2_048)
+    .optional()
+    .meta({ description: 'The authorization server that responds (RFC 9207).' }),
+  client_id: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .meta({ description: 'Where the provider issues a client of its own.' }),
+  address: z.string().min(1).max(8_000).optional().meta({
+    description: 'In place of all others: the address at which the browser ended, as copied.',
+  }),
+});
+
+const completeModelSignIn = route({
+  method: 'GET',
+  path: CALLBACK_PATH,
+  id: 'completeModelSignIn',
+  tag,
+  summary: 'End a sign-in at a model provider',
+  description:
+    'Takes the query that the provider sent the browser back with, or that address as a whole, from the session that began the sign-in. A state works once, within ten minutes. The account is tried before it is stored; what the provider says of an error is not repeated.',
+  auth: 'returning-owner',
+  scope: 'connections:write',
+  query: returnedQuery,
+  success: { status: 200, data: modelConnection, description: 'The account.' },
+  errors: [
+    'attempt_expired',
+    'forbidden',
+    'account_mismatch',
+    'provider_disabled',
+    'runtime_unavailable',
+    'connection_not_found',
+    'connection_not_ready',
+    'owner_required',
+    'project_not_found',
+    'provider_error',
+  ],
+}).to(async ({ access, query, deps }) => {
+  const { userId, sessionId } = access;
+  const connection = await completeOAuthSignIn(deps, { userId, sessionId }, returnedOf(query));
+  return { data: presentModelConnection(connection, deps.modelProviders) };
+});
+
+export const oauthRoutes: readonly Route[] = [startModelSignIn, completeModelSignIn];
+
+function returnedOf(query: z.output<typeof returnedQuery>): ReturnedParameters {
+  if (query.address !== undefined) return readReturnedAddress(query.address);
+  if (query.state === undefined) throw new AppError('invalid_request', 'state: required');
+  return {
+    state: query.state,
+    code: query.code,
+    error: query.error,
+    iss: query.iss,
+    clientId: query.client_id,
+  };
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import {
+  MODEL_CONNECTION_ERRORS,
+  MODEL_CONNECTION_STATES,
+  type ModelConnection,
+  type ModelConnectionError,
+  type ModelProviders,
+} from '#core/model-connections/index.ts';
+import { SLOTS } from '#lib/provider-file/index.ts';
+import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+
+export const modelConnectionId = idOf('modelConnection', EXAMPLE.modelConnection);
+export const modelConnectionParams = z.strictObject({ connectionId: modelConnectionId });
+
+const STATUSES = [...MODEL_CONNECTION_STATES, 'provider_disabled'] as const;
+
+const revocation = z
+  .strictObject({
+    revokedAt: timestamp,
+    revokedBy: z.string().nullable().meta({ description: 'Id of who revoked it.' }),
+    reason: z.enum(['owner', 'member_removed', 'project_deleted']).nullable(),
+    pausedRoutineCount: z
+      .number()
+      .int()
+      .meta({ description: 'Routines that were paused with it.' }),
+    providerRevocation: z.enum(['pending', 'revoked', 'unsupported', 'failed']).meta({
+      description:
+        'Whether the provider has taken the credential back (RFC 7009); tried for a day, then erased here anyway.',
+    }),
+  })
+  .meta({ id: 'ModelConnectionRevocation' });
+
+export const modelConnection = z
+  .strictObject({
+    id: modelConnectionId,
+    provider: z.enum(SLOTS),
+    providerName: z.string(),
+    accountLabel: z.string().meta({
+      description: 'Safe to show: never an address as a whole.',
+      example: 'a…@example.com',
+    }),
+    owner: z.strictObject({ userId: z.string(), name: z.string().nullable() }),
+    status: z.enum(STATUSES).meta({
+      description: '`provider_disabled` while the operator has switched the provider off.',
+    }),
+    error: z
+      .strictObject({ code: z.string(), message: z.string() })
+      .nullable()
+      .meta({ description: 'Why the account cannot be used: one of a fixed list.' }),
+    availableFrom: timestamp
+      .nullable()
+      .meta({ description: 'Its allowance is used up until then; routines wait for it.' }),
+    modelCount: z.number().int(),
+    runCount: z.number().int().meta({ description: 'Runs that used it.' }),
+    validatedAt: timestamp.nullable().meta({ description: 'When the provider last accepted it.' }),
+    lastUsedAt: timestamp.nullable(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    revocation: revocation.nullable(),
+  })
+  .meta({ id: 'ModelConnection' });
+
+/** @param providers those that are enabled here: an account at another one cannot be used, whatever its row says */
+export function presentModelConnection(row: ModelConnection, providers: ModelProviders) {
+  const { status, error } = statusOf(row, providers);
+  return {
+    id: row.id,
+    provider: row.provider,
+    providerName: row.providerName,
+    accountLabel: row.accountLabel,
+    owner: { userId: row.ownerId, name: row.ownerName },
+    status,
+    error: error === null ? null : { code: error, message: MODEL_CONNECTION_ERRORS[error] },
+    availableFrom: isWaiting(row) ? isoOrNull(row.notBefore) : null,
+    modelCount: status === 'ready' ? row.modelCount : 0,
+    runCount: row.runCount,
+    validatedAt: isoOrNull(row.validatedAt),
+    lastUsedAt: isoOrNull(row.lastUsedAt),
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+    revocation:
+      row.revokedAt === null
+        ? null
+        : {
+            revokedAt: iso(row.revokedAt),
+            revokedBy: row.revokedBy,
+            reason: row.revokedReason,
+            pausedRoutineCount: row.pausedRoutineCount ?? 0,
+            providerRevocation: row.providerRevocation ?? ('unsupported' as const),
+          },
+  };
+}
+
+function isWaiting({ state, notBefore }: ModelConnection): boolean {
+  return state === 'ready' && notBefore !== null && notBefore.getTime() > Date.now();
+}
+
+function statusOf(
+  row: ModelConnection,
+  providers: ModelProviders,
+): { status: (typeof STATUSES)[number]; error: ModelConnectionError | null } {
+  if (row.state === 'revoked') return { status: 'revoked', error: null };
+  const provider = providers.find(row.provider);
+  if (provider === undefined) return { status: 'provider_disabled', error: 'provider_disabled' };
+  if (provider.identity !== row.providerIdentity) {
+    return { status: 'needs_reauthorization', error: 'provider_changed' };
+  }
+  return { status: row.state, error: row.publicError };
+}

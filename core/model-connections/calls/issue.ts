@@ -1,0 +1,131 @@
+import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import type { ModelConnectionRef } from '../connection.ts';
+import type { ModelProviders } from '../providers/providers.ts';
+import { runningLease, type RuntimeLease } from '../runtime/lease.ts';
+import { isUsable } from '../store/columns.ts';
+
+/** A call of the runtime on an account, for one model step. */
+export interface CallOrder {
+  readonly connection: ModelConnectionRef;
+  readonly runId: string;
+  readonly step: number;
+  readonly credentialVersion: number;
+  /** Calls at a time on one account, by the provider's file. */
+  readonly concurrency: number;
+  /** Unix milliseconds. */
+  readonly deadline: number;
+}
+
+/** A call that may be made: it holds a place of its account until it has ended. */
+export interface IssuedCall {
+  /** Run, step and attempt. The same until an outcome is recorded, so that the provider is asked once. */
+  readonly requestId: string;
+  /** The lease under which it was issued. */
+  readonly lease: RuntimeLease;
+}
+
+export type Issue =
+  | { readonly kind: 'issued'; readonly call: IssuedCall }
+  /** The account has as many calls under way as it may. */
+  | { readonly kind: 'busy' }
+  /** The account may not be used: not ready, its provider off, or its owner no longer a member. */
+  | { readonly kind: 'unusable' }
+  /** Its allowance is used up. */
+  | { readonly kind: 'limited'; readonly until: Date }
+  /** Nobody holds the lease on the runtime. */
+  | { readonly kind: 'unleased' };
+
+/** A call that its worker lost goes on for 45 seconds at the runtime; its place is not given to another before. */
+const LONELY_MS = 45_000;
+
+/**
+ * Issues a call of a step, or the one of an attempt before that came to no outcome: under the same request id, whatever
+ * has become of the worker. The account is locked first, so that two that look at the same moment do not both find a
+ * place; the second statement sees what the first waited for.
+ */
+export function issueCall(
+  database: Database,
+  providers: ModelProviders,
+  order: CallOrder,
+): Promise<Issue> {
+  return transaction(database, async (tx) => {
+    const account = await lockAccount(tx, providers, order.connection);
+    if (account?.usable !== true) return { kind: 'unusable' };
+    const found = await insertOrReuse(tx, order, account.limited);
+    if (found === undefined) return { kind: 'unleased' };
+    const { requestId, ...lease } = found;
+    if (requestId !== null) return { kind: 'issued', call: { requestId, lease } };
+    return account.limited && account.notBefore !== null
+      ? { kind: 'limited', until: account.notBefore }
+      : { kind: 'busy' };
+  });
+}
+
+interface LockedAccount {
+  readonly usable: boolean;
+  readonly limited: boolean;
+  readonly notBefore: Date | null;
+}
+
+function lockAccount(
+  tx: Db,
+  providers: ModelProviders,
+  { id, projectId }: ModelConnectionRef,
+): Promise<LockedAccount | undefined> {
+  return row<LockedAccount>(
+    tx,
+    sql`
+      select ${isUsable(providers)} as usable, coalesce(c.not_before > now(), false) as limited,
+        c.not_before as "notBefore"
+      from model_connections c where c.id = ${id} and c.project_id = ${projectId}
+      for no key update of c
+    `,
+  );
+}
+
+interface Found extends RuntimeLease {
+  /** Null when the account has no place for it. */
+  readonly requestId: string | null;
+}
+
+/** @returns undefined when no lease runs */
+function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Found | undefined> {
+  const { connection, runId, step, credentialVersion, concurrency } = order;
+  const leasedUntil = new Date(order.deadline + LONELY_MS);
+  return row<Found>(
+    tx,
+    sql`
+      with lease as (
+        select * from ${runningLease} running
+      ), earlier as (
+        select request_id, attempt, state from model_calls
+        where run_id = ${runId} and step_index = ${step} order by attempt desc limit 1
+      ), again as (
+        update model_calls k set instance_id = lease.instance_id, epoch = lease.epoch,
+          credential_version = ${credentialVersion}, leased_until = ${leasedUntil}
+        from lease, earlier where k.request_id = earlier.request_id and earlier.state = 'issued'
+        returning k.request_id
+      ), attempt as (
+        select coalesce(max(attempt) + 1, 0) as number from earlier
+      ), fresh as (
+        insert into model_calls (request_id, project_id, connection_id, run_id, step_index, attempt, instance_id, epoch,
+          credential_version, leased_until)
+        select concat_ws('/', ${runId}::text, ${step}::integer, attempt.number), ${connection.projectId},
+          ${connection.id}, ${runId}, ${step}, attempt.number, lease.instance_id, lease.epoch, ${credentialVersion},
+          ${leasedUntil}
+        from lease, attempt
+        where not ${limited}::boolean and not exists (select from earlier where state = 'issued') and ${concurrency} > (
+          select count(*) from model_calls
+          where connection_id = ${connection.id} and state = 'issued' and leased_until > now())
+        returning request_id
+      ), used as (
+        update model_connections c set last_used_at = now(),
+          run_count = run_count + case when ${step}::integer = 0 and attempt.number = 0 then 1 else 0 end
+        from fresh, attempt where c.id = ${connection.id}
+      )
+      select instance_id as "instanceId", epoch,
+        coalesce((select request_id from again), (select request_id from fresh)) as "requestId"
+      from lease
+    `,
+  );
+}

@@ -1,0 +1,98 @@
+import type { LoadedProvider, ProviderFile } from '#lib/provider-file/index.ts';
+import { SLOTS, type ProviderSlot } from '#lib/provider-file/index.ts';
+import type { ModelRuntime } from '../runtime/runtime.ts';
+import type { ModelProviders } from './providers.ts';
+
+/** Who looks at a descriptor. */
+export interface ProviderViewer {
+  readonly kind: 'session' | 'api_key';
+  readonly userId: string | null;
+}
+
+export type AuthType = 'managed' | ProviderFile['auth']['kind'];
+
+/** Why a viewer cannot connect an account. */
+export const CANNOT_CONNECT = {
+  managed: 'The operator holds this account; there is nothing to connect.',
+  session_required: 'A person connects their own account, in a browser session.',
+  provider_disabled: 'The operator has switched this provider off.',
+  runtime_unavailable: 'The provider runtime cannot be reached just now.',
+} as const;
+
+export interface ProviderDescriptor {
+  readonly provider: 'gateway' | ProviderSlot;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly authType: AuthType;
+  readonly billing: 'managed' | ProviderFile['billing'] | null;
+  readonly terms: ProviderFile['terms'] | null;
+  readonly documentation: string | null;
+  readonly keyPage: string | null;
+  readonly viewer: ProviderViewer & {
+    readonly canConnect: boolean;
+    readonly reason: keyof typeof CANNOT_CONNECT | null;
+  };
+}
+
+interface DescriptorDeps {
+  readonly modelProviders: ModelProviders;
+  readonly modelRuntime: ModelRuntime | undefined;
+}
+
+/** Describes the managed gateway and the three connected providers, those that are off too. */
+export async function describeProviders(
+  deps: DescriptorDeps,
+  viewer: ProviderViewer,
+): Promise<ProviderDescriptor[]> {
+  const connected = await Promise.all(SLOTS.map((slot) => describeProvider(deps, slot, viewer)));
+  return [
+    {
+      provider: 'gateway',
+      name: 'Managed gateway',
+      enabled: true,
+      authType: 'managed',
+      billing: 'managed',
+      terms: null,
+      documentation: null,
+      keyPage: null,
+      viewer: { ...viewer, canConnect: false, reason: 'managed' },
+    },
+    ...connected,
+  ];
+}
+
+/** How each slot signs people in, also while no file says anything else of it. */
+const AUTH_TYPE = {
+  'provider-a': 'device_code',
+  'provider-b': 'oauth',
+  'provider-c': 'api_key',
+} as const satisfies Record<ProviderSlot, AuthType>;
+
+export async function describeProvider(
+  deps: DescriptorDeps,
+  slot: ProviderSlot,
+  viewer: ProviderViewer,
+): Promise<ProviderDescriptor> {
+  const loaded = deps.modelProviders.find(slot);
+  const status = loaded === undefined ? 'provider_disabled' : await statusOf(deps, loaded);
+  const reason =
+    status !== 'ready' ? status : viewer.kind === 'api_key' ? 'session_required' : null;
+  const file = loaded?.file;
+  return {
+    provider: slot,
+    name: file?.name ?? slot,
+    enabled: status !== 'provider_disabled',
+    authType: AUTH_TYPE[slot],
+    billing: file?.billing ?? null,
+    terms: file?.terms ?? null,
+    documentation: file?.documentation ?? null,
+    keyPage: file?.auth.kind === 'api_key' ? file.auth.keyPage : null,
+    viewer: { ...viewer, canConnect: reason === null, reason },
+  };
+}
+
+function statusOf({ modelRuntime }: DescriptorDeps, provider: LoadedProvider) {
+  return modelRuntime === undefined
+    ? Promise.resolve('runtime_unavailable' as const)
+    : modelRuntime.status(provider);
+}

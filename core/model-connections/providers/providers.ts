@@ -1,0 +1,70 @@
+import { AppError } from '#lib/errors.ts';
+import {
+  loadProviderFiles,
+  SLOT_LETTER,
+  type LoadedProvider,
+  type ProviderSettings,
+  type ProviderSlot,
+} from '#lib/provider-file/index.ts';
+import { providerIdentity } from './identity.ts';
+
+/** The client that the operator registered at a provider. */
+export interface ProviderClientSettings {
+  readonly id: string;
+  readonly secret: string | undefined;
+}
+
+/** A connected provider that is enabled here. */
+export interface ModelProvider extends LoadedProvider {
+  readonly identity: string;
+  /** Undefined for a provider that takes keys. */
+  readonly client: ProviderClientSettings | undefined;
+}
+
+export interface ModelProviders {
+  readonly enabled: readonly ModelProvider[];
+  /** Finds an enabled provider. */
+  find(slot: string): ModelProvider | undefined;
+  /** @throws {AppError} `provider_disabled` */
+  require(slot: ProviderSlot): ModelProvider;
+}
+
+type Letter = (typeof SLOT_LETTER)[ProviderSlot];
+
+export type ModelProviderSettings = ProviderSettings &
+  Readonly<
+    Partial<
+      Record<`MODEL_PROVIDER_${Exclude<Letter, 'C'>}_CLIENT_${'ID' | 'SECRET'}`, string | undefined>
+    >
+  >;
+
+/** Reads the connected providers that are enabled on this side. @throws naming every error of a provider file */
+export function loadModelProviders(settings: ModelProviderSettings): ModelProviders {
+  const enabled = [...loadProviderFiles(settings).values()].map((loaded) => ({
+    ...loaded,
+    identity: providerIdentity(loaded.file),
+    client: clientOf(settings, loaded.slot),
+  }));
+  const bySlot = new Map<string, ModelProvider>(enabled.map((each) => [each.slot, each]));
+  return {
+    enabled,
+    find: (slot) => bySlot.get(slot),
+    require(slot) {
+      const found = bySlot.get(slot);
+      if (found === undefined) throw new AppError('provider_disabled');
+      return found;
+    },
+  };
+}
+
+function clientOf(
+  settings: ModelProviderSettings,
+  slot: ProviderSlot,
+): ProviderClientSettings | undefined {
+  if (slot === 'provider-c') return undefined;
+  const letter = SLOT_LETTER[slot];
+  const id = settings[`MODEL_PROVIDER_${letter}_CLIENT_ID`];
+  return id === undefined
+    ? undefined
+    : { id, secret: settings[`MODEL_PROVIDER_${letter}_CLIENT_SECRET`] };
+}

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConfigOf } from '#lib/config/index.ts';
+import type { Database } from '#lib/database/index.ts';
+import type { HelloResult } from '#lib/envelope/index.ts';
+import { AppError } from '#lib/errors.ts';
+import {
+  createRuntimeClient,
+  RuntimeUnreachable,
+  type RuntimeClient,
+} from '#lib/runtime-client/index.ts';
+import type { ModelProvider } from '../providers/providers.ts';
+import { readRuntimeLease, takeRuntimeLease, type RuntimeLease } from './lease.ts';
+
+/** The provider runtime, as API and workers have it. */
+export interface ModelRuntime {
+  readonly client: RuntimeClient;
+  /** Returns the lease that runs, or takes the next. @throws {RuntimeUnreachable} */
+  lease(): Promise<RuntimeLease>;
+  /**
+   * Makes sure that the runtime would take work for the provider, by what it said in the last seconds.
+   * @throws {AppError} `runtime_unavailable`, and `provider_disabled` where its flag is off or its file is another
+   */
+  requireProvider(provider: ProviderRef): Promise<void>;
+  /** Says whether it would, within a second and a half: a list does not wait for a runtime that hangs. */
+  status(provider: ProviderRef): Promise<RuntimeStatus>;
+  close(): Promise<void>;
+}
+
+type ProviderRef = Pick<ModelProvider, 'slot' | 'hash'>;
+export type RuntimeStatus = 'ready' | 'provider_disabled' | 'runtime_unavailable';
+
+const STATUS_MS = 1_500;
+
+export interface ModelRuntimeDeps {
+  readonly database: Database;
+  readonly client: RuntimeClient;
+  /** Milliseconds for which a `hello` is good. Default 5,000. */
+  readonly freshMs?: number;
+}
+
+/** Opens the runtime that the configuration names; undefined where it names none. */
+export function openModelRuntime(
+  config: ConfigOf<'worker'>,
+  database: Database,
+  issuer: string,
+): ModelRuntime | undefined {
+  const { MODEL_RUNTIME_URL: url, MODEL_RUNTIME_SECRET: secret } = config;
+  const caFile = config.MODEL_RUNTIME_CA_FILE;
+  if (url === undefined || secret === undefined || caFile === undefined) return undefined;
+  const client = createRuntimeClient({
+    url,
+    secret,
+    ca: readFileSync(caFile, 'utf8'),
+    issuer,
+    requireIsolation: config.NODE_ENV === 'production',
+  });
+  return createModelRuntime({ database, client });
+}
+
+export function createModelRuntime({
+  database,
+  client,
+  freshMs = 5_000,
+}: ModelRuntimeDeps): ModelRuntime {
+  let last: { readonly said: HelloResult | undefined; readonly at: number } | undefined;
+  let asking: Promise<HelloResult> | undefined;
+
+  const hello = (): Promise<HelloResult> => {
+    asking ??= client
+      .hello()
+      .then(
+        (said) => remember(said),
+        (error: unknown) => {
+          remember(undefined);
+          throw error;
+        },
+      )
+      .finally(() => {
+        asking = undefined;
+      });
+    return asking;
+  };
+  const remember = <T extends HelloResult | undefined>(said: T): T => {
+    last = { said, at: performance.now() };
+    return said;
+  };
+  const recent = () =>
+    last !== undefined && performance.now() - last.at < freshMs ? last : undefined;
+
+  return {
+    client,
+
+    async lease() {
+      for (let turn = 0; turn < 3; turn += 1) {
+        const running = await readRuntimeLease(database);
+        if (running !== undefined) return running;
+        const { instanceId, epoch } = await hello();
+        const taken = await takeRuntimeLease(database, { instanceId, seenEpoch: epoch });
+        if (taken !== undefined) return taken;
+      }
+      throw new RuntimeUnreachable('rejected');
+    },
+
+    async requireProvider(provider) {
+      const said = recent()?.said ?? (await helloOrUndefined(hello));
+      if (said === undefined) throw new AppError('runtime_unavailable');
+      if (!takes(said, provider)) throw new AppError('provider_disabled');
+    },
+
+    async status(provider) {
+      const known = recent();
+      const said =
+        known === undefined
+          ? await Promise.race([
+              helloOrUndefined(hello),
+              sleep(STATUS_MS, undefined, { ref: false }),
+            ])
+          : known.said;
+      if (said === undefined) return 'runtime_unavailable';
+      return takes(said, provider) ? 'ready' : 'provider_disabled';
+    },
+
+    close: () => client.close(),
+  };
+}
+
+function takes({ providers }: HelloResult, { slot, hash }: ProviderRef): boolean {
+  return providers[slot]?.fileHash === hash;
+}
+
+async function helloOrUndefined(
+  hello: () => Promise<HelloResult>,
+): Promise<HelloResult | undefined> {
+  try {
+    return await hello();
+  } catch (error) {
+    if (error instanceof RuntimeUnreachable) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { ProviderSlot } from '#lib/provider-file/index.ts';
+import type { SignInFailureReason } from './failure.ts';
+
+export const ATTEMPT_STATES = [
+  'pending',
+  'succeeded',
+  'denied',
+  'expired',
+  'cancelled',
+  'failed',
+] as const;
+export type AttemptState = (typeof ATTEMPT_STATES)[number];
+
+/** The person who signs in, and for what. */
+export interface AttemptOwner {
+  readonly projectId: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** Tokens that wait for their verification, and whose account it is. */
+const granted = z.strictObject({
+  kind: z.literal('granted'),
+  accessToken: z.string(),
+  refreshToken: z.string().nullable(),
+  clientId: z.string(),
+  /** Unix milliseconds; null where the provider does not say. */
+  expiresAt: z.number().nullable(),
+  accountId: z.string().nullable(),
+  accountLabel: z.string().nullable(),
+  accountHeader: z.string().nullable(),
+});
+export type Granted = z.output<typeof granted>;
+
+/** Everything about an attempt that must not be read in its row; sealed while it is pending. */
+export const attemptSecrets = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('device'),
+    deviceCode: z.string(),
+    userCode: z.string(),
+    verificationUri: z.string(),
+    verificationUriComplete: z.string().nullable(),
+  }),
+  z.strictObject({
+    kind: z.literal('oauth'),
+    verifier: z.string(),
+    nonce: z.string(),
+    redirectUri: z.string(),
+  }),
+  granted,
+]);
+export type AttemptSecrets = z.output<typeof attemptSecrets>;
+
+export interface Attempt extends AttemptOwner {
+  readonly id: string;
+  readonly provider: ProviderSlot;
+  readonly fileHash: string;
+  /** The connection that is signed in to again; once it has succeeded, the one it came to. */
+  readonly connectionId: string | null;
+  readonly state: AttemptState;
+  readonly error: SignInFailureReason | null;
+  /** Null once it has ended. */
+  readonly sealed: string | null;
+  readonly intervalSeconds: number | null;
+  readonly nextPollAt: Date | null;
+  readonly expiresAt: Date;
+  readonly createdAt: Date;
+}

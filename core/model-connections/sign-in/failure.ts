@@ -1,0 +1,44 @@
+import { AppError, type ErrorCode } from '#lib/errors.ts';
+
+/** Why a sign-in does not come to a connection, in words that are ours: nothing of what a provider sent is repeated. */
+export const SIGN_IN_FAILURES = {
+  provider_unavailable: [
+    'provider_error',
+    'The provider could not be asked just now; try again in a moment.',
+  ],
+  provider_refused: [
+    'provider_error',
+    'The provider answered the sign-in with an error; start it again.',
+  ],
+  not_checked: [
+    'provider_error',
+    'The account could not be checked at the provider; nothing was stored. Start again.',
+  ],
+  wrong_issuer: ['provider_error', 'The response comes from another authorization server.'],
+  identity_not_verified: [
+    'provider_error',
+    'The provider did not prove whose account it is; nothing was stored.',
+  ],
+  scopes_missing: ['forbidden', 'A permission that is needed was not granted at the provider.'],
+  denied: ['forbidden', 'Access was not granted at the provider.'],
+  account_mismatch: [
+    'account_mismatch',
+    'This is another account than the one that the connection is for.',
+  ],
+  superseded: ['attempt_expired', 'The attempt was cancelled or replaced; start again.'],
+  provider_changed: [
+    'attempt_expired',
+    'The provider was set up anew during the sign-in; start again.',
+  ],
+} as const satisfies Record<string, readonly [ErrorCode, string]>;
+
+export type SignInFailureReason = keyof typeof SIGN_IN_FAILURES;
+
+export class SignInFailure extends AppError {
+  readonly reason: SignInFailureReason;
+
+  constructor(reason: SignInFailureReason) {
+    super(SIGN_IN_FAILURES[reason][0], SIGN_IN_FAILURES[reason][1]);
+    this.reason = reason;
+  }
+}

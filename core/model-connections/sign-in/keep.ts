@@ -1,0 +1,155 @@
+import { row, sql, transaction, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { ModelConnection } from '../connection.ts';
+import type { ModelProvider } from '../providers/providers.ts';
+import type { TriedCredential } from '../runtime/try-credential.ts';
+import { recordCatalogue } from '../store/catalogue.ts';
+import { sealCredential, type ModelCredential } from '../store/credential.ts';
+import { readModelConnection } from '../store/queries.ts';
+import { SignInFailure } from './failure.ts';
+import type { ModelSignInDeps } from './sign-in-deps.ts';
+
+/** An account that was tried, about to be stored. */
+export interface TriedAccount {
+  /** Id of a new connection. */
+  readonly id: string;
+  /** The connection that is signed in to again; null makes a new one, or renews that of the same account. */
+  readonly connectionId: string | null;
+  readonly projectId: string;
+  readonly ownerId: string;
+  readonly provider: ModelProvider;
+  readonly accountId: string | null;
+  readonly accountLabel: string;
+  readonly credential: ModelCredential;
+  readonly expiresAt: Date | null;
+  readonly tried: TriedCredential;
+}
+
+/**
+ * Stores an account with its models in one transaction, in which `alsoDo` may end what has led to it. An account that
+ * may sign in and make no calls is stored as `plan_not_entitled`.
+ * @throws {SignInFailure} `account_mismatch`; {AppError} `connection_not_found`, `owner_required`, `connection_not_ready`
+ */
+export function keepAccount(
+  deps: Pick<ModelSignInDeps, 'database' | 'secrets'>,
+  account: TriedAccount,
+  alsoDo: (tx: Db, connectionId: string) => Promise<void> = () => Promise.resolve(),
+): Promise<ModelConnection> {
+  const { projectId } = account;
+  return transaction(deps.database, async (tx) => {
+    await holdMembership(tx, account);
+    await takeTurnOfOwner(tx, account);
+    const id = await idFor(tx, account);
+    const sealed = sealCredential(deps.secrets, id, account.credential);
+    await upsert(tx, { ...account, id, sealed });
+    if (account.tried.models !== undefined) {
+      await recordCatalogue(tx, { id, projectId }, account.tried.models);
+    }
+    await alsoDo(tx, id);
+    return readModelConnection(tx, projectId, id);
+  });
+}
+
+/**
+ * Finds the connection that a person may sign in to again.
+ * @throws {AppError} `connection_not_found`, `owner_required`, `connection_not_ready` of a revoked one, `invalid_request`
+ */
+export async function readOwnConnection(
+  db: Db,
+  owner: { readonly projectId: string; readonly userId: string },
+  provider: Pick<ModelProvider, 'slot' | 'identity'>,
+  connectionId: string,
+): Promise<ModelConnection> {
+  const found = await readModelConnection(db, owner.projectId, connectionId);
+  if (found.ownerId !== owner.userId) throw new AppError('owner_required');
+  if (found.provider !== provider.slot) {
+    throw new AppError('invalid_request', 'connectionId: an account at another provider');
+  }
+  if (found.state === 'revoked') {
+    throw new AppError('connection_not_ready', 'The connection is revoked; connect anew.');
+  }
+  // Another provider stands in the slot now, and no account there can be the one of before.
+  if (found.providerIdentity !== provider.identity) throw new SignInFailure('account_mismatch');
+  return found;
+}
+
+/** Holds the owner's membership, so that who is removed meanwhile leaves no account behind. @throws {AppError} `project_not_found` */
+async function holdMembership(tx: Db, { projectId, ownerId }: TriedAccount): Promise<void> {
+  const held = await row(
+    tx,
+    sql`
+      select 1 from projects p join memberships m on m.organization_id = p.organization_id
+      where p.id = ${projectId} and m.user_id = ${ownerId} for key share
+    `,
+  );
+  if (held === undefined) throw new AppError('project_not_found');
+}
+
+/** One sign-in of a person at a provider is stored at a time: two to the same new account come to one row. */
+async function takeTurnOfOwner(tx: Db, account: TriedAccount): Promise<void> {
+  const key = `model account ${account.projectId} ${account.ownerId} ${account.provider.slot}`;
+  await row(tx, sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);
+}
+
+/** The row to write: the one named, the one of the same account, or a new one. */
+async function idFor(tx: Db, account: TriedAccount): Promise<string> {
+  const { projectId, ownerId, provider, accountId, connectionId } = account;
+  const same = await row<{ id: string }>(
+    tx,
+    sql`
+      select id from model_connections
+      where project_id = ${projectId} and owner_id = ${ownerId} and provider = ${provider.slot}
+        and account_id = ${accountId} and state <> 'revoked' for update
+    `,
+  );
+  if (connectionId === null) return same?.id ?? account.id;
+  const named = await row<{
+    ownerId: string;
+    accountId: string | null;
+    state: string;
+    identity: string;
+  }>(
+    tx,
+    sql`
+      select owner_id as "ownerId", account_id as "accountId", state, provider_identity as identity
+      from model_connections
+      where id = ${connectionId} and project_id = ${projectId} and provider = ${provider.slot} for update
+    `,
+  );
+  if (named === undefined) throw new AppError('connection_not_found');
+  if (named.ownerId !== ownerId) throw new AppError('owner_required');
+  if (named.state === 'revoked') throw new AppError('connection_not_ready');
+  const isOther =
+    named.identity !== provider.identity ||
+    (same !== undefined && same.id !== connectionId) ||
+    // Keys have no subject: another key of the same person replaces the one before.
+    (provider.file.auth.kind !== 'api_key' &&
+      named.accountId !== null &&
+      named.accountId !== accountId);
+  if (isOther) throw new SignInFailure('account_mismatch');
+  return connectionId;
+}
+
+async function upsert(tx: Db, account: TriedAccount & { readonly sealed: string }): Promise<void> {
+  const { provider, tried } = account;
+  const isEntitled = tried.verdict === 'accepted';
+  const state = isEntitled ? 'ready' : 'plan_not_entitled';
+  await row(
+    tx,
+    sql`
+      insert into model_connections as c (id, project_id, owner_id, provider, provider_name, provider_identity,
+        account_id, account_label, state, public_error, credential, credential_expires_at, not_before, validated_at)
+      values (${account.id}, ${account.projectId}, ${account.ownerId}, ${provider.slot}, ${provider.file.name},
+        ${provider.identity}, ${account.accountId}, ${account.accountLabel}, ${state},
+        ${isEntitled ? null : 'plan_not_entitled'}, ${account.sealed}, ${account.expiresAt}, ${tried.notBefore},
+        now())
+      on conflict (id) do update set provider_name = excluded.provider_name,
+        account_id = coalesce(excluded.account_id, c.account_id), account_label = excluded.account_label,
+        state = excluded.state, public_error = excluded.public_error, credential = excluded.credential,
+        credential_version = c.credential_version + 1, credential_expires_at = excluded.credential_expires_at,
+        provider_identity = excluded.provider_identity, renewal_lease = null, renewal_leased_until = null,
+        renewal_sent_version = null, not_before = excluded.not_before, validated_at = now(),
+        catalogue_fresh_until = null, updated_at = now()
+    `,
+  );
+}

@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { authorizationRequest, newState } from '#core/connections/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
+import type { ModelConnection } from '../connection.ts';
+import { mayBeSentTo } from '../oauth/page.ts';
+import { oauthOf, type ProviderServer } from '../oauth/server.ts';
+import { requestTokens, TokenRequestError } from '../oauth/token-request.ts';
+import type { ModelProvider } from '../providers/providers.ts';
+import { assertMayStart } from './attempt-limit.ts';
+import { endAttempt, hashState, insertAttempt, openSecrets } from './attempt-queries.ts';
+import { takeByState } from './attempt-turns.ts';
+import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
+import { SignInFailure } from './failure.ts';
+import { dropGrant, finishSignIn, readGrant } from './grant.ts';
+import { readOwnConnection } from './keep.ts';
+import { clientIdOf, openProvider, type ModelSignInDeps } from './sign-in-deps.ts';
+import type { ReturnedParameters } from './returned.ts';
+
+const SLOT = 'provider-b';
+const TEN_MINUTES_SECONDS = 600;
+
+export interface StartedModelSignIn {
+  readonly authorizationUrl: string;
+  readonly redirectUri: string;
+  /** `paste`: the person copies the address at which the sign-in ends. */
+  readonly redirect: 'callback' | 'paste';
+  readonly expiresAt: Date;
+}
+
+/**
+ * Begins an OAuth sign-in with PKCE (RFC 7636, S256 only), a nonce, and a state of one use for this session, in place of
+ * the one that the person has under way.
+ * @throws {AppError} as `startDeviceSignIn`
+ */
+export async function startOAuthSignIn(
+  deps: ModelSignInDeps,
+  owner: AttemptOwner,
+  input: { readonly connectionId: string | null; readonly callbackUri: string },
+): Promise<StartedModelSignIn> {
+  const { provider } = await openProvider(deps, SLOT);
+  const { connectionId } = input;
+  if (connectionId !== null) await readOwnConnection(deps.database, owner, provider, connectionId);
+  await assertMayStart(deps.database, owner, SLOT);
+  const server = await deps.findModelServer(provider);
+  const auth = oauthOf(provider);
+  const redirect = auth.kind === 'oauth' ? auth.redirect : 'callback';
+  const redirectUri = (auth.kind === 'oauth' ? auth.redirectUri : undefined) ?? input.callbackUri;
+  const state = newState();
+  const nonce = randomBytes(32).toString('base64url');
+  const { authorizationUrl, codeVerifier: verifier } = await requestOf(deps, provider, server, {
+    redirectUri,
+    state,
+    nonce,
+  });
+  const attempt = await insertAttempt(deps.database, deps.secrets, {
+    ...owner,
+    id: newId('attempt'),
+    provider: SLOT,
+    fileHash: provider.hash,
+    connectionId,
+    stateHash: hashState(state),
+    secrets: { kind: 'oauth', verifier, nonce, redirectUri },
+    intervalSeconds: null,
+    expiresInSeconds: TEN_MINUTES_SECONDS,
+  });
+  return { authorizationUrl, redirectUri, redirect, expiresAt: attempt.expiresAt };
+}
+
+/**
+ * Ends an OAuth sign-in: takes the state, redeems the code, tries the tokens and stores the account. Whatever goes wrong
+ * after the state was taken ends the attempt.
+ * @throws {AppError} `attempt_expired`, `provider_disabled`, `runtime_unavailable`, and what `SignInFailure` says
+ */
+export async function completeOAuthSignIn(
+  deps: ModelSignInDeps,
+  person: Pick<AttemptOwner, 'userId' | 'sessionId'>,
+  returned: ReturnedParameters,
+): Promise<ModelConnection> {
+  const open = await openProvider(deps, SLOT);
+  const { userId, sessionId } = person;
+  const taken = await takeByState(deps.database, {
+    state: returned.state,
+    userId,
+    sessionId,
+    provider: SLOT,
+  });
+  if (taken === undefined || !taken.live || !taken.member) {
+    throw new AppError(
+      'attempt_expired',
+      'This sign-in is over or was not begun here; start it again.',
+    );
+  }
+  let granted: Granted | undefined;
+  try {
+    granted = await redeem(deps, open.provider, taken, returned);
+    return await finishSignIn(deps, open, taken, granted);
+  } catch (error) {
+    const reason = error instanceof SignInFailure ? error.reason : 'not_checked';
+    const state = reason === 'denied' ? 'denied' : 'failed';
+    await endAttempt(deps.database, taken, { state, error: reason });
+    if (granted !== undefined) void dropGrant(deps, open.provider, granted);
+    throw error;
+  }
+}
+
+async function requestOf(
+  { outbound }: ModelSignInDeps,
+  provider: ModelProvider,
+  server: ProviderServer,
+  input: { redirectUri: string; state: string; nonce: string },
+) {
+  const auth = oauthOf(provider);
+  const { authorizationEndpoint } = server;
+  if (auth.kind !== 'oauth' || authorizationEndpoint === undefined) {
+    throw new SignInFailure('provider_unavailable');
+  }
+  const instance = auth.instanceIdParameter;
+  const { authorizationUrl, codeVerifier } = await authorizationRequest(
+    {
+      server: {
+        issuer: server.issuer,
+        authorizationEndpoint,
+        tokenEndpoint: server.tokenEndpoint,
+        tokenEndpointAuthMethods: [auth.tokenEndpointAuth],
+        sendsIssuer: server.sendsIssuer,
+      },
+      client: { id: clientIdOf(provider), given: true },
+      discovered: false,
+      resource: auth.resource ?? null,
+      scope: auth.scopes.length === 0 ? undefined : auth.scopes.join(auth.scopeSeparator),
+      parameters: {
+        nonce: input.nonce,
+        ...(instance === undefined ? {} : { [instance]: newId('attempt') }),
+        ...auth.authorizationParameters,
+      },
+    },
+    input.redirectUri,
+    input.state,
+  );
+  if (!mayBeSentTo(outbound, authorizationUrl.href)) {
+    throw new SignInFailure('provider_unavailable');
+  }
+  return { authorizationUrl: authorizationUrl.href, codeVerifier };
+}
+
+/** @throws {SignInFailure} */
+async function redeem(
+  deps: ModelSignInDeps,
+  provider: ModelProvider,
+  attempt: Attempt,
+  returned: ReturnedParameters,
+): Promise<Granted> {
+  if (attempt.fileHash !== provider.hash) throw new SignInFailure('provider_changed');
+  const secrets = openSecrets(deps.secrets, attempt);
+  if (secrets.kind !== 'oauth') throw new SignInFailure('superseded');
+  const server = await deps.findModelServer(provider);
+  assertIssuer(server, returned.iss);
+  if (returned.error === 'access_denied') throw new SignInFailure('denied');
+  if (returned.error !== undefined || returned.code === undefined) {
+    throw new SignInFailure('provider_refused');
+  }
+  const auth = oauthOf(provider);
+  const issued = auth.kind === 'oauth' && auth.issuedClientId ? returned.clientId : undefined;
+  const clientId = issued ?? clientIdOf(provider);
+  try {
+    const { tokenEndpoint } = server;
+    const tokens = await requestTokens(
+      deps,
+      provider,
+      { tokenEndpoint, clientId },
+      {
+        grant_type: 'authorization_code',
+        code: returned.code,
+        code_verifier: secrets.verifier,
+        redirect_uri: secrets.redirectUri,
+      },
+    );
+    return await readGrant(deps, provider, server, { tokens, clientId, nonce: secrets.nonce });
+  } catch (error) {
+    if (!(error instanceof TokenRequestError)) throw error;
+    deps.log.warn({ attemptId: attempt.id, detail: error.error }, 'a code was not redeemed');
+    const isRefused = error.kind === 'refused' || error.kind === 'error';
+    throw new SignInFailure(isRefused ? 'provider_refused' : 'provider_unavailable');
+  }
+}
+
+/** RFC 9207: a response of another server would have its code redeemed at this one. @throws {SignInFailure} */
+function assertIssuer({ issuer, sendsIssuer }: ProviderServer, iss: string | undefined): void {
+  if (issuer === undefined || (iss === undefined && !sendsIssuer)) return;
+  if (iss?.replace(/\/$/, '') !== issuer.replace(/\/$/, ''))
+    throw new SignInFailure('wrong_issuer');
+}

@@ -1,0 +1,46 @@
+import type { Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { ProviderSlot } from '#lib/provider-file/index.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
+import type { FindServer } from '../oauth/server.ts';
+import type { ModelProvider, ModelProviders } from '../providers/providers.ts';
+import type { ModelRuntime } from '../runtime/runtime.ts';
+
+export interface ModelSignInDeps {
+  readonly database: Database;
+  readonly secrets: SecretBox;
+  readonly outbound: OutboundClient;
+  readonly modelProviders: ModelProviders;
+  /** Undefined where the configuration names none. */
+  readonly modelRuntime: ModelRuntime | undefined;
+  readonly findModelServer: FindServer;
+  readonly log: Log;
+}
+
+/** A provider that takes new accounts, and the runtime that tries them. */
+export interface OpenProvider {
+  readonly provider: ModelProvider;
+  readonly runtime: ModelRuntime;
+}
+
+/**
+ * Makes sure that a provider is enabled on both sides with the same file before anything is begun.
+ * @throws {AppError} `provider_disabled`, `runtime_unavailable`
+ */
+export async function openProvider(
+  { modelProviders, modelRuntime }: Pick<ModelSignInDeps, 'modelProviders' | 'modelRuntime'>,
+  slot: ProviderSlot,
+): Promise<OpenProvider> {
+  const provider = modelProviders.require(slot);
+  if (modelRuntime === undefined) throw new AppError('runtime_unavailable');
+  await modelRuntime.requireProvider(provider);
+  return { provider, runtime: modelRuntime };
+}
+
+/** The operator's client at a provider that people sign in to. @throws {AppError} `provider_disabled` */
+export function clientIdOf({ client }: ModelProvider): string {
+  if (client === undefined) throw new AppError('provider_disabled');
+  return client.id;
+}

@@ -1,0 +1,179 @@
+import {
+  issueCall,
+  type CallCredential,
+  type IssuedCall,
+  type ModelCredentials,
+  type ModelProvider,
+  type ModelProviders,
+  type ModelRuntime,
+} from '#core/model-connections/index.ts';
+import type { Database } from '#lib/database/index.ts';
+import type { RunBody } from '#lib/envelope/index.ts';
+import type { Log } from '#lib/log.ts';
+import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
+import type { ModelCall, ModelCaller, ModelResponse } from '../model-call.ts';
+import { ModelFailure } from '../model-failure.ts';
+import { cancelUnlessWanted } from './cancellation.ts';
+import { giveUpAccount, readCredential, renewRefused } from './credentials.ts';
+import { fromUnreachable } from './failure.ts';
+import { AccountBlocked, AccountBusy, usedUp } from './not-made.ts';
+import { recordFailure } from './record-failure.ts';
+import { responseOf } from './response.ts';
+import type { AccountStep } from './step.ts';
+
+export interface AccountCallerDeps {
+  readonly database: Database;
+  readonly modelProviders: ModelProviders;
+  /** Undefined where no runtime is configured, and then no provider is enabled. */
+  readonly modelRuntime: ModelRuntime | undefined;
+  readonly modelCredentials: ModelCredentials;
+  readonly log: Log;
+  /** The longest that one call may take. */
+  readonly timeoutMs: number;
+}
+
+/** What one call needs beside its input. */
+interface Target {
+  readonly step: AccountStep;
+  readonly provider: ModelProvider;
+  readonly runtime: ModelRuntime;
+  /** Unix milliseconds. */
+  readonly deadline: number;
+}
+
+/**
+ * Calls models on people's own accounts through the provider runtime. Each call is issued in the database first, under a
+ * request id that stays the same until an outcome is recorded: a worker that takes over asks for the same call.
+ */
+export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
+  return {
+    timeoutMs: deps.timeoutMs,
+    async call(input) {
+      const target = targetOf(deps, input);
+      const { step, deadline } = target;
+      const credential = await readCredential(deps, step, deadline, input.signal);
+      const response = await attempt(deps, input, target, credential);
+      if (response !== undefined) return response;
+      // The provider did not take the credential: once more with a renewed one.
+      const renewed = await renewRefused(deps, step, credential, input.signal);
+      const second = await attempt(deps, input, target, renewed);
+      if (second !== undefined) return second;
+      throw await giveUpAccount(deps, step, renewed);
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function targetOf(
+  { modelProviders, modelRuntime, timeoutMs }: AccountCallerDeps,
+  input: ModelCall,
+): Target {
+  const step = input.account;
+  if (step === undefined) throw new Error('the call is on no account');
+  const provider = modelProviders.find(step.provider);
+  if (provider === undefined || modelRuntime === undefined) {
+    throw new AccountBlocked('blocked_provider_disabled');
+  }
+  const deadline = Date.now() + Math.min(step.remainingMs, timeoutMs);
+  return { step, provider, runtime: modelRuntime, deadline };
+}
+
+/** @returns undefined when the provider did not take the credential */
+async function attempt(
+  deps: AccountCallerDeps,
+  input: ModelCall,
+  { step, provider, runtime, deadline }: Target,
+  { credential, version }: CallCredential,
+): Promise<ModelResponse | undefined> {
+  const call = await issue(deps, step, { runtime, provider, deadline, version });
+  try {
+    const result = await runtime.client.run({
+      lease: call.lease,
+      requestId: call.requestId,
+      provider: provider.slot,
+      fileHash: provider.hash,
+      projectId: step.connection.projectId,
+      connectionId: step.connection.id,
+      credential,
+      credentialVersion: version,
+      deadline,
+      signal: input.signal,
+      runId: step.runId,
+      step: step.index,
+      body: bodyOf(input, step),
+    });
+    return responseOf(input, result, call, credential.value);
+  } catch (error) {
+    if (input.signal.aborted) {
+      await cancelUnlessWanted(deps, runtime, step.runId, call);
+      throw input.signal.reason;
+    }
+    const failure = await recordFailure({ ...deps, runtime }, step, call, error, input.signal);
+    if (failure instanceof ModelFailure && failure.reason === 'model_credential_refused') {
+      return undefined;
+    }
+    throw failure;
+  }
+}
+
+/** @throws {AccountBusy} {AccountBlocked} */
+async function issue(
+  { database, modelProviders }: AccountCallerDeps,
+  { connection, runId, index }: AccountStep,
+  {
+    runtime,
+    provider,
+    deadline,
+    version,
+  }: Pick<Target, 'runtime' | 'provider' | 'deadline'> & { readonly version: number },
+): Promise<IssuedCall> {
+  const order = {
+    connection,
+    runId,
+    step: index,
+    credentialVersion: version,
+    concurrency: provider.file.concurrency,
+    deadline,
+  };
+  let issued = await issueCall(database, modelProviders, order);
+  if (issued.kind === 'unleased') {
+    await leaseOrFail(runtime);
+    issued = await issueCall(database, modelProviders, order);
+  }
+  switch (issued.kind) {
+    case 'issued':
+      return issued.call;
+    case 'unusable':
+      throw new AccountBlocked('blocked_connection');
+    case 'limited': {
+      const { reason, detail } = usedUp(issued.until, index === 0);
+      throw new AccountBlocked(reason, detail);
+    }
+    default:
+      throw new AccountBusy();
+  }
+}
+
+/** @throws {ModelFailure} when nobody answers */
+async function leaseOrFail(runtime: ModelRuntime): Promise<void> {
+  try {
+    await runtime.lease();
+  } catch (error) {
+    throw error instanceof RuntimeUnreachable ? fromUnreachable(error) : error;
+  }
+}
+
+function bodyOf(input: ModelCall, { tools }: AccountStep): RunBody {
+  const { modelId, instructions, messages, maxOutputTokens } = input;
+  return {
+    modelId,
+    instructions,
+    messages: messages.map((message) => ({ ...message })),
+    tools: tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description: description ?? '',
+      inputSchema: { ...inputSchema },
+    })),
+    maxOutputTokens: maxOutputTokens ?? null,
+  };
+}

@@ -1,0 +1,46 @@
+import type { ModelMessage } from 'ai';
+import type { IssuedCall } from '#core/model-connections/index.ts';
+import { storable } from '#lib/database/index.ts';
+import type { RunResult } from '#lib/envelope/index.ts';
+import type { ModelCall, ModelResponse } from '../model-call.ts';
+import { usageOf } from '../model-usage.ts';
+import { asStored } from '../stored-response.ts';
+
+/**
+ * Reads the neutral response of a session as one of the gateway's is read.
+ * @param secret of the call, which a provider that repeats what it was sent would put on record
+ */
+export function responseOf(
+  input: ModelCall,
+  result: RunResult,
+  call: IssuedCall,
+  secret: string,
+): ModelResponse {
+  const { text, messages, toolCalls, finishReason, usage } = without(secret, result);
+  return {
+    text: storable(text),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the session's model library made them, and the next step's checks them
+    messages: asStored(messages) as unknown as readonly ModelMessage[],
+    toolCalls: toolCalls.map(({ callId, name, input: args, invalid }) => ({
+      callId,
+      name,
+      input: asStored(args),
+      invalid,
+    })),
+    finishReason,
+    usage: usageOf(input, {
+      stated: usage,
+      texts: [text],
+      calls: toolCalls.map(({ name, input: args }) => ({ name, args })),
+    }),
+    call,
+  };
+}
+
+function without(secret: string, result: RunResult): RunResult {
+  const text = JSON.stringify(result);
+  const escaped = JSON.stringify(secret).slice(1, -1);
+  if (!text.includes(escaped)) return result;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a text within texts is replaced by another
+  return JSON.parse(text.replaceAll(escaped, '[redacted]')) as RunResult;
+}

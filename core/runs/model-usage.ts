@@ -1,0 +1,42 @@
+import type { ModelMessage, ToolSet } from 'ai';
+import { estimatedTokens, tokenCount, type Usage } from '#core/usage/index.ts';
+
+/** What is sent with a call. */
+interface Input {
+  readonly instructions: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: ToolSet;
+}
+
+/** Counts the input of a call: everything that is sent with it. */
+export function countInput({ instructions, messages, tools }: Input): number {
+  const count = Object.keys(tools).length;
+  return estimatedTokens(
+    instructions,
+    JSON.stringify(messages),
+    count === 0 ? '' : JSON.stringify(tools),
+  );
+}
+
+/** What a provider states of the tokens of a call, and what it wrote. */
+export interface StatedUsage {
+  readonly stated: Readonly<Record<keyof Omit<Usage, 'estimated'>, number | undefined>>;
+  readonly texts: readonly string[];
+  readonly calls: readonly { readonly name: string; readonly args: unknown }[];
+}
+
+/** Returns the usage as stated. No call is without input and no text without output: a count of none is none stated. */
+export function usageOf(call: Input, { stated, texts, calls }: StatedUsage): Usage {
+  const input = tokenCount(stated.inputTokens);
+  const output = tokenCount(stated.outputTokens);
+  const inputTokens = input || countInput(call);
+  const written = calls.map(({ name, args }) => name + JSON.stringify(args));
+  const outputTokens = output || estimatedTokens(...texts, ...written);
+  return {
+    inputTokens,
+    cachedInputTokens: tokenCount(stated.cachedInputTokens),
+    outputTokens,
+    reasoningTokens: tokenCount(stated.reasoningTokens),
+    estimated: inputTokens !== input || outputTokens !== output,
+  };
+}

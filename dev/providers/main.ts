@@ -1,0 +1,18 @@
+/** The fixture model providers as a process of their own, with the authorization server that people sign in at. */
+import { startSignInProviders } from './sign-in.ts';
+
+const redirectUri = process.env['MODEL_REDIRECT_URI'];
+const fixture = await startSignInProviders({
+  ports: {
+    providers: Number(process.env['MODEL_PROVIDERS_PORT'] ?? 4012),
+    authorizationServer: Number(process.env['MODEL_SIGN_IN_PORT'] ?? 4013),
+  },
+  redirectUris: redirectUri === undefined ? [] : [redirectUri],
+  log: console.log,
+});
+console.log(`Fixture model providers: ${Object.values(fixture.providers.baseUrls).join(', ')}`);
+console.log(`They sign people in at ${fixture.authorizationServer.issuer}`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void fixture.stop().then(() => process.exit(0)));
+}

@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { AuthorizationServer } from '#dev/authorization-server/server.ts';
+import type { FixtureProviders } from '#dev/providers/server.ts';
+import { FIXTURE_CLIENTS, startSignInProviders } from '#dev/providers/sign-in.ts';
+import { execute, row, sql } from '#lib/database/index.ts';
+import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { startService, type Service, type ServiceOptions } from '#test/support/service.ts';
+
+export const UI_ORIGIN = 'http://localhost:5998';
+export const CALLBACK = '/v1/model-connections/provider-b/oauth/callback';
+const PASTED = 'http://localhost:1455/auth/callback';
+const BASE = '/v1/model-connections';
+
+export interface ModelFixture {
+  readonly service: Service;
+  readonly rig: Rig;
+  readonly providers: FixtureProviders;
+  readonly authorizationServer: AuthorizationServer;
+  /** The runtime, a process of its own. */
+  readonly runtime: Awaited<ReturnType<Rig['spawn']>>;
+  /** Configuration of another API process over the same. */
+  env(overrides?: Record<string, string>): Record<string, string>;
+  close(): Promise<void>;
+}
+
+/** The service, three fixture providers that people sign in at, and a real runtime process that tries credentials. */
+export async function startModelFixture(
+  options: Pick<RigOptions, 'auth' | 'api'> & {
+    readonly env?: Record<string, string>;
+    readonly worker?: ServiceOptions['worker'];
+  } = {},
+): Promise<ModelFixture> {
+  const { providers, authorizationServer, ...signIn } = await startSignInProviders({
+    ports: { providers: 0, authorizationServer: 0 },
+    redirectUris: [`${UI_ORIGIN}${CALLBACK}`, PASTED],
+    log: () => undefined,
+  });
+  const rig = await createRig({
+    providers,
+    issuer: authorizationServer.issuer,
+    ...(options.auth === undefined ? {} : { auth: options.auth }),
+    ...(options.api === undefined ? {} : { api: options.api }),
+  });
+  const runtime = await rig.spawn({ LOG_LEVEL: 'trace' });
+  const ca = path.join(rig.folder, 'ca.pem');
+  writeFileSync(ca, rig.ca);
+  const env = (overrides: Record<string, string> = {}) => ({
+    UI_ORIGIN,
+    TRUSTED_PROXY_HOPS: '1',
+    ...pick(rig.env, (name) => name.startsWith('MODEL_PROVIDER_')),
+    MODEL_RUNTIME_SECRET: rig.secret,
+    MODEL_RUNTIME_URL: `https://127.0.0.1:${runtime.port}`,
+    MODEL_RUNTIME_CA_FILE: ca,
+    MODEL_PROVIDER_A_CLIENT_ID: FIXTURE_CLIENTS.a,
+    MODEL_PROVIDER_B_CLIENT_ID: FIXTURE_CLIENTS.b,
+    ...options.env,
+    ...overrides,
+  });
+  const service = await startService({ env: env(), worker: options.worker ?? false });
+  return {
+    service,
+    rig,
+    providers,
+    authorizationServer,
+    runtime,
+    env,
+    async close() {
+      await service.close();
+      await rig.close();
+      await signIn.stop();
+    },
+  };
+}
+
+export interface OwnSession {
+  readonly person: Person;
+  /** With the project selected. */
+  readonly session: ApiClient;
+}
+
+export async function newOwner({ service }: Pick<ModelFixture, 'service'>): Promise<OwnSession> {
+  const person = await signUp(service);
+  return { person, session: person.session.with({ 'X-Project-Id': person.projectId }) };
+}
+
+/** Another person in the same organization. */
+export async function newColleague(
+  { service }: Pick<ModelFixture, 'service'>,
+  of: Person,
+): Promise<OwnSession> {
+  const person = await signUp(service);
+  await execute(
+    service.deps.database,
+    sql`insert into memberships (organization_id, user_id, role) values (${of.organizationId}, ${person.userId}, 'member')`,
+  );
+  return { person, session: person.session.with({ 'X-Project-Id': of.projectId }) };
+}
+
+export function startDevice(session: ApiClient, body: object = {}) {
+  return session.post(`${BASE}/provider-a/device/start`, body);
+}
+
+export function pollDevice(session: ApiClient, attemptId: string) {
+  return session.get(`${BASE}/provider-a/device/${attemptId}`);
+}
+
+/** Lets the interval of an attempt pass. */
+export async function makeDue({ service }: Pick<ModelFixture, 'service'>, attemptId: string) {
+  await execute(
+    service.deps.database,
+    sql`update model_sign_ins set next_poll_at = now() where id = ${attemptId}`,
+  );
+}
+
+/** Moves the end of an attempt into the past. */
+export async function runOut({ service }: Pick<ModelFixture, 'service'>, attemptId: string) {
+  await execute(
+    service.deps.database,
+    sql`update model_sign_ins set expires_at = now() - interval '1 second' where id = ${attemptId}`,
+  );
+}
+
+/** Polls an attempt whose interval has passed. */
+export async function pollDue(fixture: ModelFixture, session: ApiClient, attemptId: string) {
+  await makeDue(fixture, attemptId);
+  return pollDevice(session, attemptId);
+}
+
+/** Connects an account by device code, from start to end. */
+export async function connectByDevice(
+  fixture: ModelFixture,
+  session: ApiClient,
+  { account = `person-${randomUUID()}`, body = {} }: { account?: string; body?: object } = {},
+) {
+  const { control } = fixture.authorizationServer;
+  const started = await startDevice(session, body);
+  if (started.status !== 201) throw new Error(JSON.stringify(started.body));
+  control.account = account;
+  await control.answerDevice(started.data.userCode, 'approve');
+  const polled = await pollDue(fixture, session, started.data.attemptId);
+  if (polled.data.state !== 'succeeded') throw new Error(JSON.stringify(polled.body));
+  return connectionOf(session, polled.data.connectionId);
+}
+
+export function startOAuth(session: ApiClient, body: object = {}) {
+  return session.post(`${BASE}/provider-b/oauth/start`, body);
+}
+
+export function comeBack(session: ApiClient, query: string) {
+  return session.get(`${CALLBACK}${query}`);
+}
+
+/** Connects an account by signing in; the response of the callback. */
+export async function connectByOAuth(
+  fixture: ModelFixture,
+  session: ApiClient,
+  { account = `person-${randomUUID()}`, body = {} }: { account?: string; body?: object } = {},
+) {
+  const started = await startOAuth(session, body);
+  if (started.status !== 200) throw new Error(JSON.stringify(started.body));
+  fixture.authorizationServer.control.account = account;
+  const address = await visitModelPage(started.data.authorizationUrl);
+  return comeBack(session, new URL(address).search);
+}
+
+export function connectWithKey(session: ApiClient, apiKey: string, body: object = {}) {
+  return session.post(`${BASE}/provider-c/api-key`, { apiKey, ...body });
+}
+
+/** A key that the fixture provider takes. */
+export function goodKey({ providers }: ModelFixture): string {
+  const key = `sk-fixture-${randomUUID()}`;
+  providers.control.credentials.add(key);
+  return key;
+}
+
+export async function connectionOf(session: ApiClient, id: string) {
+  const { data } = await session.get(BASE);
+  return data.find((each: { id: string }) => each.id === id);
+}
+
+export function revoke(session: ApiClient, id: string) {
+  return session.post(`${BASE}/${id}/revoke`);
+}
+
+/** What the row of a connection has, beyond what anybody is shown. */
+export async function storedRow({ service }: ModelFixture, id: string) {
+  const found = await row<Record<string, unknown>>(
+    service.deps.database,
+    sql`select * from model_connections where id = ${id}`,
+  );
+  return found!;
+}
+
+/** What a browser does with an authorization URL: the address at which it ends. */
+export async function visitModelPage(authorizationUrl: string): Promise<string> {
+  const jar = new Map<string, string>();
+  let url = new URL(authorizationUrl);
+  for (let hop = 0; hop < 10; hop++) {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') },
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (name !== undefined && value !== undefined) jar.set(name, value);
+    }
+    const location = response.headers.get('location');
+    if (location === null)
+      throw new Error(`${url.pathname} answered ${response.status}: ${await response.text()}`);
+    url = new URL(location, url);
+    if (url.href.startsWith(UI_ORIGIN) || url.href.startsWith(PASTED)) return url.href;
+  }
+  throw new Error('too many redirects');
+}
+
+function pick(from: Record<string, string>, wanted: (name: string) => boolean) {
+  return Object.fromEntries(Object.entries(from).filter(([name]) => wanted(name)));
+}

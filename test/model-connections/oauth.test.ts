@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { execute, rows, sql } from '#lib/database/index.ts';
+import { signInAgain } from '#test/support/people.ts';
+import {
+  CALLBACK,
+  comeBack,
+  connectByDevice,
+  connectByOAuth,
+  newOwner,
+  startModelFixture,
+  startOAuth,
+  storedRow,
+  UI_ORIGIN,
+  visitModelPage,
+  type ModelFixture,
+  type OwnSession,
+} from './fixture.ts';
+
+let fixture: ModelFixture;
+let ada: OwnSession;
+
+beforeAll(async () => {
+  fixture = await startModelFixture();
+}, 60_000);
+beforeEach(async () => {
+  ada = await newOwner(fixture);
+  const { control } = fixture.authorizationServer;
+  control.answer = 'approve';
+  control.tokenFaults.length = 0;
+  control.tokenRequests.length = 0;
+});
+afterAll(() => fixture.close());
+
+async function begin(session = ada.session) {
+  const { data } = await startOAuth(session);
+  return new URL(await visitModelPage(data.authorizationUrl)).search;
+}
+async function list({ session }: OwnSession = ada) {
+  return (await session.get('/v1/model-connections')).data;
+}
+
+test('the authorization request has PKCE, a nonce, a long state and our return address', async () => {
+  const { data } = await startOAuth(ada.session);
+  const query = Object.fromEntries(new URL(data.authorizationUrl).searchParams);
+  expect(data).toMatchObject({ redirectUri: `${UI_ORIGIN}${CALLBACK}`, redirect: 'callback' });
+  expect(query).toMatchObject({
+    response_type: 'code',
+    client_id: 'fixture-sign-in-client',
+    code_challenge_method: 'S256',
+    redirect_uri: data.redirectUri,
+    scope: 'openid email offline_access',
+  });
+  for (const name of ['state', 'nonce', 'code_challenge']) {
+    expect(query[name]).toMatch(/^[\w-]{43}$/);
+  }
+  const stored = await rows<{ text: string }>(
+    fixture.service.deps.database,
+    sql`select s::text as text from model_sign_ins s`,
+  );
+  const text = stored.map((each) => each.text).join();
+  for (const name of ['state', 'nonce'] as const) expect(text).not.toContain(query[name]);
+  const minutes = (Date.parse(data.expiresAt) - Date.now()) / 60_000;
+  expect(minutes).toBeGreaterThan(9);
+  expect(minutes).toBeLessThan(11);
+});
+
+test('a state works once, also when it comes back many times at the same time', async () => {
+  const query = await begin();
+  const answers = await Promise.all(Array.from({ length: 5 }, () => comeBack(ada.session, query)));
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+    200, 409, 409, 409, 409,
+  ]);
+  expect((await comeBack(ada.session, query)).body.error.code).toBe('attempt_expired');
+  expect(await list()).toHaveLength(1);
+});
+
+test('another session cannot use a state, not even of the same person, and does not use it up', async () => {
+  const query = await begin();
+  const stranger = await newOwner(fixture);
+  const elsewhere = await signInAgain(fixture.service, ada.person);
+  for (const session of [stranger.session, elsewhere]) {
+    const refused = await comeBack(session, query);
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'attempt_expired']);
+  }
+  expect((await comeBack(ada.session, query)).status).toBe(200);
+  expect(await list(stranger)).toEqual([]);
+});
+
+test('a person with many projects comes back without naming one: the sign-in has it', async () => {
+  const { organizationId } = ada.person;
+  const { data: second } = await ada.session.post('/v1/projects', {
+    organizationId,
+    name: 'Second',
+  });
+  const session = ada.session.with({ 'X-Project-Id': second.id });
+  const query = await begin(session);
+  const { data } = await ada.person.session.get(`${CALLBACK}${query}`);
+  expect(data.status).toBe('ready');
+  expect(await list()).toEqual([]);
+  expect((await session.get('/v1/model-connections')).data).toHaveLength(1);
+});
+
+test('a state is over after ten minutes, and when its person has left the project', async () => {
+  const { database } = fixture.service.deps;
+  const late = await begin();
+  await execute(database, sql`update model_sign_ins set expires_at = now() - interval '1 second'`);
+  expect((await comeBack(ada.session, late)).status).toBe(409);
+  const gone = await begin();
+  await execute(database, sql`delete from memberships where user_id = ${ada.person.userId}`);
+  expect((await comeBack(ada.session, gone)).status).toBe(409);
+  expect(fixture.authorizationServer.control.tokenRequests).toEqual([]);
+});
+
+test.for([
+  ['denied by the person', '&error=access_denied&error_description=evil', 403, 'forbidden'],
+  ['an error of the provider', '&error=server_error', 502, 'provider_error'],
+  ['no code at all', '', 502, 'provider_error'],
+  [
+    'the response of another server',
+    '&code=x&iss=https%3A%2F%2Fevil.example',
+    502,
+    'provider_error',
+  ],
+] as const)('%s ends the sign-in in our own words', async ([, query, status, code]) => {
+  const { data } = await startOAuth(ada.session);
+  const url = new URL(data.authorizationUrl);
+  const iss = query.includes('iss=')
+    ? ''
+    : `&iss=${encodeURIComponent(fixture.authorizationServer.issuer)}`;
+  const state = url.searchParams.get('state')!;
+  const answer = await comeBack(ada.session, `?state=${state}${query}${iss}`);
+  expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+  expect(answer.body.error.message).not.toContain('evil');
+  expect((await comeBack(ada.session, `?state=${state}${query}`)).status).toBe(409);
+  expect(fixture.authorizationServer.control.tokenRequests).toEqual([]);
+});
+
+test('a response without iss is refused of a server that always sends it', async () => {
+  const query = new URLSearchParams(await begin());
+  query.delete('iss');
+  const answer = await comeBack(ada.session, `?${query.toString()}`);
+  expect([answer.status, answer.body.error.code]).toEqual([502, 'provider_error']);
+});
+
+test.for(['', '?state=', '?state=x', '?code=y', `?state=${'x'.repeat(201)}`, '?address=nonsense'])(
+  'nonsense in the return (%s) is refused',
+  async (query) => {
+    expect([400, 409]).toContain((await comeBack(ada.session, query)).status);
+  },
+);
+
+test('nothing is stored when the account cannot be checked, and its tokens are handed back', async () => {
+  const { control } = fixture.authorizationServer;
+  control.revocationRequests.length = 0;
+  fixture.providers.control.answer('/key', 500, {});
+  const answer = await comeBack(ada.session, await begin());
+  expect([answer.status, answer.body.error.code]).toEqual([502, 'provider_error']);
+  expect(await list()).toEqual([]);
+  await expect
+    .poll(() => control.revocationRequests, { timeout: 10_000 })
+    .toEqual(['refresh_token']);
+});
+
+test('an ID token that is altered, unsigned or for another sign-in proves nothing', async () => {
+  const { control } = fixture.authorizationServer;
+  const [header, claims] = [
+    { alg: 'none' },
+    {
+      iss: fixture.authorizationServer.issuer,
+      sub: 'eve',
+      aud: 'fixture-sign-in-client',
+      iat: 1,
+      exp: 9_999_999_999,
+    },
+  ].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+  for (const idToken of [`${header}.${claims}.`, `${header}.${claims}.AAAA`, 'nonsense']) {
+    const query = await begin();
+    const body = { access_token: 'stolen-token', token_type: 'Bearer', id_token: idToken };
+    control.tokenFaults.push({ status: 200, body: JSON.stringify(body) });
+    const answer = await comeBack(ada.session, query);
+    expect([answer.status, answer.body.error.code]).toEqual([502, 'provider_error']);
+  }
+  expect(await list()).toEqual([]);
+});
+
+test('the same account again is the same connection; another account is another', async () => {
+  const first = await connectByOAuth(fixture, ada.session, { account: 'same' });
+  const again = await connectByOAuth(fixture, ada.session, { account: 'same' });
+  const other = await connectByOAuth(fixture, ada.session, { account: 'other' });
+  expect(again.data.id).toBe(first.data.id);
+  expect(other.data.id).not.toBe(first.data.id);
+  expect((await storedRow(fixture, first.data.id))['credential_version']).toBe(2);
+  // Somebody else's connection to it is their own.
+  const bob = await newOwner(fixture);
+  const bobs = await connectByOAuth(fixture, bob.session, { account: 'same' });
+  expect(bobs.data.id).not.toBe(first.data.id);
+});
+
+test('signing in again keeps the id, and only the same account is taken', async () => {
+  const { data } = await connectByOAuth(fixture, ada.session, { account: 'mine' });
+  await execute(
+    fixture.service.deps.database,
+    sql`update model_connections set state = 'needs_reauthorization', public_error = 'authorization_revoked' where id = ${data.id}`,
+  );
+  const body = { connectionId: data.id };
+  const wrong = await connectByOAuth(fixture, ada.session, { account: 'not-mine', body });
+  expect([wrong.status, wrong.body.error.code]).toEqual([409, 'account_mismatch']);
+  expect((await list())[0]).toMatchObject({ id: data.id, status: 'needs_reauthorization' });
+  const right = await connectByOAuth(fixture, ada.session, { account: 'mine', body });
+  expect(right.data).toMatchObject({ id: data.id, status: 'ready', error: null });
+});
+
+test('a connection of somebody else, of another project or provider is not signed in to again', async () => {
+  const device = await connectByDevice(fixture, ada.session);
+  const otherKind = await startOAuth(ada.session, { connectionId: device.id });
+  expect([otherKind.status, otherKind.body.error.code]).toEqual([400, 'invalid_request']);
+  const bob = await newOwner(fixture);
+  const foreign = await startOAuth(bob.session, { connectionId: device.id });
+  expect([foreign.status, foreign.body.error.code]).toEqual([404, 'connection_not_found']);
+});

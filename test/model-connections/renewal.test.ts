@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createModelCredentials, type ModelCredentials } from '#core/model-connections/index.ts';
+import { execute, sql } from '#lib/database/index.ts';
+import {
+  connectByDevice,
+  connectByOAuth,
+  connectionOf,
+  connectWithKey,
+  goodKey,
+  newOwner,
+  startModelFixture,
+  storedRow,
+  type ModelFixture,
+  type OwnSession,
+} from './fixture.ts';
+
+let fixture: ModelFixture;
+let ada: OwnSession;
+let id: string;
+
+beforeAll(async () => {
+  fixture = await startModelFixture();
+}, 60_000);
+beforeEach(async () => {
+  ada = await newOwner(fixture);
+  id = (await connectByDevice(fixture, ada.session)).id;
+  const { control } = fixture.authorizationServer;
+  control.tokenFaults.length = 0;
+  control.tokenRequests.length = 0;
+  control.tokenDelayMs = 0;
+});
+afterAll(() => fixture.close());
+
+const signal = new AbortController().signal;
+function ref() {
+  return { id, projectId: ada.person.projectId };
+}
+/** As another process has them: nothing in memory is shared. */
+function another(): ModelCredentials {
+  return createModelCredentials(fixture.service.deps);
+}
+function forCall(credentials = another(), seconds = 60) {
+  return credentials.forCall(ref(), { deadline: Date.now() + seconds * 1_000, signal });
+}
+async function expireIn(seconds: number) {
+  await execute(
+    fixture.service.deps.database,
+    sql`update model_connections set credential_expires_at = now() + make_interval(secs => ${seconds}) where id = ${id}`,
+  );
+}
+function fault(status: number, body: string) {
+  fixture.authorizationServer.control.tokenFaults.push({ status, body });
+}
+
+test('a token that outlasts the call by a minute is used as it is', async () => {
+  await expireIn(200);
+  const used = await forCall(another(), 60);
+  expect(used.version).toBe(1);
+  expect(fixture.authorizationServer.control.tokenRequests).toEqual([]);
+  // A longer call needs a newer one.
+  expect((await forCall(another(), 600)).version).toBe(2);
+});
+
+test('twenty workers at the expiry of a rotating token make one renewal', async () => {
+  await expireIn(10);
+  const { control } = fixture.authorizationServer;
+  control.tokenDelayMs = 300;
+  const given = await Promise.all(Array.from({ length: 20 }, () => forCall()));
+  expect(control.tokenRequests).toEqual(['refresh_token']);
+  expect(new Set(given.map(({ credential }) => credential.value)).size).toBe(1);
+  expect(given.every(({ version }) => version === 2)).toBe(true);
+  expect(await fixture.authorizationServer.accessToken(given[0]!.credential.value)).toBeDefined();
+  // The rotated refresh token was stored: it renews again.
+  await expireIn(10);
+  expect((await forCall()).version).toBe(3);
+});
+
+test('a refused renewal is needs_reauthorization, once, and nobody asks again', async () => {
+  const { control } = fixture.authorizationServer;
+  await expireIn(-5);
+  await control.revokeAll();
+  const failures = await Promise.allSettled(Array.from({ length: 5 }, () => forCall()));
+  for (const each of failures) {
+    expect(each).toMatchObject({ status: 'rejected', reason: { code: 'connection_not_ready' } });
+  }
+  expect(control.tokenRequests).toHaveLength(1);
+  expect(await connectionOf(ada.session, id)).toMatchObject({
+    status: 'needs_reauthorization',
+    error: { code: 'authorization_expired' },
+  });
+  await expect(forCall()).rejects.toMatchObject({ code: 'connection_not_ready' });
+  expect(control.tokenRequests).toHaveLength(1);
+});
+
+test.for([
+  [500, '{}'],
+  [502, '<html>'],
+  [200, 'cut of'],
+] as const)(
+  'a renewal whose outcome is unknown (%i %s) is never sent again: a later refusal ends it, once',
+  async ([status, body]) => {
+    const { control } = fixture.authorizationServer;
+    await expireIn(10);
+    fault(status, body);
+    const used = await forCall();
+    expect(used.version).toBe(1);
+    expect((await forCall()).version).toBe(1);
+    expect(control.tokenRequests).toHaveLength(1);
+    expect((await connectionOf(ada.session, id)).status).toBe('ready');
+    expect(await another().refused(ref(), 1, signal)).toBeUndefined();
+    expect(control.tokenRequests).toHaveLength(1);
+    expect(await connectionOf(ada.session, id)).toMatchObject({
+      status: 'needs_reauthorization',
+      error: { code: 'authorization_revoked' },
+    });
+    expect(await another().refused(ref(), 1, signal)).toBeUndefined();
+  },
+);
+
+test('a renewal whose outcome is unknown is not sent again by those who waited for it', async () => {
+  const { control } = fixture.authorizationServer;
+  await expireIn(10);
+  control.tokenDelayMs = 500;
+  fault(500, '{}');
+  const given = await Promise.all(Array.from({ length: 8 }, () => forCall()));
+  expect(given.map(({ version }) => version)).toEqual(Array.from({ length: 8 }, () => 1));
+  expect(control.tokenRequests).toEqual(['faulty']);
+});
+
+test('a process that dies between sending and storing leaves a token that nobody sends again', async () => {
+  await expireIn(10);
+  // What its lease leaves in the row.
+  await execute(
+    fixture.service.deps.database,
+    sql`
+      update model_connections set renewal_lease = 'dead', renewal_sent_version = credential_version,
+        renewal_leased_until = now() - interval '1 second'
+      where id = ${id}
+    `,
+  );
+  expect((await forCall()).version).toBe(1);
+  expect(fixture.authorizationServer.control.tokenRequests).toEqual([]);
+});
+
+test('a provider that says it is overloaded has not renewed, and is asked again', async () => {
+  await expireIn(10);
+  fault(503, '{"error": "temporarily_unavailable"}');
+  expect((await forCall()).version).toBe(1);
+  expect((await forCall()).version).toBe(2);
+  await expireIn(-5);
+  fault(503, '');
+  await expect(forCall()).rejects.toMatchObject({ code: 'provider_error' });
+  expect((await forCall()).version).toBe(3);
+});
+
+test('a credential that the provider refuses is renewed once by force; the next refusal of the old one is answered by the new', async () => {
+  const { control } = fixture.authorizationServer;
+  const renewed = await another().refused(ref(), 1, signal);
+  expect(renewed?.version).toBe(2);
+  expect((await another().refused(ref(), 1, signal))?.version).toBe(2);
+  expect(control.tokenRequests).toEqual(['refresh_token']);
+});
+
+test('a key that is refused needs a person', async () => {
+  id = (await connectWithKey(ada.session, goodKey(fixture))).data.id;
+  expect((await forCall()).credential.account).toBeNull();
+  expect(await another().refused(ref(), 1, signal)).toBeUndefined();
+  expect(await connectionOf(ada.session, id)).toMatchObject({
+    status: 'needs_reauthorization',
+    error: { code: 'credential_rejected' },
+  });
+});
+
+test('an account revoked while it is renewed gets no new credential', async () => {
+  const { control } = fixture.authorizationServer;
+  await expireIn(10);
+  control.tokenDelayMs = 500;
+  const renewing = forCall();
+  await expect
+    .poll(async () => (await storedRow(fixture, id))['renewal_lease'], { timeout: 5_000 })
+    .not.toBeNull();
+  await ada.session.post(`/v1/model-connections/${id}/revoke`);
+  await expect(renewing).rejects.toMatchObject({ code: 'connection_not_ready' });
+  expect((await storedRow(fixture, id))['credential']).toBeNull();
+});
+
+test('no other project gets a credential', async () => {
+  const bob = await newOwner(fixture);
+  const foreign = { id, projectId: bob.person.projectId };
+  await expect(another().forCall(foreign, { deadline: Date.now(), signal })).rejects.toMatchObject({
+    code: 'connection_not_found',
+  });
+});
+
+test('a renewal that nobody waits for any more still stores its tokens', async () => {
+  const controller = new AbortController();
+  const { control } = fixture.authorizationServer;
+  id = (await connectByOAuth(fixture, ada.session)).data.id;
+  control.tokenRequests.length = 0;
+  await expireIn(10);
+  control.tokenDelayMs = 300;
+  const waiting = another().forCall(ref(), { deadline: Date.now(), signal: controller.signal });
+  await expect
+    .poll(async () => (await storedRow(fixture, id))['renewal_lease'], { timeout: 5_000 })
+    .not.toBeNull();
+  controller.abort(new Error('gone'));
+  await expect(waiting).rejects.toThrow('gone');
+  await expect
+    .poll(async () => (await storedRow(fixture, id))['credential_version'], { timeout: 5_000 })
+    .toBe(2);
+});

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  revokeAccountsOfMember,
+  revokeAccountsOfProject,
+  sweepModelConnections,
+} from '#core/model-connections/index.ts';
+import { execute, row, sql, transaction } from '#lib/database/index.ts';
+import { proves } from '#test/support/proves.ts';
+import { createRoutine } from '#test/support/routines.ts';
+import {
+  connectByDevice,
+  connectByOAuth,
+  connectionOf,
+  connectWithKey,
+  goodKey,
+  newColleague,
+  newOwner,
+  revoke,
+  startModelFixture,
+  storedRow,
+  type ModelFixture,
+  type OwnSession,
+} from './fixture.ts';
+
+let fixture: ModelFixture;
+let ada: OwnSession;
+
+beforeAll(async () => {
+  fixture = await startModelFixture();
+}, 60_000);
+beforeEach(async () => {
+  ada = await newOwner(fixture);
+  const { control } = fixture.authorizationServer;
+  control.revocationRequests.length = 0;
+  control.revocationFaults.length = 0;
+});
+afterAll(() => fixture.close());
+
+/** Puts a routine on an account, active, as it would be after its proof run. */
+async function activeRoutineOn({ person }: OwnSession, connectionId: string, provider: string) {
+  const id = await createRoutine(await person.key());
+  await execute(
+    fixture.service.deps.database,
+    sql`
+      update routines set model_provider = ${provider}, model_connection_id = ${connectionId},
+        model_id = 'fixture/account-small', state = 'active', next_run_at = now() + interval '1 day'
+      where id = ${id}
+    `,
+  );
+  return id;
+}
+
+function outbox(connectionId: string) {
+  return row<{ attempts: number }>(
+    fixture.service.deps.database,
+    sql`select attempts from model_revocations where connection_id = ${connectionId}`,
+  );
+}
+
+test(
+  'revoking ends the use of an account at once, tells the provider, and keeps the record',
+  proves('POST /v1/model-connections/:connectionId/revoke'),
+  async () => {
+    const { control } = fixture.authorizationServer;
+    const account = await connectByDevice(fixture, ada.session, { account: 'leaving' });
+    const routineId = await activeRoutineOn(ada, account.id, 'provider-a');
+    const elsewhere = await activeRoutineOn(ada, 'mcn_other', 'provider-a');
+    const revoked = await revoke(ada.session, account.id);
+    expect(revoked.status).toBe(200);
+    expect(revoked.data).toMatchObject({
+      id: account.id,
+      provider: 'provider-a',
+      accountLabel: 'l…@fixture.example',
+      status: 'revoked',
+      error: null,
+      createdAt: account.createdAt,
+      validatedAt: account.validatedAt,
+      revocation: {
+        revokedBy: ada.person.userId,
+        reason: 'owner',
+        pausedRoutineCount: 1,
+        revokedAt: expect.any(String),
+      },
+    });
+    await expect
+      .poll(
+        async () => (await connectionOf(ada.session, account.id)).revocation.providerRevocation,
+        {
+          timeout: 10_000,
+        },
+      )
+      .toBe('revoked');
+    expect(control.revocationRequests).toEqual(['refresh_token']);
+    expect(await outbox(account.id)).toBeUndefined();
+    expect((await storedRow(fixture, account.id))['credential']).toBeNull();
+    const key = await ada.person.key();
+    expect((await key.get(`/v1/routines/${routineId}`)).data).toMatchObject({
+      state: 'paused',
+      stateReason: 'its model account was revoked by its owner',
+      nextRunAt: null,
+    });
+    expect((await key.get(`/v1/routines/${elsewhere}`)).data.state).toBe('active');
+    const models = await ada.session.get(`/v1/model-connections/${account.id}/models`);
+    expect([models.status, models.body.error.code]).toEqual([409, 'connection_not_ready']);
+    const again = await revoke(ada.session, account.id);
+    expect(again.data.revocation.revokedAt).toBe(revoked.data.revocation.revokedAt);
+    expect(control.revocationRequests).toHaveLength(1);
+    // The same account connected anew is another connection.
+    const anew = await connectByDevice(fixture, ada.session, { account: 'leaving' });
+    expect(anew.id).not.toBe(account.id);
+  },
+);
+
+test('an API key has nobody to be handed back to', async () => {
+  const { data } = await connectWithKey(ada.session, goodKey(fixture));
+  const revoked = await revoke(ada.session, data.id);
+  expect(revoked.data.revocation.providerRevocation).toBe('unsupported');
+  expect((await storedRow(fixture, data.id))['credential']).toBeNull();
+  expect(await outbox(data.id)).toBeUndefined();
+});
+
+test('a provider that fails is asked again later, for a day, and then the credential is erased anyway', async () => {
+  const { control } = fixture.authorizationServer;
+  const { deps } = fixture.service;
+  control.revocationFaults.push(500, 503);
+  const account = await connectByDevice(fixture, ada.session);
+  const revoked = await revoke(ada.session, account.id);
+  expect(revoked.data.revocation.providerRevocation).toBe('pending');
+  await expect.poll(() => control.revocationRequests, { timeout: 10_000 }).toEqual(['faulty']);
+  await expect.poll(async () => (await outbox(account.id))?.attempts).toBe(1);
+  // Not before its time.
+  await sweepModelConnections(deps);
+  expect(control.revocationRequests).toHaveLength(1);
+  const due = sql`update model_revocations set next_attempt_at = now() where connection_id = ${account.id}`;
+  await execute(deps.database, due);
+  await sweepModelConnections(deps);
+  expect(control.revocationRequests).toHaveLength(2);
+  await execute(deps.database, due);
+  await execute(
+    deps.database,
+    sql`update model_revocations set give_up_at = now() where connection_id = ${account.id}`,
+  );
+  await sweepModelConnections(deps);
+  expect(control.revocationRequests).toHaveLength(2);
+  expect(await outbox(account.id)).toBeUndefined();
+  const listed = await connectionOf(ada.session, account.id);
+  expect(listed.revocation.providerRevocation).toBe('failed');
+});
+
+test('only its owner revokes an account', async () => {
+  const { data } = await connectByOAuth(fixture, ada.session);
+  const colleague = await newColleague(fixture, ada.person);
+  const refused = await revoke(colleague.session, data.id);
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'owner_required']);
+  const stranger = await newOwner(fixture);
+  const foreign = await revoke(stranger.session, data.id);
+  expect([foreign.status, foreign.body.error.code]).toEqual([404, 'connection_not_found']);
+  // The colleague sees it, as everybody in the project does, and cannot replace it either.
+  const seen = await connectionOf(colleague.session, data.id);
+  expect(seen).toMatchObject({ status: 'ready', owner: { userId: ada.person.userId } });
+  const replaced = await colleague.session.post('/v1/model-connections/provider-b/oauth/start', {
+    connectionId: data.id,
+  });
+  expect([replaced.status, replaced.body.error.code]).toEqual([403, 'owner_required']);
+});
+
+test('the accounts of a member who is removed are revoked with the membership, or not at all', async () => {
+  const { deps } = fixture.service;
+  const colleague = await newColleague(fixture, ada.person);
+  const theirs = await connectByDevice(fixture, colleague.session);
+  const mine = await connectByDevice(fixture, ada.session);
+  const routineId = await activeRoutineOn(ada, theirs.id, 'provider-a');
+  const remove = (fails: boolean) =>
+    transaction(deps.database, async (tx) => {
+      const { organizationId } = ada.person;
+      const { userId } = colleague.person;
+      await execute(
+        tx,
+        sql`delete from memberships where organization_id = ${organizationId} and user_id = ${userId}`,
+      );
+      const ids = await revokeAccountsOfMember(deps, tx, {
+        organizationId,
+        userId,
+        by: ada.person.userId,
+      });
+      if (fails) throw new Error('rolled back');
+      return ids;
+    });
+  await expect(remove(true)).rejects.toThrow('rolled back');
+  expect((await connectionOf(ada.session, theirs.id)).status).toBe('ready');
+  expect(fixture.authorizationServer.control.revocationRequests).toEqual([]);
+
+  expect(await remove(false)).toEqual([theirs.id]);
+  expect(await connectionOf(ada.session, theirs.id)).toMatchObject({
+    status: 'revoked',
+    revocation: { reason: 'member_removed', revokedBy: ada.person.userId, pausedRoutineCount: 1 },
+  });
+  expect((await connectionOf(ada.session, mine.id)).status).toBe('ready');
+  const routine = await (await ada.person.key()).get(`/v1/routines/${routineId}`);
+  expect(routine.data).toMatchObject({
+    state: 'paused',
+    stateReason: 'the owner of its model account has left the organization',
+  });
+});
+
+test('the accounts of a project that is deleted are revoked with it, and those of no other', async () => {
+  const { deps } = fixture.service;
+  const mine = await connectByDevice(fixture, ada.session);
+  const bob = await newOwner(fixture);
+  const bobs = await connectByDevice(fixture, bob.session);
+  const { projectId, userId: by } = ada.person;
+  const revoked = await transaction(deps.database, (tx) =>
+    revokeAccountsOfProject(deps, tx, { projectId, by }),
+  );
+  expect(revoked).toEqual([mine.id]);
+  expect(await connectionOf(ada.session, mine.id)).toMatchObject({
+    status: 'revoked',
+    revocation: { reason: 'project_deleted' },
+  });
+  expect((await connectionOf(bob.session, bobs.id)).status).toBe('ready');
+});

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { admitRuns } from '#core/runs/admission/admit.ts';
+import { announceSlots } from '#core/runs/index.ts';
+import { execute, sql } from '#lib/database/index.ts';
+import { claimedRun } from '#test/support/claimed-run.ts';
+import { modelOn, startWorld, type World } from './world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+}, 120_000);
+afterAll(() => world?.close());
+
+/** Claimed runs that wait, none of which was admitted yet. */
+async function waitingOn(connectionId: string | undefined, count: number): Promise<string[]> {
+  const fields = connectionId === undefined ? {} : { model: modelOn('provider-c', connectionId) };
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    ids.push((await claimedRun(world.service, world.key, fields)).runId);
+  }
+  return ids;
+}
+
+async function admit(runsAtATimeOfAccounts: Record<string, number>, limit = 50) {
+  const { database, admission } = world.service.deps;
+  const rule = { ...admission.rule, runsAtATimeOfAccounts };
+  await announceSlots(database, { workerId: 'w', taskQueue: rule.taskQueue, slots: 100 });
+  return admitRuns(database, rule, limit).then((runs) => runs.map(({ id }) => id));
+}
+
+async function end(ids: readonly string[]): Promise<void> {
+  await execute(
+    world.service.deps.database,
+    sql`update runs set state = 'succeeded', finished_at = now() where id = any(${ids})`,
+  );
+}
+
+test('runs of one account are let in as its provider allows, and nobody waits behind them', async () => {
+  const [busy, other] = [await world.account('provider-c'), await world.account('provider-c')];
+  const onBusy = await waitingOn(busy, 5);
+  const onOther = await waitingOn(other, 2);
+  const onGateway = await waitingOn(undefined, 3);
+
+  const first = await admit({ 'provider-c': 2 });
+  expect(first.toSorted()).toEqual([...onBusy.slice(0, 2), ...onOther, ...onGateway].toSorted());
+  expect(await admit({ 'provider-c': 2 })).toEqual([]);
+  const waits = await world.key.get(`/v1/runs/${onBusy[2]}`);
+  expect(waits.data).toMatchObject({ state: 'queued', waitingFor: 'account' });
+
+  await end(onBusy.slice(0, 1));
+  expect(await admit({ 'provider-c': 2 })).toEqual(onBusy.slice(2, 3));
+  // Without a word of the provider's file an account has one at a time.
+  await end(onBusy.slice(1, 3));
+  expect(await admit({})).toEqual(onBusy.slice(3, 4));
+});
+
+test('few places go to others when the oldest runs are of an account that is full', async () => {
+  const { database } = world.service.deps;
+  await execute(database, sql`update runs set state = 'succeeded'`);
+  // Or the ticks that claim them would let them in.
+  await execute(database, sql`delete from worker_slots`);
+  const busy = await world.account('provider-c');
+  const onBusy = await waitingOn(busy, 4);
+  const onGateway = await waitingOn(undefined, 2);
+  expect(await admit({ 'provider-c': 1 }, 2)).toEqual(onBusy.slice(0, 1));
+  expect(await admit({ 'provider-c': 1 }, 2)).toEqual(onGateway);
+});

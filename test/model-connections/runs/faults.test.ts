@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { execute, row, sql } from '#lib/database/index.ts';
+import type { NodeProcess } from '#test/support/node-process.ts';
+import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
+import { startWorkers } from '#test/support/service.ts';
+import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
+import { modelOn, startWorld, type World } from './world.ts';
+
+let world: World;
+let runtime: NodeProcess;
+let workers: WorkerProcesses;
+
+beforeAll(async () => {
+  world = await startWorld();
+  workers = workerProcesses(world.service);
+  runtime = await world.rig.spawn(world.runtimeEnv);
+}, 120_000);
+afterAll(async () => {
+  await workers?.close();
+  await world?.close();
+});
+beforeEach(() => world.rig.providers.control.reset());
+
+function startWorker() {
+  return workers.start({ ...world.env, MODEL_PROVIDER_FAKE: 'true' });
+}
+
+/** Starts a run on an account of its own, and gives it when its call is out. */
+async function runWithCallOut(credential?: string) {
+  const { key } = world;
+  const connectionId = await world.account(
+    'provider-c',
+    credential === undefined ? {} : { credential },
+  );
+  const routineId = await createRoutine(key, { model: modelOn('provider-c', connectionId) });
+  const { data } = await key.post(`/v1/routines/${routineId}/run`);
+  await expect.poll(() => world.asked(), { timeout: 30_000 }).toBe(1);
+  const connection = { id: connectionId, projectId: world.ada.projectId };
+  return { runId: String(data.id), routineId, connection };
+}
+
+/** Has the run count as the proof of its routine. */
+function provenBy(runId: string) {
+  const proven = sql`update runs set state = 'succeeded' where id = ${runId}`;
+  return execute(world.service.deps.database, proven);
+}
+
+describe('in the middle of a call', () => {
+  test('a worker that is killed leaves the call to the next one, and the provider is asked once', async () => {
+    const first = await startWorker();
+    world.rig.providers.control.script({ kind: 'slow', pauseMs: 1_500 });
+    const { runId } = await runWithCallOut();
+    await first.end('SIGKILL');
+    await startWorker();
+    const ended = await runEnded(world.key, runId, 60_000);
+    expect(ended).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
+    expect(world.asked()).toBe(1);
+    expect(await world.calls(runId)).toEqual([
+      { requestId: `${runId}/0/0`, state: 'succeeded', failure: null },
+    ]);
+    await workers.stop();
+  }, 120_000);
+
+  test('a runtime that is killed makes its outcome unknown, and the run asks again under the next id', async () => {
+    await startWorker();
+    world.rig.providers.control.script({ kind: 'hang' });
+    const { runId } = await runWithCallOut();
+    await runtime.end('SIGKILL');
+    runtime = await world.rig.spawn(world.runtimeEnv);
+    const ended = await runEnded(world.key, runId, 60_000);
+    expect(ended).toMatchObject({ state: 'succeeded' });
+    expect(world.asked()).toBe(2);
+    expect(await world.calls(runId)).toEqual([
+      { requestId: `${runId}/0/0`, state: 'unknown_outcome', failure: 'unknown_outcome' },
+      { requestId: `${runId}/0/1`, state: 'succeeded', failure: null },
+    ]);
+    await workers.stop();
+  }, 120_000);
+});
+
+describe('with a worker', () => {
+  beforeAll(async () => {
+    const running = await startWorkers(world.service.config, world.service.deps);
+    return () => running.stop();
+  });
+
+  test('a run that is cancelled ends its call, and the provider hears of it', async () => {
+    world.rig.providers.control.script({ kind: 'hang' });
+    const { runId } = await runWithCallOut();
+    await world.key.post(`/v1/runs/${runId}/cancel`);
+    expect(await runEnded(world.key, runId)).toMatchObject({ state: 'cancelled' });
+    await expect
+      .poll(() => world.rig.providers.control.requests()[0]?.aborted, { timeout: 10_000 })
+      .toBe(true);
+    expect(await world.calls(runId)).toMatchObject([
+      { state: 'unknown_outcome', failure: 'run_ended' },
+    ]);
+  }, 60_000);
+
+  test('an account that is revoked ends its call, and the run with it', async () => {
+    world.rig.providers.control.script({ kind: 'hang' });
+    const { runId, connection } = await runWithCallOut();
+    const owner = world.ada.session.with({ 'X-Project-Id': world.ada.projectId });
+    const revoked = await owner.post(`/v1/model-connections/${connection.id}/revoke`);
+    expect(revoked.status).toBe(200);
+    const ended = await runEnded(world.key, runId);
+    expect(ended).toMatchObject({ state: 'failed', reason: 'blocked_connection' });
+    expect(world.rig.providers.control.requests()[0]?.aborted).toBe(true);
+    expect(await world.calls(runId)).toMatchObject([{ failure: 'revoked' }]);
+    const { data } = await world.key.get('/v1/models');
+    expect(JSON.stringify(data)).not.toContain(connection.id);
+  }, 60_000);
+
+  test('a result under a lease that was taken anew meanwhile is not recorded', async () => {
+    const { database } = world.service.deps;
+    world.rig.providers.control.script({ kind: 'slow', pauseMs: 300 });
+    const { runId } = await runWithCallOut();
+    // As if others had found the lease over; the runtime itself does not know of it.
+    await execute(database, sql`update runtime_lease set epoch = epoch + 1`);
+    const ended = await runEnded(world.key, runId, 60_000);
+    expect(ended).toMatchObject({ state: 'succeeded' });
+    expect(ended.steps[0].attempt).toBeGreaterThan(1);
+    const epoch = await row<{ call: number; lease: number }>(
+      database,
+      sql`
+        select k.epoch as call, l.epoch as lease from model_calls k, runtime_lease l
+        where k.run_id = ${runId} and k.state = 'succeeded'
+      `,
+    );
+    expect(epoch?.call).toBe(epoch?.lease);
+  }, 60_000);
+
+  test('a credential that the provider refuses ends the run, and the account has to be connected again', async () => {
+    const { runId, connection } = await runWithCallOut('a-key-that-is-over');
+    const ended = await runEnded(world.key, runId);
+    expect(ended).toMatchObject({ state: 'failed', reason: 'model_credential_refused' });
+    expect(JSON.stringify(ended)).not.toContain('a-key-that-is-over');
+    const account = await row<{ state: string }>(
+      world.service.deps.database,
+      sql`select state from model_connections where id = ${connection.id}`,
+    );
+    expect(account?.state).toBe('needs_reauthorization');
+    const again = await runOnce(world.key, ended.routineId);
+    expect(again).toMatchObject({ state: 'failed', reason: 'blocked_connection', stepCount: 0 });
+  }, 60_000);
+
+  test('a usage limit holds the account until its reset: no attempt, and occurrences are passed over', async () => {
+    const { key, service } = world;
+    const connectionId = await world.account('provider-a');
+    const routineId = await createRoutine(key, { model: modelOn('provider-a', connectionId) });
+    const resetAt = Math.floor(Date.now() / 1_000) + 7_200;
+    world.rig.providers.control.script({
+      kind: 'error',
+      status: 429,
+      body: { error: { type: 'usage_limit_reached', resets_at: resetAt } },
+    });
+    const limited = await runOnce(key, routineId);
+    expect(limited).toMatchObject({ state: 'failed', reason: 'model_usage_limit', stepCount: 0 });
+    expect(world.asked()).toBe(1);
+    const again = await runOnce(key, routineId);
+    expect(again).toMatchObject({ state: 'failed', reason: 'blocked_usage_limit' });
+    expect(again.errorMessage).toContain(new Date(resetAt * 1_000).toISOString());
+    expect(world.asked()).toBe(1);
+    const breaker = await row<{ until: Date }>(
+      service.deps.database,
+      sql`select pause_until as until from model_breakers where account = ${connectionId}`,
+    );
+    expect(breaker?.until).toEqual(new Date(resetAt * 1_000));
+    await provenBy(again.id);
+    expect(await world.occurrence(routineId)).toMatchObject({
+      state: 'skipped',
+      reason: 'provider_unavailable',
+      errorMessage: `The model account is tried again from ${new Date(resetAt * 1_000).toISOString()}.`,
+    });
+
+    // The allowance is there again: the next occurrence runs, as a probe, and the schedule goes on by itself.
+    await execute(
+      service.deps.database,
+      sql`update model_connections set not_before = now() where id = ${connectionId}`,
+    );
+    await execute(
+      service.deps.database,
+      sql`update model_breakers set pause_until = now() where account = ${connectionId}`,
+    );
+    const probe = await world.occurrence(routineId);
+    expect(await runEnded(key, probe.id)).toMatchObject({ state: 'succeeded' });
+    const left = sql`select from model_breakers where account = ${connectionId}`;
+    expect(await row(service.deps.database, left)).toBeUndefined();
+  }, 60_000);
+
+  test('a request that the provider refuses is not repeated, and one that it could not answer is', async () => {
+    const { key } = world;
+    const connectionId = await world.account('provider-c');
+    const routineId = await createRoutine(key, { model: modelOn('provider-c', connectionId) });
+    world.rig.providers.control.script({ kind: 'error', status: 400 });
+    expect(await runOnce(key, routineId)).toMatchObject({ reason: 'model_refused' });
+    expect(world.asked()).toBe(1);
+    world.rig.providers.control.script({ kind: 'error', status: 503 });
+    const run = await runOnce(key, routineId);
+    expect(run).toMatchObject({ state: 'succeeded' });
+    expect(await world.calls(run.id)).toMatchObject([
+      { requestId: `${run.id}/0/0`, state: 'failed', failure: 'model_error' },
+      { requestId: `${run.id}/0/1`, state: 'succeeded' },
+    ]);
+  }, 60_000);
+});

@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { FIXTURE_KEY } from '#dev/providers/server.ts';
+import { sealCredential, type ModelCredential } from '#core/model-connections/store/credential.ts';
+import { recordCatalogue } from '#core/model-connections/index.ts';
+import { tick } from '#core/scheduling/index.ts';
+import { freePort } from '#dev/ports.ts';
+import { execute, rows, sql, transaction } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import type { ProviderSlot } from '#lib/provider-file/index.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { createRig, type Rig } from '#test/runtime/rig.ts';
+
+export const MODEL = 'fixture/account-small';
+
+/** A service with connected providers and what a runtime for it needs; the runtime itself is started by the test. */
+export interface World {
+  readonly rig: Rig;
+  readonly service: Service;
+  readonly ada: Person;
+  readonly key: ApiClient;
+  /** Variables of API and workers that name the runtime. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Variables of a runtime at the address that the service knows. */
+  readonly runtimeEnv: Readonly<Record<string, string>>;
+  /** Requests for a completion that the providers got. */
+  asked(): number;
+  /** An account that is connected, with the fixture's catalogue. */
+  account(slot: ProviderSlot, options?: AccountOptions): Promise<string>;
+  /** Activates a routine, lets an occurrence fall due, and gives what a tick made of it. */
+  occurrence(routineId: string): Promise<{ readonly id: string; readonly state: string }>;
+  /** Every call on accounts that the ledger has of a run. */
+  calls(runId: string): Promise<LedgerRow[]>;
+  close(): Promise<void>;
+}
+
+export interface AccountOptions {
+  readonly credential?: string;
+  readonly owner?: Person;
+  readonly models?: readonly string[];
+}
+
+export interface LedgerRow {
+  readonly requestId: string;
+  readonly state: string;
+  readonly failure: string | null;
+}
+
+export async function startWorld(
+  options: {
+    readonly worker?: boolean;
+    readonly env?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<World> {
+  const rig = await createRig();
+  const port = await freePort();
+  const caFile = path.join(rig.folder, 'ca.pem');
+  writeFileSync(caFile, rig.ca);
+  const files = Object.entries(rig.env).filter(([name]) => name.startsWith('MODEL_PROVIDER_'));
+  const env = {
+    ...Object.fromEntries(files),
+    MODEL_PROVIDER_A_CLIENT_ID: 'fixture-client',
+    MODEL_PROVIDER_B_CLIENT_ID: 'fixture-client',
+    MODEL_RUNTIME_URL: `https://127.0.0.1:${port}`,
+    MODEL_RUNTIME_SECRET: rig.secret,
+    MODEL_RUNTIME_CA_FILE: caFile,
+    ...options.env,
+  };
+  const service = await startService({ worker: options.worker ?? false, env });
+  const ada = await signUp(service);
+  const key = await ada.key();
+  const { database } = service.deps;
+  return {
+    rig,
+    service,
+    ada,
+    env,
+    key,
+    runtimeEnv: { MODEL_RUNTIME_PORT: String(port) },
+    asked: () => rig.providers.control.requests().filter(({ method }) => method === 'POST').length,
+    account: (slot, more) => plantAccount(service, ada, slot, more),
+    async occurrence(routineId) {
+      await key.post(`/v1/routines/${routineId}/activate`);
+      await execute(database, sql`update routines set next_run_at = now() where id = ${routineId}`);
+      await tick(service.deps);
+      const { data } = await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`);
+      return data[0];
+    },
+    calls: (runId) =>
+      rows<LedgerRow>(
+        database,
+        sql`
+          select request_id as "requestId", state, failure from model_calls
+          where run_id = ${runId} order by step_index, attempt
+        `,
+      ),
+    async close() {
+      await service.close();
+      await rig.close();
+    },
+  };
+}
+
+/** Puts an account on record as its sign-in would have, without the sign-in. */
+async function plantAccount(
+  service: Service,
+  person: Person,
+  slot: ProviderSlot,
+  { credential = FIXTURE_KEY, owner = person, models = [MODEL] }: AccountOptions = {},
+): Promise<string> {
+  const { database, modelProviders, secrets } = service.deps;
+  const { file, identity } = modelProviders.require(slot);
+  const id = newId('modelConnection');
+  const sealed = sealCredential(secrets, id, credentialOf(slot, credential));
+  await execute(
+    database,
+    sql`
+      insert into model_connections (id, project_id, owner_id, provider, provider_name, provider_identity, account_id,
+        account_label, state, credential, validated_at)
+      values (${id}, ${person.projectId}, ${owner.userId}, ${slot}, ${file.name}, ${identity},
+        ${randomBytes(8).toString('hex')}, 'fixture account', 'ready', ${sealed}, now())
+    `,
+  );
+  await transaction(database, (tx) =>
+    recordCatalogue(
+      tx,
+      { id, projectId: person.projectId },
+      models.map((model) => ({ id: model, name: model, contextTokens: 64_000 })),
+    ),
+  );
+  return id;
+}
+
+function credentialOf(slot: ProviderSlot, value: string): ModelCredential {
+  if (slot === 'provider-c') return { kind: 'api_key', key: value };
+  return {
+    kind: 'oauth',
+    accessToken: value,
+    refreshToken: null,
+    account: null,
+    clientId: 'fixture-client',
+  };
+}
+
+/** The `model` of a routine on an account. */
+export function modelOn(provider: ProviderSlot, connectionId: string, modelId = MODEL) {
+  return { provider, connectionId, modelId };
+}
