@@ -1,3 +1,4 @@
+import { SYSTEM, type Actor } from '#core/audit/index.ts';
 import type { Plan } from '#core/billing/index.ts';
 import type { Role, Scope } from '#core/identity/index.ts';
 
@@ -40,6 +41,21 @@ export interface ProjectAccess {
 /** Returns the id under which the caller's changes are recorded: the person's, or the API key's. */
 export function actorId({ actor }: ProjectAccess): string {
   return actor.kind === 'session' ? actor.userId : actor.keyId;
+}
+
+/** A caller with an id: a person or a key. */
+export type Caller = Actor & { readonly id: string };
+
+export type ActorOf<A extends AuthKind> = A extends 'none' | 'scheduler-secret' ? Actor : Caller;
+
+/** Returns the caller as audit events name them. */
+export function actorOf(access: AccessOf<AuthKind>, address: string): Actor {
+  if (access === undefined) return { ...SYSTEM, address };
+  if ('userId' in access) return { kind: 'person', id: access.userId, address };
+  const { actor } = access;
+  return actor.kind === 'session'
+    ? { kind: 'person', id: actor.userId, address }
+    : { kind: 'key', id: actor.keyId, address };
 }
 
 export interface ProjectSessionAccess extends ProjectAccess {

@@ -6,7 +6,8 @@ import type {
   RoutineEditor,
 } from '#core/connections/index.ts';
 import type { Engine } from '#core/engine/index.ts';
-import type { Auth } from '#core/identity/index.ts';
+import type { DeletionDeps } from '#core/deletion/index.ts';
+import type { Auth, MembershipEnded } from '#core/identity/index.ts';
 import type { ModelDirectory } from '#core/models/index.ts';
 import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { Admission, RunFeed } from '#core/runs/index.ts';
@@ -14,10 +15,12 @@ import type { SkillCatalogue } from '#core/skills/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
+import type { Mailer } from '#lib/mail/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
+import type { ClientAddress } from './http/client-address.ts';
 
 /** The parts of the HTTP face, handed in by its entry; none of them is a module-level singleton. */
 export interface Deps {
@@ -25,6 +28,14 @@ export interface Deps {
   readonly planRule: PlanRule;
   readonly database: Database;
   readonly auth: Auth;
+  /** Undefined without a mail server. */
+  readonly mailer: Mailer | undefined;
+  readonly clientAddress: ClientAddress;
+  readonly membershipEnded: MembershipEnded;
+  readonly projectDeleted: DeletionDeps['projectDeleted'];
+  readonly auditRetentionDays: number;
+  /** How often the right to follow events is checked again. Default: each minute. */
+  readonly checkFollowersEveryMs?: number;
   readonly models: ModelDirectory;
   readonly skills: SkillCatalogue;
   readonly secrets: SecretBox;

@@ -5,7 +5,9 @@ import {
   createOAuthSource,
   loadProviders,
 } from '#core/connections/index.ts';
+import type { DeletionDeps } from '#core/deletion/index.ts';
 import { createEngine } from '#core/engine/index.ts';
+import type { MembershipEnded } from '#core/identity/index.ts';
 import { createToolSessions } from '#core/mcp/index.ts';
 import { createModelDirectory, providerSwitch } from '#core/models/index.ts';
 import { observeModelCalls, watchBacklog, watchPool } from '#core/observability/index.ts';
@@ -91,6 +93,10 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     webhookSecrets: createSealedWebhookSecrets(secrets),
     providerEnabled: providerSwitch(config),
     planRule,
+    auditRetentionDays: config.AUDIT_RETENTION_DAYS,
+    // Called in the transaction that ends a membership or deletes a project, for subjects that identity knows nothing of.
+    membershipEnded: noFurtherWork satisfies MembershipEnded,
+    projectDeleted: noFurtherWork satisfies DeletionDeps['projectDeleted'],
     maxCostUsdPerOrganization: config.MAX_COST_USD_PER_ORGANIZATION,
   };
   return {
@@ -112,3 +118,5 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     },
   };
 }
+
+async function noFurtherWork(): Promise<void> {}

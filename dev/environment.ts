@@ -13,6 +13,8 @@ export interface Ports {
   readonly temporalUi: number;
   readonly gateway: number;
   readonly tools: number;
+  readonly smtp: number;
+  readonly mail: number;
 }
 
 /** The ports of a local start, each with the variable that moves it. */
@@ -23,6 +25,8 @@ export const PORT_VARIABLES = {
   temporalUi: ['TEMPORAL_UI_PORT', 8233],
   gateway: ['GATEWAY_PORT', 4010],
   tools: ['TOOLS_PORT', 4011],
+  smtp: ['MAIL_SMTP_PORT', 1025],
+  mail: ['MAIL_PORT', 8025],
 } as const satisfies Record<keyof Ports, readonly [variable: string, fallback: number]>;
 
 /** @throws naming the variable whose value is no port */
@@ -44,6 +48,8 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
     temporalUi: read('temporalUi'),
     gateway: read('gateway'),
     tools: read('tools'),
+    smtp: read('smtp'),
+    mail: read('mail'),
   };
 }
 

@@ -7,6 +7,10 @@ export const TAGS = {
   Connections: 'Access to tool servers and managed providers.',
   Runs: 'Executions of routines, step by step.',
   'Organizations and projects': 'Who works where. Sessions only.',
+  Members: 'Who belongs to an organization, and who is invited. Sessions only.',
+  Audit: 'Who changed what. Sessions only.',
+  Accounts: 'Signing up and in, with e-mail address and password.',
+  Sessions: 'Where you are signed in. Sessions only.',
   'API keys': 'Access for automation. Sessions only.',
   Operations: 'For those who run the service.',
 } as const;

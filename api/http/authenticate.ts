@@ -72,6 +72,8 @@ async function sessionAccess(ctx: Context, deps: Deps) {
   if (ctx.get('authorization') !== '') throw new AppError('session_required');
   const session = await deps.auth.session(requestHeaders(ctx));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
+  // Prolonged, or the browser would forget it a week after the sign-in.
+  if (session.setCookies.length > 0) ctx.set('Set-Cookie', [...session.setCookies]);
   if (
     ctx.method !== 'GET' &&
     ctx.method !== 'HEAD' &&

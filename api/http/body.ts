@@ -24,15 +24,15 @@ interface Exchange {
 }
 
 /**
- * Reads the body, up to the limit.
+ * Reads the body, up to the limit in bytes.
  * @throws {AppError} `body_too_large`, before reading where the length is announced
  */
-export async function readBody({ req: request, res }: Exchange): Promise<Buffer> {
+async function readBody({ req: request, res }: Exchange, limit = MAX_BODY_BYTES): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
-  if (awaitsContinue(request) && announced <= MAX_BODY_BYTES) res.writeContinue();
+  if (awaitsContinue(request) && announced <= limit) res.writeContinue();
   try {
     return await getRawBody(request, {
-      limit: MAX_BODY_BYTES,
+      limit,
       length: request.headers['content-length'] ?? null,
     });
   } catch (error) {
@@ -40,7 +40,9 @@ export async function readBody({ req: request, res }: Exchange): Promise<Buffer>
     if (type === 'entity.too.large') {
       // The rest of the body is still on its way; without this the response could be lost in a reset.
       request.resume();
-      throw new AppError('body_too_large', undefined, { Connection: 'close' });
+      throw new AppError('body_too_large', `The request body is larger than ${limit / 1024} kB.`, {
+        Connection: 'close',
+      });
     }
     throw new AppError('invalid_request', 'The request body ended before its announced length.');
   }
@@ -53,6 +55,7 @@ export async function readBody({ req: request, res }: Exchange): Promise<Buffer>
  */
 export async function readJson(
   exchange: Exchange,
+  limit = MAX_BODY_BYTES,
 ): Promise<{ readonly raw: Buffer; readonly value: unknown }> {
   const { headers } = exchange.req;
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';');
@@ -66,7 +69,7 @@ export async function readJson(
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     throw new AppError('unsupported_media_type', 'Send the body without a content encoding.');
   }
-  const raw = await readBody(exchange);
+  const raw = await readBody(exchange, limit);
   const value = parseJson(raw);
   assertStorable(value);
   return { raw, value };

@@ -8,6 +8,16 @@ const HEARTBEAT_MS = 15_000;
 /** After this the client has to come again, and its credential is checked again. */
 const LONGEST_MS = 15 * 60_000;
 
+/** How long a follower who has lost the right to watch may go on. */
+const CHECK_EVERY_MS = 60_000;
+
+export interface FollowRight {
+  /** Tells whether the caller would be let in again. */
+  readonly mayFollow: () => Promise<boolean>;
+  /** Default: a minute. */
+  readonly checkEveryMs?: number | undefined;
+}
+
 /**
  * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none to come. The headers go out at
  * once and the events as they come; a client that goes away aborts the signal.
@@ -15,12 +25,21 @@ const LONGEST_MS = 15 * 60_000;
 export async function sendEvents(
   ctx: Context,
   open: (input: StreamInput) => Promise<AsyncIterable<SentEvent> | undefined>,
+  { mayFollow, checkEveryMs = CHECK_EVERY_MS }: FollowRight,
 ): Promise<void> {
   const over = new AbortController();
   const { signal } = over;
   const timer = setTimeout(() => over.abort(), LONGEST_MS);
+  const check = setInterval(() => {
+    // When it cannot be told, the next check will.
+    void mayFollow().then(
+      (may) => may || over.abort(),
+      () => undefined,
+    );
+  }, checkEveryMs);
   ctx.res.once('close', () => {
     clearTimeout(timer);
+    clearInterval(check);
     over.abort();
   });
   const events = await open({ lastEventId: ctx.get('last-event-id'), signal });

@@ -58,10 +58,9 @@ const updateOrganization = route({
   body: patch.meta({ id: 'UpdateOrganization' }),
   success: { status: 200, data: organizationDetail, description: 'The organization.' },
   errors: ['forbidden'],
-}).to(async ({ access, params: { organizationId }, body, deps }) => {
-  const key = { userId: access.userId, id: organizationId };
+}).to(async ({ by, params: { organizationId }, body, deps }) => {
   const changed = await transaction(deps.database, (tx) =>
-    identity.patchOrganization(tx, key, body),
+    identity.patchOrganization(tx, by, organizationId, body),
   );
   return { data: presentSettled(changed) };
 });
@@ -93,9 +92,10 @@ const updateProject = route({
   body: patch.meta({ id: 'UpdateProject' }),
   success: { status: 200, data: projectDetail, description: 'The project.' },
   errors: ['forbidden'],
-}).to(async ({ access, params: { projectId }, body, deps }) => {
-  const key = { userId: access.userId, id: projectId };
-  const changed = await transaction(deps.database, (tx) => identity.patchProject(tx, key, body));
+}).to(async ({ by, params: { projectId }, body, deps }) => {
+  const changed = await transaction(deps.database, (tx) =>
+    identity.patchProject(tx, by, projectId, body),
+  );
   return { data: { ...presentProject(changed), budget: presentBudget(changed) } };
 });
 

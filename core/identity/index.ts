@@ -1,16 +1,41 @@
 export { createApiKey, listApiKeys, revokeApiKey, touchApiKey, type ApiKey } from './api-keys.ts';
-export { authOptions, CLIENT_ADDRESS_HEADER, createAuth, type Auth } from './auth.ts';
+export { createAuth, type Auth } from './auth.ts';
+export { createAuthMails, mailInvitation } from './auth-mails.ts';
+export { authOptions, CLIENT_ADDRESS_HEADER, sessionCookieName } from './auth-options.ts';
 export { authenticateKey, countUse, findMemberships, type WindowUse } from './credentials.ts';
+export { markOrganizationDeleted, markProjectDeleted, type Confirmed } from './deletion.ts';
+export { forgetEnded } from './forget.ts';
 export {
-  createOrganization,
+  acceptInvitation,
+  createInvitation,
+  deleteInvitation,
+  listInvitations,
+  type Invitation,
+} from './invitations.ts';
+export {
+  changeRole,
+  listMembers,
+  MAX_MEMBERS,
+  removeMember,
+  type ListedMember,
+  type MembershipEnded,
+} from './members.ts';
+export {
   createProject,
+  foundOrganization,
   listOrganizations,
   listProjects,
   type Organization,
   type PaidPlan,
   type Project,
-  type Role,
 } from './organizations.ts';
+export { assertAdmin, type Role } from './roles.ts';
+export {
+  listSessions,
+  MAX_LISTED_SESSIONS,
+  revokeSession,
+  type ListedSession,
+} from './sessions.ts';
 export {
   patchOrganization,
   patchProject,
@@ -20,3 +45,5 @@ export {
   type OrganizationSettings,
 } from './settings.ts';
 export { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts';
+export { stillAllowed, type Watcher } from './still-allowed.ts';
+export { forgetThrottles } from './throttle.ts';

@@ -1,6 +1,8 @@
-import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError, type ErrorCode } from '#lib/errors.ts';
-import type { Organization, Project, Role } from './organizations.ts';
+import { recordAudit, type Actor } from '#core/audit/index.ts';
+import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Organization, Project } from './organizations.ts';
+import { assertAdmin, lockOrganization } from './roles.ts';
 
 /** Limits of what may be spent; null for no limit. */
 export interface Budget {
@@ -44,7 +46,7 @@ export async function readOrganization(
     sql`
       select o.id, o.name, m.role, o.created_at as "createdAt", ${budget(sql`o`)}
       from memberships m join organizations o on o.id = m.organization_id
-      where m.user_id = ${key.userId} and o.id = ${key.id}
+      where m.user_id = ${key.userId} and o.id = ${key.id} and o.deleted_at is null
     `,
   );
   if (found === undefined) throw new AppError('organization_not_found');
@@ -61,7 +63,7 @@ export async function readProject(
     sql`
       select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt", ${budget(sql`p`)}
       from memberships m join projects p on p.organization_id = m.organization_id
-      where m.user_id = ${key.userId} and p.id = ${key.id}
+      where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
     `,
   );
   if (found === undefined) throw new AppError('project_not_found');
@@ -74,12 +76,19 @@ export async function readProject(
  */
 export async function patchOrganization(
   tx: Db,
-  key: { userId: string; id: string },
+  by: Actor & { readonly id: string },
+  id: string,
   patch: SettingsPatch,
 ): Promise<OrganizationSettings> {
-  await assertMayChange(tx, key.userId, sql`${key.id}`, 'organization_not_found');
-  await row(tx, sql`update organizations set ${assignments(patch)} where id = ${key.id}`);
-  return readOrganization(tx, key);
+  const key = { userId: by.id, id };
+  const before = await readOrganization(tx, key);
+  // The organization before the role, as changes of its members take them.
+  await lockOrganization(tx, id);
+  await assertAdmin(tx, { organizationId: id, userId: by.id });
+  await execute(tx, sql`update organizations set ${assignments(patch)} where id = ${id}`);
+  const after = await readOrganization(tx, key);
+  await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
+  return after;
 }
 
 /**
@@ -88,13 +97,40 @@ export async function patchOrganization(
  */
 export async function patchProject(
   tx: Db,
-  key: { userId: string; id: string },
+  by: Actor & { readonly id: string },
+  id: string,
   patch: SettingsPatch,
 ): Promise<ProjectSettings> {
-  const organization = sql`(select organization_id from projects where id = ${key.id})`;
-  await assertMayChange(tx, key.userId, organization, 'project_not_found');
-  await row(tx, sql`update projects set ${assignments(patch)} where id = ${key.id}`);
-  return readProject(tx, key);
+  const key = { userId: by.id, id };
+  const before = await readProject(tx, key);
+  const { organizationId } = before;
+  await assertAdmin(tx, { organizationId, userId: by.id });
+  await execute(tx, sql`update projects set ${assignments(patch)} where id = ${id}`);
+  const after = await readProject(tx, key);
+  await recordChange(tx, { by, organizationId, projectId: id, kind: 'project' }, before, after);
+  return after;
+}
+
+async function recordChange(
+  tx: Db,
+  of: { by: Actor; organizationId: string; projectId?: string; kind: 'organization' | 'project' },
+  before: OrganizationSettings | ProjectSettings,
+  after: OrganizationSettings | ProjectSettings,
+): Promise<void> {
+  const { kind, ...where } = of;
+  const entry = { ...where, targetId: after.id };
+  if (before.name !== after.name) {
+    const details = { from: before.name, to: after.name };
+    await recordAudit(tx, { ...entry, action: `${kind}.renamed`, details });
+  }
+  const { maxTokensPerDay, maxCostUsdPerMonth } = after.budget;
+  const isSame =
+    before.budget.maxTokensPerDay === maxTokensPerDay &&
+    before.budget.maxCostUsdPerMonth === maxCostUsdPerMonth;
+  if (!isSame) {
+    const details = { maxTokensPerDay, maxCostUsdPerMonth };
+    await recordAudit(tx, { ...entry, action: 'budget.changed', details });
+  }
 }
 
 /** Assigns what the patch names; a field that it leaves out keeps its value. */
@@ -108,20 +144,4 @@ function assignments({
       else ${maxTokensPerDay ?? null}::bigint end,
     max_cost_usd_per_month = case when ${maxCostUsdPerMonth === undefined}::boolean then max_cost_usd_per_month
       else ${maxCostUsdPerMonth ?? null}::numeric end`;
-}
-
-async function assertMayChange(
-  tx: Db,
-  userId: string,
-  organizationId: Sql,
-  notFound: ErrorCode,
-): Promise<void> {
-  const membership = await row<{ role: Role }>(
-    tx,
-    sql`select role from memberships where user_id = ${userId} and organization_id = ${organizationId} for share`,
-  );
-  if (membership === undefined) throw new AppError(notFound);
-  if (membership.role === 'member') {
-    throw new AppError('forbidden', 'Changing this needs the role owner or admin.');
-  }
 }

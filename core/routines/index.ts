@@ -6,6 +6,7 @@ export { pauseUnreadable, setNextTimes, type PausedRoutine } from './next-times.
 export { BUILT_IN_VARIABLES, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';
 export { listRoutines, readRoutine } from './queries.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';
+export { retireRoutines } from './retire.ts';
 export { restoreVersion } from './restore.ts';
 export {
   MISFIRE_POLICIES,

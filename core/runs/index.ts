@@ -1,3 +1,4 @@
+export type { AfterEndDeps } from './after-end.ts';
 export { WAITS, type Wait } from './admission/waiting-for.ts';
 export { createAdmission, type Admission, type AdmissionReport } from './admission/admission.ts';
 export { expireQueued } from './admission/expire.ts';
@@ -35,6 +36,7 @@ export type { Run, RunDetail, RunSummary, RunUsage, Step } from './run.ts';
 export type { ToolRecord } from './tool-record.ts';
 export { performToolStep, type ToolStepDeps, type ToolStepOutcome } from './tool-step.ts';
 export { retryRun, startManualRun } from './start.ts';
+export { stopRuns } from './stop.ts';
 export { createQueuedRuns } from './queued-runs.ts';
 export { skipUnwanted } from './unwanted.ts';
 export {

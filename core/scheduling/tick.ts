@@ -13,6 +13,7 @@ import { sweepOpenRuns } from './sweep.ts';
 
 export interface TickDeps extends ClaimDeps {
   readonly connectionSecrets: ConnectionSecrets;
+  readonly auditRetentionDays: number;
   readonly engine: Engine;
   readonly admission: Admission;
   readonly log: Log;
@@ -66,7 +67,7 @@ export function createTickParts(deps: TickDeps): TickParts {
     expire: () => expireQueued(deps),
     sweep: (signal) => sweepOpenRuns(deps, signal),
     async housekeeping() {
-      await forgetExpired(deps.database);
+      await forgetExpired(deps.database, deps.auditRetentionDays);
       await sealPlainQueries(deps.database, deps.connectionSecrets);
     },
   };

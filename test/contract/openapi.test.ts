@@ -61,7 +61,6 @@ const WITHOUT_OPERATION: readonly ErrorCode[] = ['method_not_allowed', 'route_no
 /** Of operations that are not built yet: billing, and personal model accounts. */
 const NOT_YET: readonly ErrorCode[] = [
   'checkout_disabled',
-  'owner_required',
   'runtime_unavailable',
 ];
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import * as routines from '#core/routines/index.ts';
-import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
@@ -67,12 +66,12 @@ const restoreRoutineVersion = route({
   idempotent: true,
   success: { status: 200, data: routine, description: 'The routine.', headers: etag },
   errors: ['routine_archived', ...saveErrors],
-}).to(async ({ access, params: { routineId, revision }, deps }) => {
+}).to(async ({ access, by, params: { routineId, revision }, deps }) => {
   const { routine: restored } = await routines.restoreVersion(deps, {
     id: routineId,
     projectId: access.projectId,
     revision,
-    actor: actorId(access),
+    by,
   });
   return { data: presentRoutine(restored), headers: etagOf(restored) };
 });
