@@ -1,3 +1,4 @@
+import { SYSTEM, type Actor } from '#core/audit/index.ts';
 import type { PaymentEvent, Plan } from '#core/billing/index.ts';
 import type { Role, Scope } from '#core/identity/index.ts';
 
@@ -55,6 +56,29 @@ export function actorId({ actor }: ProjectAccess): string {
 /** Returns the id of what the caller presented: the API key's, or the session's. */
 export function credentialId({ actor }: ProjectAccess): string {
   return actor.kind === 'session' ? actor.sessionId : actor.keyId;
+}
+
+/** A caller with an id: a person or a key. */
+export type Caller = Actor & { readonly id: string };
+
+export type ActorOf<A extends AuthKind> = A extends
+  | 'none'
+  | 'scheduler-secret'
+  | 'ui-origin'
+  | 'stripe-signature'
+  ? Actor
+  : Caller;
+
+/** Returns the caller as audit events name them. */
+export function actorOf(access: AccessOf<AuthKind>, address: string): Actor {
+  if (access === undefined || 'clientAddress' in access || 'event' in access) {
+    return { ...SYSTEM, address };
+  }
+  if ('userId' in access) return { kind: 'person', id: access.userId, address };
+  const { actor } = access;
+  return actor.kind === 'session'
+    ? { kind: 'person', id: actor.userId, address }
+    : { kind: 'key', id: actor.keyId, address };
 }
 
 export interface ProjectSessionAccess extends ProjectAccess {

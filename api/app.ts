@@ -1,7 +1,7 @@
 import cors from '@koa/cors';
 import Koa from 'koa';
 import type { Deps } from './deps.ts';
-import { authMount } from './http/auth-mount.ts';
+import { authMount } from './auth/mount.ts';
 import { docs } from './docs/page.ts';
 import { clientMetadata } from './outside/client-metadata.ts';
 import { accessLog } from './middleware/access-log.ts';

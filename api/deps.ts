@@ -6,7 +6,8 @@ import type {
   RoutineEditor,
 } from '#core/connections/index.ts';
 import type { Engine } from '#core/engine/index.ts';
-import type { Auth, RetentionRule } from '#core/identity/index.ts';
+import type { DeletionDeps } from '#core/deletion/index.ts';
+import type { Auth, MembershipEnded, RetentionRule } from '#core/identity/index.ts';
 import type {
   AccountRoutines,
   FindServer,
@@ -21,10 +22,12 @@ import type { SkillCatalogue } from '#core/skills/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
+import type { Mailer } from '#lib/mail/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
+import type { ClientAddress } from './http/client-address.ts';
 
 /** The parts of the HTTP face, handed in by its entry; none of them is a module-level singleton. */
 export interface Deps {
@@ -34,6 +37,12 @@ export interface Deps {
   readonly payment: Payment;
   readonly database: Database;
   readonly auth: Auth;
+  /** Undefined without a mail server. */
+  readonly mailer: Mailer | undefined;
+  readonly clientAddress: ClientAddress;
+  readonly membershipEnded: MembershipEnded;
+  readonly projectDeleted: DeletionDeps['projectDeleted'];
+  readonly auditRetentionDays: number;
   readonly models: ProjectModels;
   readonly skills: SkillCatalogue;
   readonly secrets: SecretBox;

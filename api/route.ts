@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '#lib/errors.ts';
-import type { AccessOf, AuthKind, Scope } from './access.ts';
+import type { AccessOf, ActorOf, AuthKind, Scope } from './access.ts';
 import type { Deps } from './deps.ts';
 import type { Tag } from './docs/tags.ts';
 
@@ -30,6 +30,8 @@ export interface RouteSpec<
   readonly bodyOptional?: boolean;
   /** Honours `Idempotency-Key`. */
   readonly idempotent?: boolean;
+  /** Fields of the response that are null when it is repeated. */
+  readonly shownOnce?: readonly string[];
   /** Honours `If-Match` and responds with `ETag`. */
   readonly conditional?: boolean;
   readonly success: {
@@ -50,6 +52,8 @@ export interface Input<A extends AuthKind, P, Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly access: AccessOf<A>;
+  /** The caller, for the record of changes. */
+  readonly by: ActorOf<A>;
   readonly deps: Deps;
   readonly requestId: string;
   /** The version named by `If-Match`, when the route is conditional and the header is there. */
@@ -62,7 +66,15 @@ export interface Input<A extends AuthKind, P, Q, B> {
 }
 
 export type NewId = (
-  resource: 'apiKey' | 'connection' | 'organization' | 'project' | 'routine' | 'run' | 'skill',
+  resource:
+    | 'apiKey'
+    | 'connection'
+    | 'invitation'
+    | 'organization'
+    | 'project'
+    | 'routine'
+    | 'run'
+    | 'skill',
 ) => string;
 
 export interface Reply<D> {

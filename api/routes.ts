@@ -5,14 +5,18 @@ import { receivePaymentEvent } from './outside/payment-events.ts';
 import { schedulerTick } from './outside/scheduler-tick.ts';
 import type { Route } from './route.ts';
 import { apiKeyRoutes } from './v1/api-keys.ts';
+import { auditRoutes } from './v1/audit-events.ts';
 import { billingRoutes } from './v1/billing.ts';
 import { connectionRoutes } from './v1/connections/index.ts';
 import { providerRoutes } from './v1/connections/providers.ts';
+import { invitationRoutes } from './v1/invitations.ts';
+import { memberRoutes } from './v1/members.ts';
 import { modelConnectionRoutes } from './v1/model-connections/index.ts';
 import { modelRoutes } from './v1/models.ts';
 import { organizationRoutes } from './v1/organizations.ts';
 import { routineRoutes } from './v1/routines/index.ts';
 import { runRoutes } from './v1/runs/index.ts';
+import { sessionRoutes } from './v1/sessions.ts';
 import { settingsRoutes } from './v1/settings.ts';
 import { skillRoutes } from './v1/skills.ts';
 import { toolRoutes } from './v1/tools/index.ts';
@@ -31,6 +35,10 @@ export const routes: readonly Route[] = [
   ...usageRoutes,
   ...organizationRoutes,
   ...settingsRoutes,
+  ...memberRoutes,
+  ...invitationRoutes,
+  ...auditRoutes,
+  ...sessionRoutes,
   ...apiKeyRoutes,
   ...billingRoutes,
   completeConnectionSignIn,

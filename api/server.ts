@@ -1,12 +1,12 @@
 /** Entry: `node api/server.ts` serves the API until SIGTERM or SIGINT. */
 import { reportPriceFaults } from '#core/billing/index.ts';
-import { createAuth } from '#core/identity/index.ts';
 import { tickSettled } from '#core/scheduling/index.ts';
 import { openServices } from '#core/services.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
 import { installRuntime } from '#lib/temporal/index.ts';
+import { openAccounts } from './accounts.ts';
 import { createApp } from './app.ts';
 import type { Deps } from './deps.ts';
 import { listen } from './http/listen.ts';
@@ -19,15 +19,7 @@ if (config.SCHEDULER_SECRET === undefined) {
 installRuntime(log);
 const services = await openServices(config, log, 'ras-api');
 await reportPriceFaults(services.deps.payment);
-const auth = createAuth({
-  database: services.deps.database,
-  publicUrl: config.PUBLIC_URL,
-  uiOrigin: config.UI_ORIGIN,
-  secret: config.BETTER_AUTH_SECRET,
-  productTag: config.PRODUCT_TAG,
-  log,
-});
-const deps: Deps = { ...services.deps, config, auth };
+const deps: Deps = { ...services.deps, ...openAccounts(config, services.deps, log), config };
 const server = await listen(createApp(deps).callback(), { host: config.HOST, port: config.PORT });
 const metricsServer =
   config.METRICS_PORT === undefined
@@ -53,6 +45,7 @@ async function stop(): Promise<void> {
   deps.runFeed.close();
   await server.close();
   await tickSettled(deps);
+  await deps.mailer?.close();
   await metricsServer?.close();
   await services.close();
   log.info('stopped');

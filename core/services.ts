@@ -5,14 +5,19 @@ import {
   createOAuthSource,
   loadProviders,
 } from '#core/connections/index.ts';
+import type { DeletionDeps } from '#core/deletion/index.ts';
 import { createEngine } from '#core/engine/index.ts';
+import type { MembershipEnded } from '#core/identity/index.ts';
 import { createToolSessions } from '#core/mcp/index.ts';
 import {
   createModelCredentials,
   createServerDirectory,
   loadModelProviders,
   openModelRuntime,
+  revokeAccountsOfMember,
+  revokeAccountsOfProject,
   type ModelProviders,
+  type RevokeDeps,
 } from '#core/model-connections/index.ts';
 import { createModelDirectory, createProjectModels, providerSwitch } from '#core/models/index.ts';
 import {
@@ -34,6 +39,7 @@ import {
   createQueuedRuns,
   createRunChanges,
   createRunFeed,
+  unpinRuns,
 } from '#core/runs/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
@@ -154,11 +160,12 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     retention: { contentDays: config.RUN_CONTENT_DAYS, runDays: config.RUN_DAYS },
     payment,
     buildId: config.WORKER_BUILD_ID,
+    auditRetentionDays: config.AUDIT_RETENTION_DAYS,
     maxCostUsdPerOrganization: config.MAX_COST_USD_PER_ORGANIZATION,
   };
   watchFeed(registry, deps.runFeed);
   return {
-    deps,
+    deps: { ...deps, ...hooksOf(deps) },
     temporal,
     registry,
     async close() {
@@ -176,6 +183,24 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
         database.end(),
         tracing.close(),
       ]);
+    },
+  };
+}
+
+/**
+ * Returns what is called in the transaction that ends a membership or deletes a project, for subjects that identity knows
+ * nothing of.
+ */
+function hooksOf(
+  deps: RevokeDeps,
+): Pick<DeletionDeps, 'projectDeleted'> & { readonly membershipEnded: MembershipEnded } {
+  return {
+    async membershipEnded(tx, { organizationId, userId }) {
+      await revokeAccountsOfMember(deps, tx, { organizationId, userId, by: userId });
+    },
+    async projectDeleted(tx, projectId) {
+      await unpinRuns(tx, projectId);
+      await revokeAccountsOfProject(deps, tx, { projectId, by: projectId });
     },
   };
 }

@@ -17,6 +17,8 @@ export interface Ports {
   readonly modelProviders: number;
   readonly modelSignIn: number;
   readonly modelRuntime: number;
+  readonly smtp: number;
+  readonly mail: number;
 }
 
 /** The ports of a local start, each with the variable that moves it. */
@@ -31,6 +33,8 @@ export const PORT_VARIABLES = {
   modelProviders: ['MODEL_PROVIDERS_PORT', 4012],
   modelSignIn: ['MODEL_SIGN_IN_PORT', 4013],
   modelRuntime: ['MODEL_RUNTIME_PORT', 8443],
+  smtp: ['MAIL_SMTP_PORT', 1025],
+  mail: ['MAIL_PORT', 8025],
 } as const satisfies Record<keyof Ports, readonly [variable: string, fallback: number]>;
 
 /** @throws naming the variable whose value is no port */
@@ -56,6 +60,8 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
     modelProviders: read('modelProviders'),
     modelSignIn: read('modelSignIn'),
     modelRuntime: read('modelRuntime'),
+    smtp: read('smtp'),
+    mail: read('mail'),
   };
 }
 

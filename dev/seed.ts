@@ -21,7 +21,7 @@ const ACCOUNT = { email: 'demo@example.com', password: 'demo-password', name: 'D
  */
 export async function seedDemo(
   baseUrl: string,
-  { dataDir, toolServer }: { dataDir: string; toolServer: string },
+  { dataDir, toolServer, mail }: { dataDir: string; toolServer: string; mail: string },
 ): Promise<Demo> {
   const file = path.join(dataDir, 'demo.json');
   if (existsSync(file)) {
@@ -32,7 +32,7 @@ export async function seedDemo(
     await response.body?.cancel();
     if (response.ok) return demo;
   }
-  const cookie = await signIn(baseUrl);
+  const cookie = await signIn(baseUrl, mail);
   const call = caller(baseUrl, { Cookie: cookie, Origin: baseUrl });
   const { key: apiKey } = createdKey.parse(
     await call('POST', '/v1/api-keys', {
@@ -99,20 +99,45 @@ const runState = z.object({ state: z.string(), errorMessage: z.string().nullable
 
 type Call = (method: string, target: string, body?: unknown) => Promise<unknown>;
 
-async function signIn(baseUrl: string): Promise<string> {
+/** Signs the demo account up, if need be, confirms its address by the mail that comes, and signs it in. */
+async function signIn(baseUrl: string, mail: string): Promise<string> {
   const post = (target: string, body: object) =>
     fetch(`${baseUrl}${target}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Origin: baseUrl },
       body: JSON.stringify(body),
     });
-  const signedUp = await post('/auth/sign-up/email', ACCOUNT);
-  const response = signedUp.ok ? signedUp : await post('/auth/sign-in/email', ACCOUNT);
+  const { name: _name, ...credentials } = ACCOUNT;
+  await post('/auth/sign-up/email', ACCOUNT);
+  let response = await post('/auth/sign-in/email', credentials);
+  if (response.status === 403) {
+    await confirmAddress(mail, ACCOUNT.email);
+    response = await post('/auth/sign-in/email', credentials);
+  }
   if (!response.ok) throw new Error(`The demo account cannot sign in: ${await response.text()}`);
   return response.headers
     .getSetCookie()
     .map((cookie) => cookie.split(';')[0])
     .join('; ');
+}
+
+const caughtMails = z.array(z.object({ text: z.string() }));
+
+/** Follows the link in the latest mail to the address, once there is one. */
+async function confirmAddress(mail: string, address: string): Promise<void> {
+  const end = Date.now() + 15_000;
+  while (Date.now() < end) {
+    const response = await fetch(`${mail}/messages?to=${encodeURIComponent(address)}`);
+    const [latest] = caughtMails.parse(await response.json());
+    const link = latest && /https?:\/\/\S+\/auth\/verify-email\?\S+/.exec(latest.text)?.[0];
+    if (link !== undefined) {
+      const followed = await fetch(link, { redirect: 'manual' });
+      await followed.body?.cancel();
+      return;
+    }
+    await sleep(100);
+  }
+  throw new Error('No mail came to confirm the demo account.');
 }
 
 function caller(baseUrl: string, headers: Record<string, string>): Call {

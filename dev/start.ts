@@ -16,6 +16,7 @@ import { stopOnSignals } from './shutdown.ts';
 import { summary } from './summary.ts';
 import { ensureTemporalBinary } from './temporal/binary.ts';
 import { startTemporal } from './temporal/server.ts';
+import { startCatcher } from './mail/start.ts';
 import { startToolServer } from './tool-server.ts';
 
 const ROOT = path.dirname(DATA_DIR);
@@ -79,21 +80,18 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions):
         logFile: path.join(DATA_DIR, `${name.toLowerCase()}.log`),
         stop: { graceMs: 15_000 },
       });
-    const tools = startToolServer({
-      port: ports.tools,
-      dataDir: DATA_DIR,
-      env,
-      spawn: children.spawn,
-    });
+    const dev = { dataDir: DATA_DIR, env, spawn: children.spawn };
+    const tools = startToolServer({ port: ports.tools, ...dev });
+    const mail = await startCatcher({ smtpPort: ports.smtp, port: ports.mail, ...dev });
     const processes = [
       await run('API', 'api/server.ts'),
       await run('Worker', 'workers/main.ts', workerMetricsPort(env)),
     ];
     const api = `http://localhost:${ports.api}`;
     await untilReady(api, processes);
-    const demo = await seedDemo(api, { dataDir: DATA_DIR, toolServer: await tools });
+    const demo = await seedDemo(api, { dataDir: DATA_DIR, toolServer: await tools, mail });
     const temporalUi = env['TEMPORAL_ADDRESS'] ? null : `http://localhost:${ports.temporalUi}`;
-    console.log(summary({ api, temporalUi }, demo, elapsed(startedAt)));
+    console.log(summary({ api, temporalUi, mail }, demo, elapsed(startedAt)));
   } catch (error) {
     await stop();
     throw error;
@@ -119,7 +117,15 @@ async function assertPortsFree(
   payments: boolean,
 ): Promise<void> {
   const own = { postgres: env['DATABASE_URL'], temporal: env['TEMPORAL_ADDRESS'] };
-  const needed: (keyof Ports)[] = ['api', 'tools', 'modelProviders', 'modelSignIn', 'modelRuntime'];
+  const needed: (keyof Ports)[] = [
+    'api',
+    'tools',
+    'smtp',
+    'mail',
+    'modelProviders',
+    'modelSignIn',
+    'modelRuntime',
+  ];
   if (!own.postgres) needed.push('postgres');
   if (!own.temporal) needed.push('temporal', 'temporalUi');
   if (!env['GATEWAY_BASE_URL']) needed.push('gateway');
@@ -196,6 +202,10 @@ function baseEnvironment(ports: Ports, env: NodeJS.ProcessEnv) {
     PUBLIC_URL: env['PUBLIC_URL'] ?? address,
     UI_ORIGIN: env['UI_ORIGIN'] ?? address,
     ALLOW_PRIVATE_NETWORK: env['ALLOW_PRIVATE_NETWORK'] ?? 'true',
+    // No mail of a local start leaves the machine.
+    SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
+    SMTP_TLS_REQUIRED: 'false',
+    MAIL_FROM: 'Routine Automation <noreply@localhost>',
     ...localSecrets(DATA_DIR),
   };
 }

@@ -3,15 +3,21 @@ import type { Demo } from './seed.ts';
 export interface Addresses {
   readonly api: string;
   readonly temporalUi: string | null;
+  readonly mail: string;
 }
 
 /** Tells somebody who has just started the service where things are, with three lines to paste. */
-export function summary({ api, temporalUi }: Addresses, demo: Demo, readyAfter: string): string {
+export function summary(
+  { api, temporalUi, mail }: Addresses,
+  demo: Demo,
+  readyAfter: string,
+): string {
   const auth = `-H 'Authorization: Bearer ${demo.apiKey}'`;
   const facts = [
     ['API', api],
     ['API docs', `${api}/docs`],
     ['Temporal UI', temporalUi ?? 'of your own Temporal server'],
+    ['Mail', mail],
     ['Demo account', `${demo.email} / ${demo.password}`],
     ['Demo API key', demo.apiKey],
   ] as const;

@@ -14,6 +14,8 @@ export const ID_PREFIX = {
   attempt: 'att',
   delivery: 'whd',
   lead: 'lead',
+  invitation: 'inv',
+  auditEvent: 'aud',
 } as const;
 
 export type Resource = keyof typeof ID_PREFIX;

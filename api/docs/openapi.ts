@@ -6,8 +6,11 @@ import {
 } from 'zod-openapi';
 import { PLANS } from '#core/billing/index.ts';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
+import { sessionCookieName } from '#core/identity/index.ts';
+import { authOperations } from '../auth/operations.ts';
 import { notFoundOf } from '../http/path-parameters.ts';
 import type { Route, RouteSpec } from '../route.ts';
+import { authPaths } from './auth.ts';
 import { TAGS } from './tags.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -31,7 +34,7 @@ export function buildOpenApi(
     },
     servers: [{ url: options.publicUrl }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths,
+    paths: { ...paths, ...authPaths(authOperations) },
     webhooks: webhooks(),
     components: {
       securitySchemes: {
@@ -39,7 +42,7 @@ export function buildOpenApi(
         session: {
           type: 'apiKey',
           in: 'cookie',
-          name: `${options.productTag}.session_token`,
+          name: sessionCookieName(options),
           description: 'Of a sign-in at `/auth`. Mutations also need `Origin`.',
         },
         uiOrigin: {

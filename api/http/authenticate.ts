@@ -14,7 +14,6 @@ import type { AccessOf, AuthKind, ProjectAccess } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import type { RouteSpec } from '../route.ts';
 import { readBody } from './body.ts';
-import { clientAddress } from './client-address.ts';
 
 /**
  * Decides who is calling, for which tenant and within which limits, before a byte of the body is read.
@@ -41,7 +40,7 @@ export async function authenticate(
       return ownerAccess(ctx, deps);
     case 'ui-origin':
       assertOrigin(ctx, deps);
-      return { clientAddress: clientAddress(ctx.req, deps.config.TRUSTED_PROXY_HOPS) };
+      return { clientAddress: deps.clientAddress(ctx.req) };
     case 'stripe-signature':
       return { event: await signedEvent(ctx, deps) };
     case 'key-or-session':
@@ -83,6 +82,8 @@ async function sessionAccess(ctx: Context, deps: Deps) {
   if (ctx.get('authorization') !== '') throw new AppError('session_required');
   const session = await deps.auth.session(requestHeaders(ctx));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
+  // Prolonged, or the browser would forget it a week after the sign-in.
+  if (session.setCookies.length > 0) ctx.set('Set-Cookie', [...session.setCookies]);
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') assertOrigin(ctx, deps);
   assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);
   return { kind: 'session' as const, sessionId: session.id, userId: session.userId };

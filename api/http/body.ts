@@ -58,6 +58,7 @@ export async function readBody(
  */
 export async function readJson(
   exchange: Exchange,
+  limit = MAX_BODY_BYTES,
 ): Promise<{ readonly raw: Buffer; readonly value: unknown }> {
   const { headers } = exchange.req;
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';');
@@ -71,7 +72,7 @@ export async function readJson(
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     throw new AppError('unsupported_media_type', 'Send the body without a content encoding.');
   }
-  const raw = await readBody(exchange);
+  const raw = await readBody(exchange, limit);
   const value = parseJson(raw);
   assertStorable(value);
   return { raw, value };

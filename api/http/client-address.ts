@@ -1,15 +1,44 @@
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Finds the address of a request's caller. */
+export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Returns the caller's address: the socket's, or, behind `hops` proxies that we trust, the entry that the outermost of
- * them appended to `X-Forwarded-For`. Entries further left were written by the caller and prove nothing.
+ * Builds the look-up of callers' addresses: the socket's, or, where that is one of our proxies, the entry that it
+ * appended to `X-Forwarded-For`, and so on from right to left while entries are proxies of ours too. What stands further
+ * left was written by the caller and proves nothing.
+ * @param trustedProxies addresses and networks
  */
-export function clientAddress(request: IncomingMessage, hops: number): string {
-  const socket = request.socket.remoteAddress ?? '';
-  if (hops === 0) return socket;
-  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '');
-  return forwarded.at(-hops) ?? socket;
+export function clientAddressBehind(trustedProxies: readonly string[]): ClientAddress {
+  const networks = trustedProxies.map((text) =>
+    text.includes('/') ? ipaddr.parseCIDR(text) : single(text),
+  );
+
+  function isTrusted(address: string): boolean {
+    if (isIP(address) === 0) return false;
+    // A socket that takes both families shows IPv4 as a part of IPv6.
+    const parsed = ipaddr.process(address);
+    return networks.some(
+      ([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits),
+    );
+  }
+
+  return (request) => {
+    let address = request.socket.remoteAddress ?? '';
+    if (networks.length === 0) return address;
+    const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
+    while (isTrusted(address)) {
+      const before = forwarded.pop()?.trim() ?? '';
+      if (isIP(before) === 0) break;
+      address = before;
+    }
+    return address;
+  };
+}
+
+function single(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const address = ipaddr.process(text);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
 }

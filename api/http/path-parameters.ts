@@ -6,6 +6,7 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   attemptId: 'attempt_not_found',
   connectionId: 'connection_not_found',
   deliveryId: 'delivery_not_found',
+  invitationId: 'invitation_not_found',
   organizationId: 'organization_not_found',
   policyId: 'policy_not_found',
   projectId: 'project_not_found',
@@ -13,7 +14,9 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   revision: 'version_not_found',
   routineId: 'routine_not_found',
   runId: 'run_not_found',
+  sessionId: 'session_not_found',
   skillId: 'skill_not_found',
+  userId: 'member_not_found',
 };
 
 /** Returns the error of each parameter of a path in router form. A malformed id cannot exist, so it is not found. */

@@ -22,12 +22,21 @@ export const EXAMPLE = {
   policy: 'pol_01kx3k9y6wfd8r0v5m2c7t4q9h',
   modelConnection: 'mcn_01kx3k9y6wfd8r0v5m2c7t4qaj',
   attempt: 'att_01kx3k9y6wfd8r0v5m2c7t4qbk',
+  invitation: 'inv_01kx3k9y6wfd8r0v5m2c7t4q0j',
+  auditEvent: 'aud_01kx3k9y6wfd8r0v5m2c7t4q1k',
+  person: 'uQ4cVnY2bXk8sTq0LmZr7wHd3fJg5aEp',
 } as const;
 
 /** RFC 3339, UTC, milliseconds. */
 export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: 'RFC 3339, UTC.', example: '2026-11-21T09:00:00.000Z' });
+
+/** An instant that a caller gives, in any offset. */
+export const instant = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .meta({ type: 'string', format: 'date-time', example: '2027-01-01T00:00:00Z' });
 
 export function iso(date: Date): string {
   return date.toISOString();
@@ -71,7 +80,22 @@ export function pageOf(
   };
 }
 
-/** Returns the schema of a name that a person gives: trimmed, not empty. */
+/** Returns the schema of a name that a person gives: one line with something to see; spaces around it are dropped. */
 export function nameOf(max: number) {
-  return z.string().trim().min(1, 'must not be empty').max(max);
+  return z.string().min(1, EMPTY).max(max).regex(ONE_LINE, EMPTY).trim();
 }
+
+const EMPTY = 'must not be empty, nor hold control characters';
+
+/** Names stand in mails and logs. Without a repetition inside another, so that it takes linear time. */
+const ONE_LINE =
+  // oxlint-disable-next-line no-control-regex -- they are what it is about
+  /^\s*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/;
+
+/** An e-mail address, as long as a mail server takes it (RFC 5321, section 4.5.3.1). */
+export const emailAddress = z.email().max(254).meta({ example: 'grace@example.com' });
+
+export const personId = z
+  .string()
+  .regex(/^[A-Za-z0-9]{1,64}$/)
+  .meta({ description: 'Id of a person.', example: EXAMPLE.person });

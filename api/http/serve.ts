@@ -4,6 +4,7 @@ import { newId } from '#lib/ids.ts';
 import type { AccessOf, AuthKind } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import type { Reply, Route, SentEvent } from '../route.ts';
+import { actorOf } from '../access.ts';
 import { authenticate } from './authenticate.ts';
 import { assertStorable, hasBody, readJson } from './body.ts';
 import { sendEvents } from './event-stream.ts';
@@ -30,6 +31,7 @@ export function serve(route: Route, deps: Deps): Middleware {
       query,
       body: body.value,
       access,
+      by: actorOf(access, deps.clientAddress(ctx.req)),
       deps,
       requestId: String(ctx.state.requestId),
       ifMatch: spec.conditional === true ? ifMatch(ctx) : undefined,
@@ -63,7 +65,7 @@ export function serve(route: Route, deps: Deps): Middleware {
     try {
       const reply = await route.handle({ ...input, newId: claim.newId });
       const response = responseOf(route, reply, deps);
-      await claim.store(response);
+      await claim.store({ ...response, data: forReplay(route, response.data) });
       send(ctx, response);
     } catch (error) {
       await claim.release(error instanceof AppError && error.status < 500 ? 'refused' : 'unknown');
@@ -131,6 +133,12 @@ function responseOf(route: Route, reply: Reply<unknown>, deps: Deps): StoredResp
     data: checked(route, reply.data, deps),
     headers: reply.headers ?? {},
   };
+}
+
+/** Takes out of a response what is shown once. Whoever repeats the request may be another person of the project. */
+function forReplay({ spec: { shownOnce = [] } }: Route, data: unknown): unknown {
+  if (shownOnce.length === 0 || typeof data !== 'object') return data;
+  return { ...data, ...Object.fromEntries(shownOnce.map((field) => [field, null])) };
 }
 
 /** Checks a response against what OpenAPI promises, outside production, so that any test finds a mismatch. */

@@ -43,7 +43,7 @@ export const completeConnectionSignIn = route({
   }),
   success: { status: 200, data: connection, description: 'The connection, ready.' },
   errors: ['attempt_expired', 'forbidden', 'connection_not_found', 'provider_error'],
-}).to(async ({ access, params, query, deps }) => {
+}).to(async ({ access, by, params, query, deps }) => {
   const completed = await completeSignIn(signInDepsOf(deps), {
     provider: params.provider,
     userId: access.userId,
@@ -52,6 +52,7 @@ export const completeConnectionSignIn = route({
     code: query.code,
     error: query.error,
     iss: query.iss,
+    by,
   });
   return { data: presentConnection(completed) };
 });

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import * as identity from '#core/identity/index.ts';
+import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import {
   EXAMPLE,
   idOf,
+  instant,
   iso,
   isoOrNull,
   nameOf,
@@ -19,7 +21,12 @@ const apiKey = z
     name: z.string(),
     prefix: z.string().meta({ description: 'The part of the key that may be shown.' }),
     scopes: z.array(z.enum(identity.SCOPES)),
+    createdBy: z
+      .strictObject({ id: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'The person who made it; null when their account is gone.' }),
     createdAt: timestamp,
+    expiresAt: timestamp.nullable().meta({ description: 'When it stops working; null for never.' }),
     lastUsedAt: timestamp.nullable().meta({ description: 'Written at most once a minute.' }),
   })
   .meta({ id: 'ApiKey' });
@@ -35,7 +42,7 @@ const listApiKeys = route({
   success: {
     status: 200,
     data: z.array(apiKey),
-    description: 'Newest first; revoked ones are gone.',
+    description: 'Newest first; revoked and expired ones are gone.',
   },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query, 'apiKey');
@@ -49,7 +56,8 @@ const createApiKey = route({
   id: 'createApiKey',
   tag: 'API keys',
   summary: 'Create an API key',
-  description: 'The key is in this response and nowhere else: only its SHA-256 is stored.',
+  description:
+    'The key is in this response and nowhere else: only its SHA-256 is stored. Keys with a write scope are made by owners and admins. A response that is repeated under its `Idempotency-Key` no longer has the key: revoke it and create another.',
   auth: 'project-session',
   body: z.strictObject({
     name: nameOf(100).meta({ example: 'nightly import' }),
@@ -59,26 +67,33 @@ const createApiKey = route({
       .max(identity.SCOPES.length)
       .default([...identity.DEFAULT_SCOPES])
       .transform((scopes) => [...new Set(scopes)]),
+    expiresAt: instant
+      .nullable()
+      .default(null)
+      .meta({ description: 'When it stops working, in the future; null for never.' }),
   }),
   idempotent: true,
+  shownOnce: ['key'],
   success: {
     status: 201,
     data: z
       .strictObject({
         ...apiKey.shape,
-        key: z.string().meta({ description: 'Shown once.', example: 'ras_4fGk29Xa_…' }),
+        key: z.string().nullable().meta({
+          description: 'Shown once; null when the response is repeated.',
+          example: 'ras_4fGk29Xa_…',
+        }),
       })
       .meta({ id: 'CreatedApiKey' }),
     description: 'The API key with its plaintext.',
   },
-}).to(async ({ access, body, deps, newId }) => {
-  const { apiKey: created, plaintext } = await identity.createApiKey(deps.database, {
-    id: newId('apiKey'),
-    projectId: access.projectId,
-    userId: access.actor.userId,
-    tag: deps.config.PRODUCT_TAG,
-    ...body,
-  });
+  errors: ['forbidden', 'limit_reached'],
+}).to(async ({ access: { organizationId, projectId }, by, body, deps, newId }) => {
+  const { PRODUCT_TAG: tag } = deps.config;
+  const input = { id: newId('apiKey'), organizationId, projectId, tag, ...body };
+  const { apiKey: created, plaintext } = await transaction(deps.database, (tx) =>
+    identity.createApiKey(tx, by, input),
+  );
   return { data: { ...presentApiKey(created), key: plaintext } };
 });
 
@@ -92,11 +107,11 @@ const revokeApiKey = route({
   auth: 'project-session',
   params: z.strictObject({ apiKeyId: idOf('apiKey', EXAMPLE.apiKey) }),
   success: { status: 200, data: apiKey, description: 'The key that was revoked.' },
-}).to(async ({ access, params, deps }) => ({
-  data: presentApiKey(
-    await identity.revokeApiKey(deps.database, access.projectId, params.apiKeyId),
-  ),
-}));
+}).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
+  const input = { organizationId, projectId, id: params.apiKeyId };
+  const revoked = await transaction(deps.database, (tx) => identity.revokeApiKey(tx, by, input));
+  return { data: presentApiKey(revoked) };
+});
 
 export const apiKeyRoutes: readonly Route[] = [listApiKeys, createApiKey, revokeApiKey];
 
@@ -106,7 +121,9 @@ function presentApiKey(row: identity.ApiKey) {
     name: row.name,
     prefix: row.prefix,
     scopes: [...row.scopes],
+    createdBy: row.createdBy,
     createdAt: iso(row.createdAt),
+    expiresAt: isoOrNull(row.expiresAt),
     lastUsedAt: isoOrNull(row.lastUsedAt),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import * as deletion from '#core/deletion/index.ts';
 import * as identity from '#core/identity/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
@@ -23,6 +24,14 @@ export const organization = z
   })
   .meta({ id: 'Organization' });
 
+const confirmation = z.strictObject({
+  confirm: z
+    .string()
+    .max(200)
+    .default('')
+    .meta({ description: 'The name of what is to be deleted.', example: 'Website' }),
+});
+
 const listOrganizations = route({
   method: 'GET',
   path: '/v1/organizations',
@@ -36,6 +45,48 @@ const listOrganizations = route({
   const page = pageOf(query, 'organization');
   const found = await identity.listOrganizations(deps.database, access.userId, page);
   return listReply(found, page, presentOrganization);
+});
+
+const deleteOrganization = route({
+  method: 'DELETE',
+  path: '/v1/organizations/:organizationId',
+  id: 'deleteOrganization',
+  tag: 'Organizations and projects',
+  summary: 'Delete an organization with all its projects',
+  description:
+    'Needs the role owner, no active routine in any project, no subscription, and its name as `confirm`. It is out of reach at once: API keys are revoked, credentials erased, runs under way cancelled. What runs said is erased by retention.',
+  auth: 'session',
+  params: z.strictObject({ organizationId: idOf('organization', EXAMPLE.organization) }),
+  query: confirmation,
+  success: { status: 200, data: organization, description: 'The deleted organization.' },
+  errors: [
+    'owner_required',
+    'forbidden',
+    'confirmation_required',
+    'routines_active',
+    'subscription_active',
+  ],
+}).to(async ({ by, params, query, deps }) => {
+  const confirmed = { id: params.organizationId, confirm: query.confirm };
+  return { data: presentOrganization(await deletion.deleteOrganization(deps, by, confirmed)) };
+});
+
+const deleteProject = route({
+  method: 'DELETE',
+  path: '/v1/projects/:projectId',
+  id: 'deleteProject',
+  tag: 'Organizations and projects',
+  summary: 'Delete a project',
+  description:
+    'Needs the role owner or admin, no active routine, and its name as `confirm`. It is out of reach at once: API keys are revoked, credentials erased, runs under way cancelled. What runs said is erased by retention.',
+  auth: 'session',
+  params: z.strictObject({ projectId: idOf('project', EXAMPLE.project) }),
+  query: confirmation,
+  success: { status: 200, data: project, description: 'The deleted project.' },
+  errors: ['forbidden', 'confirmation_required', 'routines_active'],
+}).to(async ({ by, params, query, deps }) => {
+  const confirmed = { id: params.projectId, confirm: query.confirm };
+  return { data: presentProject(await deletion.deleteProject(deps, by, confirmed)) };
 });
 
 const createOrganization = route({
@@ -54,10 +105,12 @@ const createOrganization = route({
       .meta({ id: 'CreatedOrganization' }),
     description: 'The organization, which you own, and its default project.',
   },
-}).to(async ({ access, body, deps, newId }) => {
-  const ids = { id: newId('organization'), projectId: newId('project') };
+  errors: ['limit_reached'],
+}).to(async ({ by, body, deps, newId }) => {
+  const { MAX_ORGANIZATIONS_PER_PERSON: maxOrganizations } = deps.config;
+  const input = { id: newId('organization'), projectId: newId('project'), name: body.name };
   const created = await transaction(deps.database, (tx) =>
-    identity.createOrganization(tx, { ...ids, userId: access.userId, name: body.name }),
+    identity.foundOrganization(tx, by, input, { maxOrganizations }),
   );
   return {
     data: {
@@ -106,20 +159,20 @@ const createProject = route({
   }),
   idempotent: true,
   success: { status: 201, data: project, description: 'The project.' },
-  errors: ['organization_not_found', 'forbidden'],
-}).to(async ({ access, body, deps, newId }) => {
-  const id = newId('project');
-  const created = await transaction(deps.database, (tx) =>
-    identity.createProject(tx, { id, userId: access.userId, ...body }),
-  );
+  errors: ['organization_not_found', 'forbidden', 'limit_reached'],
+}).to(async ({ by, body, deps, newId }) => {
+  const input = { id: newId('project'), ...body };
+  const created = await transaction(deps.database, (tx) => identity.createProject(tx, by, input));
   return { data: presentProject(created) };
 });
 
 export const organizationRoutes: readonly Route[] = [
   listOrganizations,
   createOrganization,
+  deleteOrganization,
   listProjects,
   createProject,
+  deleteProject,
 ];
 
 export function presentOrganization(row: identity.Organization) {

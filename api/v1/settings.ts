@@ -79,10 +79,9 @@ const updateOrganization = route({
   body: organizationPatch.meta({ id: 'UpdateOrganization' }),
   success: { status: 200, data: organizationDetail, description: 'The organization.' },
   errors: ['forbidden'],
-}).to(async ({ access, params: { organizationId }, body, deps }) => {
-  const key = { userId: access.userId, id: organizationId };
+}).to(async ({ by, params: { organizationId }, body, deps }) => {
   const changed = await transaction(deps.database, (tx) =>
-    identity.patchOrganization(tx, key, body),
+    identity.patchOrganization(tx, by, organizationId, body),
   );
   return { data: presentSettled(changed) };
 });
@@ -115,10 +114,9 @@ const updateProject = route({
   body: projectPatch.meta({ id: 'UpdateProject' }),
   success: { status: 200, data: projectDetail, description: 'The project.' },
   errors: ['forbidden'],
-}).to(async ({ access, params: { projectId }, body, deps }) => {
-  const key = { userId: access.userId, id: projectId };
+}).to(async ({ by, params: { projectId }, body, deps }) => {
   const changed = await transaction(deps.database, (tx) =>
-    identity.patchProject(tx, key, body, deps.retention),
+    identity.patchProject(tx, by, projectId, body, deps.retention),
   );
   return { data: presentDetail(changed) };
 });

@@ -56,8 +56,10 @@ export async function startService(
     NODE_ENV: 'production',
     HOST: '127.0.0.1',
     PORT: String(port),
-    PUBLIC_URL: url,
-    UI_ORIGIN: url,
+    // Named as a proxy in front would have it; calls go to the process itself.
+    PUBLIC_URL: `https://localhost:${port}`,
+    UI_ORIGIN: `https://localhost:${port}`,
+    SIGN_UP: 'open',
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporalServer.address,
     TEMPORAL_TASK_QUEUE: TASK_QUEUE,

@@ -20,6 +20,7 @@ export {
   readConnection,
 } from './store/queries.ts';
 export { readSealedCredentials } from './store/credentials.ts';
+export { eraseConnections, revokeErased, type ErasedConnection } from './erase.ts';
 export { deleteConnection } from './remove.ts';
 export type { RoutineEditor } from './routines.ts';
 export { sealPlainQueries } from './store/seal-queries.ts';
@@ -38,6 +39,7 @@ export {
   newState,
   redirectUriOf,
   startSignIn,
+  type RevocationDeps,
   type SignInDeps,
 } from './oauth/index.ts';
 export {

@@ -1,3 +1,4 @@
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { execute, sql, transaction, type Database } from '#lib/database/index.ts';
 import type { Connection } from './store/connection.ts';
 import { revokeStored, type RevocationDeps } from './oauth/index.ts';
@@ -21,9 +22,9 @@ export async function deleteConnection(
   deps: RevocationDeps & { readonly database: Database; readonly routineEditor: RoutineEditor },
   projectId: string,
   id: string,
-  actor: string,
+  by: Actor,
 ): Promise<RemovedConnection> {
-  const { sealed, ...removed } = await remove(deps, projectId, id, actor);
+  const { sealed, ...removed } = await remove(deps, projectId, id, by);
   const { connection } = removed;
   if (connection.auth === 'oauth' && sealed !== null) void revokeStored(deps, connection, sealed);
   return removed;
@@ -33,7 +34,7 @@ function remove(
   { database, routineEditor }: { database: Database; routineEditor: RoutineEditor },
   projectId: string,
   id: string,
-  actor: string,
+  by: Actor,
 ): Promise<RemovedConnection & { readonly sealed: string | null }> {
   return transaction(database, async (tx) => {
     // Routines before the connection, as discovery takes them, so that the two cannot wait for each other.
@@ -47,8 +48,11 @@ function remove(
       projectId,
       routineIds: users,
       reason,
-      actor,
+      actor: by.id,
     });
+    const { kind, provider } = connection;
+    const entry = { by, projectId, targetId: id, details: { kind, provider } };
+    await recordProjectAudit(tx, { ...entry, action: 'connection.deleted' });
     return { connection, routineIds, sealed };
   });
 }

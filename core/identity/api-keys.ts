@@ -1,7 +1,9 @@
+import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { generateApiKey } from './api-key-format.ts';
+import { roleOf } from './roles.ts';
 import type { Scope } from './scopes.ts';
 
 export interface ApiKey {
@@ -9,63 +11,127 @@ export interface ApiKey {
   readonly name: string;
   readonly prefix: string;
   readonly scopes: readonly Scope[];
+  /** The person who made it; null when they have deleted their account. */
+  readonly createdBy: { readonly id: string; readonly name: string } | null;
   readonly createdAt: Date;
+  readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
 }
 
-const columns = sql`id, name, prefix, scopes, created_at as "createdAt", last_used_at as "lastUsedAt"`;
+const columns = sql`
+  k.id, k.name, k.prefix, k.scopes, k.created_at as "createdAt", k.expires_at as "expiresAt",
+  k.last_used_at as "lastUsedAt",
+  (select jsonb_build_object('id', u.id, 'name', u.name) from users u where u.id = k.created_by) as "createdBy"
+`;
 
-/** Creates a key: stores its hash and returns its plain text, which cannot be shown again. */
+/** The most keys of a project that work at a time. */
+const MAX_KEYS = 200;
+
+export interface NewApiKey {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly tag: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+}
+
+/**
+ * Creates a key: stores its hash and returns its plain text, which cannot be shown again.
+ * @throws {AppError} `forbidden` when a member wants a key that can write, `invalid_request`, `limit_reached`
+ */
 export async function createApiKey(
-  db: Db,
-  input: {
-    id: string;
-    projectId: string;
-    userId: string;
-    tag: string;
-    name: string;
-    scopes: readonly Scope[];
-  },
+  tx: Db,
+  by: Actor & { readonly id: string },
+  input: NewApiKey,
 ): Promise<{ apiKey: ApiKey; plaintext: string }> {
+  const { id, organizationId, projectId, name, scopes, expiresAt } = input;
+  // Held against its deletion, which revokes the keys that are there.
+  const project = await row(
+    tx,
+    sql`select 1 from projects where id = ${projectId} and deleted_at is null for share`,
+  );
+  if (project === undefined) throw new AppError('project_not_found');
+  const role = await roleOf(tx, { organizationId, userId: by.id });
+  if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
+    throw new AppError('forbidden', 'Keys with a write scope are made by owners and admins.');
+  }
+  if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
+    throw new AppError('invalid_request', 'expiresAt: must be in the future');
+  }
+  await assertRoomForKey(tx, projectId, id);
   const { plaintext, prefix, hash } = generateApiKey(input.tag);
   // The id exists only when an earlier attempt of the same request committed and its response was lost: nobody saw
   // that secret, so the new one replaces it.
   const created = await row<ApiKey>(
-    db,
+    tx,
     sql`
-      insert into api_keys (id, project_id, name, prefix, hash, scopes, created_by)
-      values (${input.id}, ${input.projectId}, ${input.name}, ${prefix}, ${hash}, ${input.scopes}, ${input.userId})
+      insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at)
+      values (${id}, ${projectId}, ${name}, ${prefix}, ${hash}, ${scopes}, ${by.id}, ${expiresAt})
       on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
-        where api_keys.project_id = excluded.project_id
+        where k.project_id = excluded.project_id
       returning ${columns}
     `,
   );
   if (created === undefined) throw new AppError('internal_error');
+  await recordAudit(tx, {
+    organizationId,
+    projectId,
+    by,
+    action: 'api_key.created',
+    targetId: id,
+    details: { name, scopes: [...scopes], expiresAt: expiresAt?.toISOString() ?? null },
+  });
   return { apiKey: created, plaintext };
 }
 
+async function assertRoomForKey(tx: Db, projectId: string, id: string): Promise<void> {
+  const found = await row<{ keys: number }>(
+    tx,
+    sql`
+      select count(*) as keys from api_keys
+      where project_id = ${projectId} and id <> ${id} and ${isLive}
+    `,
+  );
+  if ((found?.keys ?? 0) < MAX_KEYS) return;
+  throw new AppError(
+    'limit_reached',
+    `A project has at most ${MAX_KEYS} API keys; revoke one first.`,
+  );
+}
+
+const isLive = sql`revoked_at is null and (expires_at is null or expires_at > now())`;
+
+/** Lists the keys that work. */
 export function listApiKeys(db: Db, projectId: string, page: Page): Promise<ApiKey[]> {
   return rows<ApiKey>(
     db,
     sql`
-      select ${columns} from api_keys
-      where project_id = ${projectId} and revoked_at is null ${afterCursor(page)}
-      order by id desc limit ${page.limit + 1}
+      select ${columns} from api_keys k
+      where k.project_id = ${projectId} and ${isLive} ${afterCursor(page, sql`k.id`)}
+      order by k.id desc limit ${page.limit + 1}
     `,
   );
 }
 
 /** Revokes a key. @throws {AppError} `api_key_not_found` */
-export async function revokeApiKey(db: Db, projectId: string, id: string): Promise<ApiKey> {
+export async function revokeApiKey(
+  tx: Db,
+  by: Actor,
+  input: { organizationId: string; projectId: string; id: string },
+): Promise<ApiKey> {
+  const { organizationId, projectId, id } = input;
   const revoked = await row<ApiKey>(
-    db,
+    tx,
     sql`
-      update api_keys set revoked_at = now()
-      where id = ${id} and project_id = ${projectId} and revoked_at is null
+      update api_keys k set revoked_at = now()
+      where k.id = ${id} and k.project_id = ${projectId} and ${isLive}
       returning ${columns}
     `,
   );
   if (revoked === undefined) throw new AppError('api_key_not_found');
+  await recordAudit(tx, { organizationId, projectId, by, action: 'api_key.revoked', targetId: id });
   return revoked;
 }
 

@@ -1,7 +1,8 @@
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { hashApiKey, prefixOf, sameHash } from './api-key-format.ts';
 import { createCoalescer } from '#lib/coalesce.ts';
-import { paidPlanOf, type PaidPlan, type Role } from './organizations.ts';
+import { paidPlanOf, type PaidPlan } from './organizations.ts';
+import type { Role } from './roles.ts';
 import type { Scope } from './scopes.ts';
 
 /** The requests of a credential in the current window, this one included, and the seconds until the next window. */
@@ -62,6 +63,7 @@ async function lookUp(
         join projects p on p.id = k.project_id
         join organizations o on o.id = p.organization_id
         where k.prefix = ${prefix} and k.hash = ${hash} and k.revoked_at is null
+          and (k.expires_at is null or k.expires_at > now()) and p.deleted_at is null
       ), hit as (
         ${countRequests(sql`select id, date_trunc('minute', now()), ${requests}::integer from key`)}
       )
@@ -118,7 +120,7 @@ export function findMemberships(
       from memberships m
       join organizations o on o.id = m.organization_id
       join projects p on p.organization_id = m.organization_id
-      where m.user_id = ${userId} and (${selected}::text is null or p.id = ${selected})
+      where m.user_id = ${userId} and p.deleted_at is null and (${selected}::text is null or p.id = ${selected})
       limit 2
     `,
   );

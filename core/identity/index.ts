@@ -1,5 +1,7 @@
 export { createApiKey, listApiKeys, revokeApiKey, touchApiKey, type ApiKey } from './api-keys.ts';
-export { authOptions, CLIENT_ADDRESS_HEADER, createAuth, type Auth } from './auth.ts';
+export { createAuth, type Auth } from './auth.ts';
+export { createAuthMails, mailInvitation } from './auth-mails.ts';
+export { authOptions, CLIENT_ADDRESS_HEADER, sessionCookieName } from './auth-options.ts';
 export {
   authenticateKey,
   countUse,
@@ -7,18 +9,41 @@ export {
   findMemberships,
   type WindowUse,
 } from './credentials.ts';
+export { markOrganizationDeleted, markProjectDeleted, type Confirmed } from './deletion.ts';
 export { forgetAuthentication } from './expired.ts';
+export { forgetEnded } from './forget.ts';
 export {
-  createOrganization,
+  acceptInvitation,
+  createInvitation,
+  deleteInvitation,
+  listInvitations,
+  type Invitation,
+} from './invitations.ts';
+export {
+  changeRole,
+  listMembers,
+  MAX_MEMBERS,
+  removeMember,
+  type ListedMember,
+  type MembershipEnded,
+} from './members.ts';
+export {
   createProject,
+  foundOrganization,
   listOrganizations,
   listProjects,
   paidPlanOf,
   type Organization,
   type PaidPlan,
   type Project,
-  type Role,
 } from './organizations.ts';
+export { assertAdmin, type Role } from './roles.ts';
+export {
+  listSessions,
+  MAX_LISTED_SESSIONS,
+  revokeSession,
+  type ListedSession,
+} from './sessions.ts';
 export {
   contentDaysOf,
   contentDaysOfAll,
@@ -37,3 +62,4 @@ export {
 } from './settings.ts';
 export { stillStands } from './standing.ts';
 export { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts';
+export { forgetThrottles } from './throttle.ts';

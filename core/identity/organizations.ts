@@ -1,3 +1,4 @@
+import { recordAudit, type Actor } from '#core/audit/index.ts';
 import {
   execute,
   row,
@@ -11,6 +12,7 @@ import {
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
+import { assertAdmin, lockOrganization, type Role } from './roles.ts';
 
 /** Plans that an organization can have paid for; null in its row means none. */
 export type PaidPlan = 'starter' | 'pro' | 'scale';
@@ -22,8 +24,6 @@ export type PaidPlan = 'starter' | 'pro' | 'scale';
 export function paidPlanOf(organization: Sql): Sql {
   return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;
 }
-
-export type Role = 'owner' | 'admin' | 'member';
 
 export interface Organization {
   readonly id: string;
@@ -42,20 +42,21 @@ export interface Project {
 const projectColumns = sql`p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt"`;
 
 /**
- * Creates the organization, its creator's ownership and its default project together. Ids that exist already come from
+ * Creates the organization, its founder's ownership and its default project together. Ids that exist already come from
  * an earlier attempt of the same request whose response was lost; its organization is returned.
  */
-export async function createOrganization(
+async function createOrganization(
   tx: Db,
-  input: { id: string; projectId: string; userId: string; name: string },
+  by: Actor & { readonly id: string },
+  input: { id: string; projectId: string; name: string },
 ): Promise<{ organization: Organization; project: Project }> {
   const { id: organizationId, projectId } = input;
-  const organization = await row<{ createdAt: Date }>(
+  const organization = await row<{ createdAt: Date; isNew: boolean }>(
     tx,
     sql`
-      insert into organizations as o (id, name) values (${organizationId}, ${input.name})
+      insert into organizations as o (id, name, founded_by) values (${organizationId}, ${input.name}, ${by.id})
       on conflict (id) do update set name = o.name
-      returning created_at as "createdAt"
+      returning created_at as "createdAt", xmax = 0 as "isNew"
     `,
   );
   if (organization === undefined) throw new AppError('internal_error');
@@ -63,37 +64,87 @@ export async function createOrganization(
     tx,
     sql`
       insert into memberships (organization_id, user_id, role)
-      values (${organizationId}, ${input.userId}, 'owner')
+      values (${organizationId}, ${by.id}, 'owner')
       on conflict (user_id, organization_id) do nothing
     `,
   );
   const project = await insertProject(tx, { id: projectId, organizationId, name: 'Default' });
+  const { createdAt, isNew } = organization;
+  if (isNew) {
+    await recordAudit(tx, {
+      organizationId,
+      by,
+      action: 'organization.created',
+      targetId: organizationId,
+      details: { name: input.name },
+    });
+  }
   return {
-    organization: { id: organizationId, name: input.name, role: 'owner', ...organization },
+    organization: { id: organizationId, name: input.name, role: 'owner', createdAt },
     project,
   };
 }
 
 /**
- * Gives a person who belongs nowhere an organization of their own. Runs on sign-up and again on each sign-in, so
- * that a crash between the account and its organization is made good; the lock keeps two sign-ins from making two.
+ * Creates an organization for a person who has not founded too many. Deleted ones count for a month, so that spending
+ * limits of an organization are not passed by making the next one.
+ * @throws {AppError} `limit_reached`
+ */
+export async function foundOrganization(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  input: { id: string; projectId: string; name: string },
+  { maxOrganizations }: { maxOrganizations: number },
+): Promise<{ organization: Organization; project: Project }> {
+  await lockFounder(tx, by.id);
+  const { founded = 0 } =
+    (await row<{ founded: number }>(
+      tx,
+      sql`
+        select count(*) as founded from organizations
+        where founded_by = ${by.id} and id <> ${input.id}
+          and (deleted_at is null or deleted_at > now() - interval '30 days')
+      `,
+    )) ?? {};
+  if (founded >= maxOrganizations) {
+    throw new AppError(
+      'limit_reached',
+      `A person may found at most ${maxOrganizations} organizations.`,
+    );
+  }
+  return createOrganization(tx, by, input);
+}
+
+/**
+ * Gives a person who belongs nowhere an organization of their own. Runs on each sign-in, so that a crash between the
+ * account and its organization is made good; the lock keeps two sign-ins from making two.
  */
 export async function ensureOrganization(
   database: Database,
   user: { id: string; name: string },
 ): Promise<void> {
   await transaction(database, async (tx) => {
-    await row(tx, sql`select pg_advisory_xact_lock(hashtextextended(${user.id}, 0))`);
-    const member = await row(tx, sql`select 1 from memberships where user_id = ${user.id} limit 1`);
-    if (member === undefined) {
-      await createOrganization(tx, {
-        id: newId('organization'),
-        projectId: newId('project'),
-        userId: user.id,
-        name: `${user.name}'s organization`,
-      });
-    }
+    await lockFounder(tx, user.id);
+    const member = await row(
+      tx,
+      sql`
+        select 1 from memberships m join organizations o on o.id = m.organization_id
+        where m.user_id = ${user.id} and o.deleted_at is null limit 1
+      `,
+    );
+    if (member !== undefined) return;
+    const by = { kind: 'person', id: user.id, address: null } as const;
+    await createOrganization(tx, by, {
+      id: newId('organization'),
+      projectId: newId('project'),
+      name: `${user.name}'s organization`,
+    });
   });
+}
+
+/** Has the organizations that a person founds come one after another. */
+async function lockFounder(tx: Db, userId: string): Promise<void> {
+  await row(tx, sql`select pg_advisory_xact_lock(hashtextextended(${userId}, 0))`);
 }
 
 export function listOrganizations(db: Db, userId: string, page: Page): Promise<Organization[]> {
@@ -102,7 +153,7 @@ export function listOrganizations(db: Db, userId: string, page: Page): Promise<O
     sql`
       select o.id, o.name, m.role, o.created_at as "createdAt"
       from memberships m join organizations o on o.id = m.organization_id
-      where m.user_id = ${userId} ${afterCursor(page, sql`o.id`)}
+      where m.user_id = ${userId} and o.deleted_at is null ${afterCursor(page, sql`o.id`)}
       order by o.id desc limit ${page.limit + 1}
     `,
   );
@@ -119,7 +170,7 @@ export function listProjects(
     sql`
       select ${projectColumns}
       from memberships m join projects p on p.organization_id = m.organization_id
-      where m.user_id = ${input.userId}
+      where m.user_id = ${input.userId} and p.deleted_at is null
         and (${organizationId}::text is null or p.organization_id = ${organizationId})
         ${afterCursor(input.page, sql`p.id`)}
       order by p.id desc limit ${input.page.limit + 1}
@@ -127,27 +178,43 @@ export function listProjects(
   );
 }
 
+/** The most projects of an organization, so that no list grows without end. */
+const MAX_PROJECTS = 200;
+
 /**
  * Creates a project of the organization.
  * @throws {AppError} `organization_not_found` when the person does not belong to it, `forbidden` when they are
- * neither owner nor admin
+ * neither owner nor admin, `limit_reached`
  */
 export async function createProject(
   tx: Db,
-  input: { id: string; userId: string; organizationId: string; name: string },
+  by: Actor & { readonly id: string },
+  input: { id: string; organizationId: string; name: string },
 ): Promise<Project> {
-  const membership = await row<{ role: Role }>(
-    tx,
-    sql`
-      select role from memberships
-      where user_id = ${input.userId} and organization_id = ${input.organizationId} for share
-    `,
-  );
-  if (membership === undefined) throw new AppError('organization_not_found');
-  if (membership.role === 'member') {
-    throw new AppError('forbidden', 'Creating a project needs the role owner or admin.');
+  const { id, organizationId, name } = input;
+  await lockOrganization(tx, organizationId);
+  await assertAdmin(tx, { organizationId, userId: by.id });
+  const { projects = 0 } =
+    (await row<{ projects: number }>(
+      tx,
+      sql`
+        select count(*) as projects from projects
+        where organization_id = ${organizationId} and deleted_at is null and id <> ${id}
+      `,
+    )) ?? {};
+  if (projects >= MAX_PROJECTS) {
+    throw new AppError('limit_reached', `An organization has at most ${MAX_PROJECTS} projects.`);
   }
-  return insertProject(tx, input);
+  const project = await insertProject(tx, input);
+  await recordAudit(tx, {
+    organizationId,
+    projectId: id,
+    by,
+    action: 'project.created',
+    targetId: id,
+    details: { name },
+  });
+  return project;
 }
 
 async function insertProject(

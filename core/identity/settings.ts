@@ -1,6 +1,7 @@
-import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError, type ErrorCode } from '#lib/errors.ts';
-import type { Organization, Project, Role } from './organizations.ts';
+import { recordAudit, type Actor } from '#core/audit/index.ts';
+import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Organization, Project } from './organizations.ts';
 import {
   assertWithin,
   assignRetention,
@@ -10,6 +11,7 @@ import {
   type RetentionPatch,
   type RetentionRule,
 } from './retention.ts';
+import { assertAdmin, lockOrganization } from './roles.ts';
 
 /** Limits of what may be spent; null for no limit. */
 export interface Budget {
@@ -55,10 +57,24 @@ export async function readOrganization(
     sql`
       select o.id, o.name, m.role, o.created_at as "createdAt", ${budget(sql`o`)}
       from memberships m join organizations o on o.id = m.organization_id
-      where m.user_id = ${key.userId} and o.id = ${key.id}
+      where m.user_id = ${key.userId} and o.id = ${key.id} and o.deleted_at is null
     `,
   );
   if (found === undefined) throw new AppError('organization_not_found');
+  return found;
+}
+
+/** Finds a project of one of the person's organizations. @throws {AppError} `project_not_found` */
+export async function findProject(db: Db, key: { userId: string; id: string }): Promise<Project> {
+  const found = await row<Project>(
+    db,
+    sql`
+      select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt"
+      from memberships m join projects p on p.organization_id = m.organization_id
+      where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
+    `,
+  );
+  if (found === undefined) throw new AppError('project_not_found');
   return found;
 }
 
@@ -74,7 +90,7 @@ export async function readProject(
       select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt", ${budget(sql`p`)},
         ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays"
       from memberships m join projects p on p.organization_id = m.organization_id
-      where m.user_id = ${key.userId} and p.id = ${key.id}
+      where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
     `,
   );
   if (found === undefined) throw new AppError('project_not_found');
@@ -87,12 +103,19 @@ export async function readProject(
  */
 export async function patchOrganization(
   tx: Db,
-  key: { userId: string; id: string },
+  by: Actor & { readonly id: string },
+  id: string,
   patch: SettingsPatch,
 ): Promise<OrganizationSettings> {
-  await assertMayChange(tx, key.userId, sql`${key.id}`, 'organization_not_found');
-  await row(tx, sql`update organizations set ${assignments(patch)} where id = ${key.id}`);
-  return readOrganization(tx, key);
+  const key = { userId: by.id, id };
+  const before = await readOrganization(tx, key);
+  // The organization before the role, as changes of its members take them.
+  await lockOrganization(tx, id);
+  await assertAdmin(tx, { organizationId: id, userId: by.id });
+  await execute(tx, sql`update organizations set ${assignments(patch)} where id = ${id}`);
+  const after = await readOrganization(tx, key);
+  await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
+  return after;
 }
 
 /**
@@ -102,18 +125,45 @@ export async function patchOrganization(
  */
 export async function patchProject(
   tx: Db,
-  key: { userId: string; id: string },
+  by: Actor & { readonly id: string },
+  id: string,
   patch: ProjectPatch,
   rule: RetentionRule,
 ): Promise<ProjectSettings> {
-  const organization = sql`(select organization_id from projects where id = ${key.id})`;
-  await assertMayChange(tx, key.userId, organization, 'project_not_found');
+  const key = { userId: by.id, id };
+  const before = await readProject(tx, key, rule);
+  const { organizationId } = before;
+  await assertAdmin(tx, { organizationId, userId: by.id });
   assertWithin(rule, patch);
-  await row(
+  await execute(
     tx,
-    sql`update projects set ${assignments(patch)}, ${assignRetention(patch)} where id = ${key.id}`,
+    sql`update projects set ${assignments(patch)}, ${assignRetention(patch)} where id = ${id}`,
   );
-  return readProject(tx, key, rule);
+  const after = await readProject(tx, key, rule);
+  await recordChange(tx, { by, organizationId, projectId: id, kind: 'project' }, before, after);
+  return after;
+}
+
+async function recordChange(
+  tx: Db,
+  of: { by: Actor; organizationId: string; projectId?: string; kind: 'organization' | 'project' },
+  before: OrganizationSettings | ProjectSettings,
+  after: OrganizationSettings | ProjectSettings,
+): Promise<void> {
+  const { kind, ...where } = of;
+  const entry = { ...where, targetId: after.id };
+  if (before.name !== after.name) {
+    const details = { from: before.name, to: after.name };
+    await recordAudit(tx, { ...entry, action: `${kind}.renamed`, details });
+  }
+  const { maxTokensPerDay, maxCostUsdPerMonth } = after.budget;
+  const isSame =
+    before.budget.maxTokensPerDay === maxTokensPerDay &&
+    before.budget.maxCostUsdPerMonth === maxCostUsdPerMonth;
+  if (!isSame) {
+    const details = { maxTokensPerDay, maxCostUsdPerMonth };
+    await recordAudit(tx, { ...entry, action: 'budget.changed', details });
+  }
 }
 
 /** Assigns what the patch names; a field that it leaves out keeps its value. */
@@ -127,20 +177,4 @@ function assignments({
       else ${maxTokensPerDay ?? null}::bigint end,
     max_cost_usd_per_month = case when ${maxCostUsdPerMonth === undefined}::boolean then max_cost_usd_per_month
       else ${maxCostUsdPerMonth ?? null}::numeric end`;
-}
-
-async function assertMayChange(
-  tx: Db,
-  userId: string,
-  organizationId: Sql,
-  notFound: ErrorCode,
-): Promise<void> {
-  const membership = await row<{ role: Role }>(
-    tx,
-    sql`select role from memberships where user_id = ${userId} and organization_id = ${organizationId} for share`,
-  );
-  if (membership === undefined) throw new AppError(notFound);
-  if (membership.role === 'member') {
-    throw new AppError('forbidden', 'Changing this needs the role owner or admin.');
-  }
 }

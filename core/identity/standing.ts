@@ -29,6 +29,7 @@ function ofKey({ keyId, projectId, scope }: Extract<Standing, { kind: 'key' }>) 
   return sql`
     select from api_keys k join projects p on p.id = k.project_id
     where k.id = ${keyId} and k.project_id = ${projectId} and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now()) and p.deleted_at is null
       and (${scope ?? null}::text is null or ${scope ?? null} = any(k.scopes))
   `;
 }
@@ -39,5 +40,6 @@ function ofSession({ sessionId, userId, projectId }: Extract<Standing, { kind: '
     join memberships m on m.user_id = s.user_id
     join projects p on p.organization_id = m.organization_id
     where s.id = ${sessionId} and s.user_id = ${userId} and s.expires_at > now() and p.id = ${projectId}
+      and p.deleted_at is null
   `;
 }

@@ -8,6 +8,8 @@ import type { CallLimits } from './session-life.ts';
 
 const MAX_PAGES = 50;
 const MAX_TOOLS = 1_000;
+/** Usable or not, over all pages. */
+const MAX_LISTED = 2_000;
 /** A definition beyond this cannot be reviewed by a person, nor be given to a model. */
 const MAX_DEFINITION_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 128;
@@ -37,12 +39,18 @@ export async function listAllTools(
   const tools = new Map<string, ToolDefinition>();
   const skipped: SkippedTool[] = [];
   let bytes = 0;
+  let listed = 0;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const found = await session.listTools(cursor, { signal, timeoutMs: timeLeft(end) });
     for (const tool of found.tools) {
+      listed += 1;
+      if (listed > MAX_LISTED) return { tools: [...tools.values()], skipped, truncated: true };
       const definition = toolDefinition(tool);
       const size = sizeOf(definition);
+      // One that cannot be used has been sent all the same.
+      bytes += Math.min(size, MAX_ALL_BYTES);
+      if (bytes > MAX_ALL_BYTES) return { tools: [...tools.values()], skipped, truncated: true };
       const reason = tools.has(tool.name)
         ? 'another tool has the same name'
         : unusable(session, definition, size);
@@ -50,8 +58,7 @@ export async function listAllTools(
         skipped.push({ tool: shownText(tool.name, MAX_NAME_LENGTH), reason });
         continue;
       }
-      bytes += size;
-      if (tools.size >= MAX_TOOLS || bytes > MAX_ALL_BYTES) {
+      if (tools.size >= MAX_TOOLS) {
         return { tools: [...tools.values()], skipped, truncated: true };
       }
       tools.set(tool.name, definition);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { FetchLimits, OutboundClient } from '#lib/outbound/index.ts';
 import { secretsInAddress } from './address-secrets.ts';
 import { ToolServerError } from './error.ts';
+import { limitObjects } from './object-limit.ts';
 import { refusalOf } from './refusal.ts';
 import { createResponseWatch, type ResponseWatch } from './response-watch.ts';
 import type { ToolServer } from './server.ts';
@@ -16,6 +17,8 @@ export interface ServerFetch {
 
 /** The list of a server with a thousand described tools. */
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
+/** Of one page: a thousand tools with twenty objects in the schemas of each. */
+const MAX_LIST_OBJECTS = 20_000;
 /** One result, with the framing around it; a model is given much less of it. */
 const MAX_RESULT_BYTES = 1024 * 1024;
 
@@ -81,7 +84,7 @@ export function createServerFetch({
       response = await send(auth);
     }
     if (resumed && !response.ok) watch.notResumed();
-    return response;
+    return asked?.method === 'tools/list' ? limitObjects(response, MAX_LIST_OBJECTS) : response;
   }
 
   return { fetch, watch, secrets: () => [...secrets] };

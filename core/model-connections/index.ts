@@ -44,6 +44,7 @@ export {
 export {
   revokeAccountsOfMember,
   revokeAccountsOfProject,
+  type RevokeDeps,
   revokeModelConnection,
 } from './revoke/revoke.ts';
 export { ATTEMPT_STATES } from './sign-in/attempt.ts';

@@ -13,6 +13,7 @@ export {
 export { listRoutines, readRoutine } from './queries.ts';
 export { keepProofs } from './proof.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';
+export { retireRoutines } from './retire.ts';
 export { restoreVersion } from './restore.ts';
 export {
   MISFIRE_POLICIES,

@@ -1,3 +1,4 @@
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
@@ -15,6 +16,7 @@ import { moveRoutine } from './writes.ts';
  */
 export function activateRoutine(
   database: Database,
+  by: Actor,
   input: { projectId: string; organizationId: string; plan: Plan; id: string },
 ): Promise<Routine> {
   return transaction(database, async (tx) => {
@@ -23,10 +25,20 @@ export function activateRoutine(
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
     await assertMayActivate(tx, input.organizationId, input.plan);
     const schedule = parseStoredSchedule(routine.schedule);
-    return moveRoutine(tx, routine, {
+    const active = await moveRoutine(tx, routine, {
       state: 'active',
       nextRunAt: nextOccurrence(schedule, routine.timezone, await databaseTime(tx)),
     });
+    const details = { revision: routine.revision };
+    const { id, projectId } = routine;
+    await recordProjectAudit(tx, {
+      by,
+      projectId,
+      action: 'routine.activated',
+      targetId: id,
+      details,
+    });
+    return active;
   });
 }
 
@@ -41,6 +53,7 @@ export interface StopDeps {
  */
 export function pauseRoutine(
   { database, queuedRuns }: StopDeps,
+  by: Actor,
   projectId: string,
   id: string,
 ): Promise<Routine> {
@@ -49,6 +62,7 @@ export function pauseRoutine(
     if (!hasToMove(routine, 'paused')) return routine;
     const paused = await moveRoutine(tx, routine, { state: 'paused', nextRunAt: null });
     await queuedRuns.skip(tx, [id], 'paused');
+    await recordProjectAudit(tx, { by, projectId, action: 'routine.paused', targetId: id });
     return paused;
   });
 }

@@ -1,3 +1,4 @@
+import type { Actor } from '#core/audit/index.ts';
 import { readRoutine } from './queries.ts';
 import { patchRoutine, type SaveDeps, type SavedRoutine } from './save.ts';
 import { readVersion } from './versions.ts';
@@ -9,9 +10,9 @@ import { readVersion } from './versions.ts';
  */
 export async function restoreVersion(
   deps: SaveDeps,
-  input: { id: string; projectId: string; revision: number; actor: string },
+  input: { id: string; projectId: string; revision: number; by: Actor },
 ): Promise<SavedRoutine> {
-  const { id, projectId, actor } = input;
+  const { id, projectId, by } = input;
   await readRoutine(deps.database, projectId, id);
   const version = await readVersion(deps.database, { id, projectId }, input.revision);
   const { instructions, variables, model, skills, limits, carryResult, builtInTools } = version;
@@ -20,6 +21,7 @@ export async function restoreVersion(
     projectId,
     patch: { instructions, variables, model, skills, limits, carryResult, builtInTools },
     expectedVersions: undefined,
-    origin: { actor, restoredFrom: version.revision },
+    origin: { actor: by.id, restoredFrom: version.revision },
+    by,
   });
 }

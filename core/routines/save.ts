@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
@@ -69,6 +71,7 @@ export async function patchRoutine(
     /** The versions that the caller expects (`If-Match`); undefined for any. */
     expectedVersions: readonly number[] | undefined;
     origin: VersionOrigin;
+    by: Actor;
   },
 ): Promise<SavedRoutine> {
   const { id, projectId, patch, expectedVersions } = input;
@@ -110,6 +113,11 @@ export async function patchRoutine(
       rearmWebhook: patch.webhookUrl !== undefined,
     });
     if (material) await deps.queuedRuns.skip(tx, [id], 'superseded');
+    const { budget } = fields;
+    if (!isDeepStrictEqual(before.budget, budget)) {
+      const entry = { by: input.by, projectId, targetId: id, details: { ...budget } };
+      await recordProjectAudit(tx, { ...entry, action: 'budget.changed' });
+    }
     return {
       routine,
       webhookSecret,

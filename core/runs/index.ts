@@ -1,5 +1,6 @@
 export { createAccountCaller } from './account/caller.ts';
 export { AccountBlocked, AccountBusy } from './account/not-made.ts';
+export type { AfterEndDeps } from './after-end.ts';
 export { WAITS, type Wait } from './admission/waiting-for.ts';
 export { createAdmission, type Admission, type AdmissionReport } from './admission/admission.ts';
 export { expireQueued } from './admission/expire.ts';
@@ -47,13 +48,14 @@ export {
   type RetentionDeps,
   type RetentionReport,
 } from './retention/apply-retention.ts';
-export { eraseProjectContent } from './retention/erase-project.ts';
+export { eraseProjectContent, unpinRuns } from './retention/erase-project.ts';
 export { afterReplacing, replaceOpenRuns, type ReplacedRuns } from './replace.ts';
 export { redeliverWebhook } from './redeliver-webhook.ts';
 export type { Run, RunDetail, RunSummary, RunUsage, Step } from './run.ts';
 export type { ToolRecord } from './tool-record.ts';
 export { performToolStep, type ToolStepDeps, type ToolStepOutcome } from './tool-step.ts';
 export { retryRun, startManualRun } from './start.ts';
+export { stopRuns } from './stop.ts';
 export { createQueuedRuns } from './queued-runs.ts';
 export { sweepOpenRuns } from './sweep.ts';
 export { skipUnwanted } from './unwanted.ts';

@@ -1,5 +1,6 @@
+import { forgetAuditEvents } from '#core/audit/index.ts';
 import { forgetSignIns } from '#core/connections/index.ts';
-import { forgetAuthentication } from '#core/identity/index.ts';
+import { forgetAuthentication, forgetEnded, forgetThrottles } from '#core/identity/index.ts';
 import { forgetBreakers, forgetFollowers } from '#core/runs/index.ts';
 import { forgetDeletedSkills } from '#core/skills/index.ts';
 import { forgetDays, forgetLedger } from '#core/usage/index.ts';
@@ -22,11 +23,18 @@ const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
 ];
 
 /** Deletes what is no longer needed, in batches, until nothing is left; stops between two when `signal` aborts. */
-export async function forgetExpired(db: Db, signal: AbortSignal): Promise<void> {
+export async function forgetExpired(
+  db: Db,
+  auditRetentionDays: number,
+  signal: AbortSignal,
+): Promise<void> {
   for (const forget of FORGET) {
     do signal.throwIfAborted();
     while ((await forget(db, BATCH)) === BATCH);
   }
+  await forgetThrottles(db);
+  await forgetEnded(db);
+  await forgetAuditEvents(db, auditRetentionDays);
 }
 
 /** A day, as Stripe keeps them. */

@@ -33,6 +33,7 @@ import { pauseOfDisabledProviders, type RollbackDeps } from './rollback.ts';
 export interface TickDeps
   extends ClaimDeps, RetentionDeps, RollbackDeps, CatalogueDeps, ModelHousekeepingDeps {
   readonly connectionSecrets: ConnectionSecrets;
+  readonly auditRetentionDays: number;
   readonly engine: Engine;
   readonly payment: Payment;
   readonly admission: Admission;
@@ -112,7 +113,7 @@ export function createTickParts(deps: TickDeps): TickParts {
     payments: (signal) => measured(deps, 'payments', () => keepPaymentsInStep(deps, signal)),
     housekeeping: (signal) =>
       measured(deps, 'housekeeping', async () => {
-        await forgetExpired(deps.database, signal);
+        await forgetExpired(deps.database, deps.auditRetentionDays, signal);
         await expireCalls(deps.database);
         await sealPlainQueries(deps.database, deps.connectionSecrets, signal);
         await sweepModelConnections(deps);

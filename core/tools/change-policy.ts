@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import type { RoutineEditor } from '#core/connections/index.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -51,7 +52,16 @@ export async function changePolicy(
       projectId,
       routineIds: [routineId],
       reason: null,
-      actor: input.actor,
+      actor: input.by.id,
+    });
+    const { by, policyId } = input;
+    const details = { routineId, tool: after.toolName, from: before.state, to: after.state };
+    await recordProjectAudit(tx, {
+      by,
+      projectId,
+      action: 'policy.changed',
+      targetId: policyId,
+      details,
     });
     return after;
   });
@@ -61,8 +71,7 @@ interface PolicyChangeInput {
   readonly projectId: string;
   readonly routineId: string;
   readonly policyId: string;
-  /** Id of the person or API key. */
-  readonly actor: string;
+  readonly by: Actor & { readonly id: string };
   readonly patch: PolicyPatch;
 }
 
@@ -78,7 +87,7 @@ async function propose(
   if (definitionHash !== undefined && definitionHash !== before.definitionHash) {
     throw new AppError('precondition_failed', 'The tool has changed since that definition.');
   }
-  return { before, change: decide(before, input.patch, input.actor) };
+  return { before, change: decide(before, input.patch, input.by.id) };
 }
 
 /** Works out what a patch comes to, its schemas aside. @throws {AppError} `confirmation_required`, `invalid_request` */

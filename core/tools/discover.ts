@@ -17,6 +17,7 @@ import { transaction } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
+import { createTurns } from '#lib/turns.ts';
 import type { PolicyDeps } from './change-policy.ts';
 import type { ToolPolicy } from './policy.ts';
 import { listPoliciesOfConnection } from './queries.ts';
@@ -46,11 +47,32 @@ const MAX_SHOWN_SKIPPED = 50;
  * Asks the connection's server for its tools and gives the routine a policy for each, disabled. When a tool that was
  * automatic has changed or is gone, the routine goes back to draft.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `connection_not_found`, `connection_not_ready`,
- * `provider_error`
+ * `provider_error`, `rate_limited` while many others of the project wait
  */
 export async function discoverTools(
   deps: DiscoverDeps,
-  scope: { projectId: string; routineId: string; connectionId: string },
+  scope: DiscoveryScope,
+  actor: string,
+): Promise<Discovery> {
+  const found = await inTurn(scope.projectId, () => discover(deps, scope, actor));
+  if (found !== undefined) return found;
+  throw new AppError('rate_limited', 'Other discoveries of this project are waiting.', {
+    'Retry-After': '10',
+  });
+}
+
+interface DiscoveryScope {
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly connectionId: string;
+}
+
+/** A project discovers one server at a time: what a server sends is work for everybody's process. */
+const inTurn = createTurns(20);
+
+async function discover(
+  deps: DiscoverDeps,
+  scope: DiscoveryScope,
   actor: string,
 ): Promise<Discovery> {
   const { projectId, routineId, connectionId } = scope;

@@ -10,6 +10,8 @@ export type Scenario =
   | 'streaming'
   | 'changing'
   | 'many'
+  | 'swarm'
+  | 'unusable'
   | 'endless-pages'
   | 'fat-definition'
   | 'huge'

@@ -108,6 +108,9 @@ function productionFaults(role: Role, present: Partial<Record<string, string>>):
       `payment billing is only partly configured: ${there.join(', ')} present; ${missing.join(', ')} missing`,
     );
   }
+  if (role === 'api' && present['SMTP_URL'] !== undefined && present['MAIL_FROM'] === undefined) {
+    faults.push('MAIL_FROM: required, as SMTP_URL is set');
+  }
   if ((present['NODE_ENV'] ?? 'production') !== 'production') return faults;
   if (present['FIXTURE_MODE'] === 'true') {
     faults.push('FIXTURE_MODE: fixture mode is refused in production');
@@ -117,6 +120,16 @@ function productionFaults(role: Role, present: Partial<Record<string, string>>):
   }
   if (present['STRIPE_API_URL'] !== undefined) {
     faults.push('STRIPE_API_URL: refused in production');
+  }
+  if (role === 'api') {
+    if (present['SIGN_UP'] === undefined) {
+      faults.push('SIGN_UP: required in production: open, invited or closed');
+    }
+    for (const name of ['PUBLIC_URL', 'UI_ORIGIN']) {
+      if (present[name]?.startsWith('https://') !== true) {
+        faults.push(`${name}: required in production: an https origin`);
+      }
+    }
   }
   if (present['GATEWAY_API_KEY'] === undefined) {
     faults.push('GATEWAY_API_KEY: required in production');

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { DEFAULT_TASK_QUEUE } from '#lib/temporal/names.ts';
 import type { ConnectionClients } from './connection-clients.ts';
@@ -33,6 +35,20 @@ const secret = z
   .string({ error: 'required: at least 32 characters' })
   .min(32, 'expected at least 32 characters');
 
+/** Addresses and networks, with commas between them; the text is checked here and read where it is used. */
+const networks = z.string().transform((text, context) => {
+  const list = text.split(',').map((part) => part.trim());
+  for (const network of list) {
+    // ipaddr.js alone also takes a bare number for an address.
+    const isNetwork = isIP(network.split('/', 1)[0] ?? '') > 0;
+    if (!isNetwork || !(ipaddr.isValid(network) || ipaddr.isValidCIDR(network))) {
+      context.addIssue('expected addresses or networks like 10.0.0.0/8, with commas between them');
+      return z.NEVER;
+    }
+  }
+  return list;
+});
+
 const encryptionKey = z
   .string({ error: 'required: base64 of 32 bytes' })
   .refine(isBase64Of32Bytes, 'expected base64 of exactly 32 bytes');
@@ -62,12 +78,29 @@ export const variables = {
       error: 'expected fatal, error, warn, info, debug, trace or silent',
     })
     .default('info'),
-  TRUSTED_PROXY_HOPS: integer(0, 0, 10),
+  TRUSTED_PROXIES: networks.default([]),
   RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
   EVENT_STREAMS_PER_CREDENTIAL: integer(20, 1, 100_000),
   EVENT_STREAMS_PER_ORGANIZATION: integer(200, 1, 100_000),
   EVENT_STREAMS_PER_PROCESS: integer(2_000, 1, 100_000),
   EVENT_STREAM_CHECK_SECONDS: integer(60, 1, 60),
+
+  SIGN_UP: z
+    .enum(['open', 'invited', 'closed'], { error: 'expected open, invited or closed' })
+    .default('open'),
+  MAX_ORGANIZATIONS_PER_PERSON: integer(5, 1, 100_000),
+  AUDIT_RETENTION_DAYS: integer(400, 1, 36_500),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'expected an smtp:// or smtps:// URL' })
+    .optional(),
+  SMTP_TLS_REQUIRED: flag(true),
+  MAIL_FROM: z
+    .string()
+    .regex(
+      /^(?:[^<>\p{Cc}]{1,100} )?<?[^\s<>@]+@[^\s<>@]+>?$/u,
+      'expected an address: Name <name@example.com>',
+    )
+    .optional(),
 
   DATABASE_URL: z.url({
     protocol: /^postgres(ql)?$/,

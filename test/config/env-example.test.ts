@@ -38,7 +38,9 @@ test('the file with its secrets filled in is a configuration', () => {
       .filter(({ set }) => set)
       .map(({ name, value }) => [name, value === '' ? secret : value]),
   );
-  expect(loadConfig('api', { ...filled, GATEWAY_API_KEY: 'key' })).toMatchObject({ PORT: 3000 });
+  const origins = { PUBLIC_URL: 'https://api.test', UI_ORIGIN: 'https://app.test' };
+  const settled = { ...filled, ...origins, SIGN_UP: 'closed', GATEWAY_API_KEY: 'key' };
+  expect(loadConfig('api', settled)).toMatchObject({ PORT: 3000 });
 });
 
 function readExample(): Documented[] {

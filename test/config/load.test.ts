@@ -12,6 +12,9 @@ const good = {
   BETTER_AUTH_SECRET: 's'.repeat(32),
   SCHEDULER_SECRET: 't'.repeat(32),
   GATEWAY_API_KEY: 'gateway-key',
+  SIGN_UP: 'closed',
+  PUBLIC_URL: 'https://api.test',
+  UI_ORIGIN: 'https://app.test',
 };
 
 function faultsOf(environment: Record<string, string>, role: Role = 'api'): readonly string[] {
@@ -176,4 +179,30 @@ test('builds and deployments of workers have names that Temporal takes', () => {
     'WORKER_BUILD_ID',
     'WORKER_DEPLOYMENT_NAME',
   ]);
+});
+
+test('production has no default for who signs up and where, and takes https only', () => {
+  const { SIGN_UP: _mode, PUBLIC_URL: _url, UI_ORIGIN: _origin, ...without } = good;
+  expect(faultsOf(without)).toEqual([
+    'SIGN_UP: required in production: open, invited or closed',
+    'PUBLIC_URL: required in production: an https origin',
+    'UI_ORIGIN: required in production: an https origin',
+  ]);
+  const plain = { ...good, PUBLIC_URL: 'http://api.test', UI_ORIGIN: 'http://app.test' };
+  expect(faultsOf(plain)).toHaveLength(2);
+  expect(faultsOf({ ...without, NODE_ENV: 'development' })).toEqual([]);
+  expect(faultsOf({ ...without }, 'worker')).toEqual([]);
+});
+
+test('a mail server needs a sender, and proxies are addresses and networks', () => {
+  const mail = { SMTP_URL: 'smtps://user:secret@smtp.test' };
+  expect(faultsOf({ ...good, ...mail })).toEqual(['MAIL_FROM: required, as SMTP_URL is set']);
+  const sender = { MAIL_FROM: 'Routines <noreply@example.com>' };
+  expect(faultsOf({ ...good, ...mail, ...sender })).toEqual([]);
+  expect(faultsOf({ ...good, SMTP_URL: 'https://smtp.test' })).toContain(
+    'SMTP_URL: expected an smtp:// or smtps:// URL',
+  );
+  const proxies = { TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,2001:db8::/32' };
+  expect(loadConfig('api', { ...good, ...proxies }).TRUSTED_PROXIES).toHaveLength(3);
+  expect(faultsOf({ ...good, TRUSTED_PROXIES: '2' })).toHaveLength(1);
 });

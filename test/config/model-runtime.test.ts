@@ -17,6 +17,9 @@ const api = {
   ENCRYPTION_KEY: randomBytes(32).toString('base64'),
   BETTER_AUTH_SECRET: 's'.repeat(32),
   GATEWAY_API_KEY: 'gateway-key',
+  SIGN_UP: 'closed',
+  PUBLIC_URL: 'https://api.test',
+  UI_ORIGIN: 'https://app.test',
 };
 
 function faultsOf(role: Role, environment: Record<string, string>): readonly string[] {

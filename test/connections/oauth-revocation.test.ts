@@ -131,7 +131,11 @@ test('the log says what came of it, and no secret', async () => {
     const { accessToken, refreshToken } = await storedGrant(fixture.service, id);
     secrets.push(accessToken, refreshToken);
     lines.length = 0;
-    await deleteConnection(deps, person.projectId, id, person.userId);
+    await deleteConnection(deps, person.projectId, id, {
+      kind: 'person',
+      id: person.userId,
+      address: null,
+    });
     await vi.waitFor(() => expect(lines).toHaveLength(1));
     for (const secret of secrets) expect(lines[0]).not.toContain(secret);
     return JSON.parse(lines[0]!) as object;

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { SYSTEM } from '#core/audit/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pino } from 'pino';
 import { readConnection } from '#core/connections/index.ts';
@@ -200,6 +201,7 @@ test('no credential reaches a log line or an error, however a connection fails',
       name: undefined,
       apiKey: 'wrong-key-canary',
       createdBy: null,
+      by: SYSTEM,
     }),
   );
   const { data } = await signIn(person.session, 'fixture');
@@ -239,6 +241,7 @@ test('no credential reaches a log line or an error, however a connection fails',
       code: answer.get('code')!,
       error: undefined,
       iss: answer.get('iss') ?? undefined,
+      by: SYSTEM,
     }),
   );
 

@@ -22,9 +22,21 @@ const beyondContract: readonly string[] = [
   'GET /v1/usage',
   'GET /v1/organizations/{organizationId}',
   'PATCH /v1/organizations/{organizationId}',
+  'DELETE /v1/organizations/{organizationId}',
+  'GET /v1/organizations/{organizationId}/members',
+  'PATCH /v1/organizations/{organizationId}/members/{userId}',
+  'DELETE /v1/organizations/{organizationId}/members/{userId}',
+  'GET /v1/organizations/{organizationId}/invitations',
+  'POST /v1/organizations/{organizationId}/invitations',
+  'DELETE /v1/organizations/{organizationId}/invitations/{invitationId}',
+  'POST /v1/invitations/accept',
+  'GET /v1/sessions',
+  'DELETE /v1/sessions/{sessionId}',
+  'GET /v1/audit-events',
   'GET /v1/projects/{projectId}',
   'PATCH /v1/projects/{projectId}',
   'PATCH /v1/runs/{runId}',
+  'DELETE /v1/projects/{projectId}',
   'GET /v1/runs/{runId}/events',
   'POST /v1/runs/{runId}/cancel',
   'POST /v1/runs/{runId}/retry',
@@ -114,6 +126,8 @@ function readDocument(): Map<string, Operation> {
   const document = buildOpenApi(routes, { publicUrl: 'https://api.test', productTag: 'ras' });
   const found = new Map<string, Operation>();
   for (const [path, item] of Object.entries(document.paths ?? {})) {
+    // Those of the authentication library are no routes of ours; test/identity compares them with what is served.
+    if (path.startsWith('/auth/')) continue;
     for (const [method, operation] of Object.entries(item ?? {})) {
       const { security, responses } = z
         .object({

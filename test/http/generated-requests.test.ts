@@ -18,7 +18,7 @@ let callers: ApiClient[];
 let known: KnownIds;
 
 beforeAll(async () => {
-  service = await startService({ env: { TRUSTED_PROXY_HOPS: '1', DATABASE_POOL_SIZE: '5' } });
+  service = await startService({ env: { DATABASE_POOL_SIZE: '5' } });
   const ada = await signUp(service);
   const bob = await signUp(service);
   const key = await ada.key();

@@ -181,7 +181,7 @@ test('what is kept for a replay holds no secret in the clear', async () => {
   expect(JSON.stringify(stored)).not.toContain(first.data.key.split('_')[2]);
   expect(JSON.stringify(stored)).not.toContain('sealed');
   const again = await client.post('/v1/api-keys', { name: 'sealed' });
-  expect(again.data.key).toBe(first.data.key);
+  expect(again.data).toEqual({ ...first.data, key: null });
 });
 
 test.each([

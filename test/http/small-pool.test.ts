@@ -8,7 +8,7 @@ import { createRoutine, routineBody } from '#test/support/routines.ts';
 /** Enough calls at once to hold every connection of a pool of two many times over. */
 const AT_ONCE = 50;
 
-const test = serviceTest({ env: { DATABASE_POOL_SIZE: '2', TRUSTED_PROXY_HOPS: '1' } });
+const test = serviceTest({ env: { DATABASE_POOL_SIZE: '2' } });
 
 const declared = routes.filter(({ spec }) => spec.id !== 'schedulerTick');
 

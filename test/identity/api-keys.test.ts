@@ -9,7 +9,7 @@ import { signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { pathFor } from '#test/support/operations.ts';
 
-const test = serviceTest({ env: { TRUSTED_PROXY_HOPS: '1' } });
+const test = serviceTest();
 
 test(
   'a key is shown once, in its documented form, with the four default scopes',
@@ -31,7 +31,9 @@ test(
       name: 'nightly',
       prefix: created.data.prefix,
       scopes: created.data.scopes,
+      createdBy: { id: ada.userId, name: 'Test Person' },
       createdAt: expect.any(String),
+      expiresAt: null,
       lastUsedAt: null,
     });
   },

@@ -5,7 +5,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 
-const test = serviceTest({ env: { TRUSTED_PROXY_HOPS: '1' } }).extend(
+const test = serviceTest().extend(
   'join',
   ({ service }) =>
     async (person: Person, organizationId: string, role: string): Promise<void> => {

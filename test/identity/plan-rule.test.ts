@@ -11,7 +11,7 @@ afterAll(() => Promise.all(services.map((service) => service.close())));
 
 async function onPlan(plan: string) {
   const service = await startService({
-    env: { TRUSTED_PROXY_HOPS: '1', BILLING_DEFAULT_PLAN: plan },
+    env: { BILLING_DEFAULT_PLAN: plan },
   });
   services.push(service);
   const person = await signUp(service);

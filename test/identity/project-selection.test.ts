@@ -12,7 +12,7 @@ let bob: Person;
 let second: string;
 
 beforeAll(async () => {
-  service = await startService({ env: { TRUSTED_PROXY_HOPS: '1' } });
+  service = await startService();
   ada = await signUp(service);
   bob = await signUp(service);
   const body = { organizationId: ada.organizationId, name: 'Second' };

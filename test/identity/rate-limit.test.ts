@@ -12,7 +12,7 @@ let ada: Person;
 
 beforeAll(async () => {
   service = await startService({
-    env: { TRUSTED_PROXY_HOPS: '1', RATE_LIMIT_PER_MINUTE: String(LIMIT) },
+    env: { RATE_LIMIT_PER_MINUTE: String(LIMIT) },
   });
   other = await service.replica();
   ada = await signUp(service);

@@ -1,3 +1,4 @@
+import { SYSTEM } from '#core/audit/index.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ScriptInput } from '#dev/gateway/script.ts';
 import { createModelDirectory, createProjectModels } from '#core/models/index.ts';
@@ -223,6 +224,7 @@ test('a routine whose model is gone can be changed only together with its model'
         patch,
         expectedVersions: undefined,
         origin: { actor: null },
+        by: SYSTEM,
       },
     );
 

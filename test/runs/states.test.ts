@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { SYSTEM } from '#core/audit/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   activateRoutine,
@@ -115,12 +116,12 @@ const ROUTINE_OPERATIONS: Record<
     to: 'active',
     by: 'person',
     act: ({ id, projectId, organizationId }) =>
-      activateRoutine(database, { id, projectId, organizationId, plan: 'scale' }),
+      activateRoutine(database, SYSTEM, { id, projectId, organizationId, plan: 'scale' }),
   },
   'it is paused': {
     to: 'paused',
     by: 'person',
-    act: ({ id, projectId }) => pauseRoutine(service.deps, projectId, id),
+    act: ({ id, projectId }) => pauseRoutine(service.deps, SYSTEM, projectId, id),
   },
   'it is archived': {
     to: 'archived',
@@ -138,6 +139,7 @@ const ROUTINE_OPERATIONS: Record<
         patch,
         expectedVersions: undefined,
         origin: { actor: null },
+        by: SYSTEM,
       });
       return saved.routine;
     },

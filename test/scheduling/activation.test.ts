@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { SYSTEM } from '#core/audit/index.ts';
 import { activateRoutine } from '#core/routines/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
@@ -13,7 +14,7 @@ test.for(['2019-05-01T09:30:00Z', '2041-05-01T09:30:00Z'])(
     const planted = await plantRoutine(database, { schedule: '0 7 * * *' });
     await provenDraft(database, planted);
     await clock.set(new Date(instant));
-    const { nextRunAt } = await activateRoutine(database, { ...planted, plan: 'scale' });
+    const { nextRunAt } = await activateRoutine(database, SYSTEM, { ...planted, plan: 'scale' });
     expect(nextRunAt?.toISOString()).toBe(instant.replace('01T09:30:00Z', '02T07:00:00.000Z'));
   },
 );

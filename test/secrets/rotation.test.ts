@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
+import { SYSTEM } from '#core/audit/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertFlow, takeFlow } from '#core/connections/oauth/flows.ts';
 import { insertConnection, readSealedCredentials } from '#core/connections/index.ts';
@@ -76,7 +77,7 @@ test('no column outside the list holds a sealed text, and after a rotation the o
   const rotated = await key.post(`/v1/routines/${routineId}/webhook-secret`);
   const secondSecret = rotated.data.webhookSecret as string;
   const connectionId = newId('connection');
-  await insertConnection(database, service.deps.connectionSecrets, {
+  await insertConnection(database, service.deps.connectionSecrets, SYSTEM, {
     id: connectionId,
     projectId: person.projectId,
     kind: 'tool_server',

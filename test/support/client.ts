@@ -22,6 +22,11 @@ export class ApiClient {
     return new ApiClient(this.baseUrl, { ...this.headers, ...headers });
   }
 
+  /** The same caller at another process. */
+  at(baseUrl: string): ApiClient {
+    return new ApiClient(baseUrl, this.headers);
+  }
+
   get(path: string): Promise<Answer> {
     return this.send('GET', path);
   }

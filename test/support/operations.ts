@@ -10,6 +10,9 @@ const RESOURCE_OF: Readonly<Record<string, Resource>> = {
   connectionId: 'connection',
   policyId: 'policy',
   attemptId: 'attempt',
+  invitationId: 'invitation',
+  organizationId: 'organization',
+  projectId: 'project',
 };
 
 /** A path of the operation whose ids are well-formed and belong to nothing; a revision is the first. */

@@ -14,29 +14,29 @@ export interface Person {
   key(scopes?: readonly string[]): Promise<ApiClient>;
 }
 
-/** Signs a new person up, over HTTP, as the user interface would. */
-export async function signUp(service: {
+interface Reachable {
   readonly url: string;
   readonly config: Pick<Service['config'], 'UI_ORIGIN'>;
-}): Promise<Person> {
-  const email = `${randomBytes(6).toString('hex')}@example.com`;
-  const response = await fetch(`${service.url}/auth/sign-up/email`, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      Origin: service.config.UI_ORIGIN,
-      // The sign-up limit is per address; each person of a test comes from another one.
-      'X-Forwarded-For': `203.0.113.${randomBytes(1)[0]}`,
-    },
-    body: JSON.stringify({ email, password: PASSWORD, name: 'Test Person' }),
-  });
-  if (!response.ok)
-    throw new Error(`sign-up answered ${response.status}: ${await response.text()}`);
+}
+
+/** Signs a new person up and in, over HTTP, as the user interface would. */
+export async function signUp(service: Reachable, email = newEmail()): Promise<Person> {
+  await post(service, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Test Person' });
+  return signIn(service, email);
+}
+
+export function newEmail(): string {
+  return `${randomBytes(6).toString('hex')}@example.com`;
+}
+
+/** Signs in somebody who has an account. */
+export async function signIn(service: Reachable, email: string): Promise<Person> {
+  const response = await post(service, '/auth/sign-in/email', { email, password: PASSWORD });
   const { user } = (await response.json()) as { user: { id: string } };
   const cookie = cookieOf(response);
   const session = new ApiClient(service.url, { Cookie: cookie, Origin: service.config.UI_ORIGIN });
   const { data: projects } = await session.get('/v1/projects');
-  const { id: projectId, organizationId } = projects[0];
+  const { id: projectId, organizationId } = projects.at(-1);
   return {
     email,
     session,
@@ -54,22 +54,43 @@ export async function signUp(service: {
 
 /** Another session of a person, as in another browser. */
 export async function signInAgain(
-  service: Parameters<typeof signUp>[0],
+  service: Reachable,
   { email, projectId }: Pick<Person, 'email' | 'projectId'>,
 ): Promise<ApiClient> {
+  const response = await post(service, '/auth/sign-in/email', { email, password: PASSWORD });
   const { UI_ORIGIN: origin } = service.config;
-  const response = await fetch(`${service.url}/auth/sign-in/email`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Origin: origin },
-    body: JSON.stringify({ email, password: PASSWORD }),
-  });
-  if (!response.ok)
-    throw new Error(`sign-in answered ${response.status}: ${await response.text()}`);
   const Cookie = cookieOf(response);
   return new ApiClient(service.url, { Cookie, Origin: origin, 'X-Project-Id': projectId });
 }
 
-const PASSWORD = 'correct-horse-battery';
+async function post(service: Reachable, path: string, body: object): Promise<Response> {
+  const response = await postAuth(service, path, body);
+  if (!response.ok) {
+    throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  }
+  return response;
+}
+
+/** Posts as the user interface would, from an address of its own: limits are per address. */
+export function postAuth(
+  service: Reachable,
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${service.url}${path}`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Origin: service.config.UI_ORIGIN,
+      'X-Forwarded-For': `203.0.${randomBytes(1)[0]}.${randomBytes(1)[0]}`,
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  });
+}
+
+export const PASSWORD = 'correct-horse-battery';
 
 function cookieOf(response: Response): string {
   return response.headers

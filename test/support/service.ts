@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { NativeConnection } from '@temporalio/worker';
 import { inject } from 'vitest';
+import { openAccounts } from '#api/accounts.ts';
 import { createApp } from '#api/app.ts';
 import type { Deps } from '#api/deps.ts';
 import { listen } from '#api/http/listen.ts';
-import { createAuth } from '#core/identity/index.ts';
 import { openServices } from '#core/services.ts';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { freePort } from '#dev/ports.ts';
@@ -63,12 +63,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     GATEWAY_API_KEY: 'test-gateway-key',
     ALLOW_PRIVATE_NETWORK: 'true',
     RATE_LIMIT_PER_MINUTE: '100000',
+    MAX_ORGANIZATIONS_PER_PERSON: '1000',
+    // The tests themselves, so that each person can come from an address of their own.
+    TRUSTED_PROXIES: '127.0.0.0/8,::1',
     ...options.env,
   };
   const config = loadConfig('api', environment);
   const log = createLog({ level: config.LOG_LEVEL, name: 'test' });
   const services = await openServices(config, log);
-  const deps = { ...services.deps, config, auth: authOf(config, services.deps.database) };
+  const deps = { ...services.deps, ...openAccounts(config, services.deps, log), config };
   const server = await listen(createApp(deps).callback(), { host: config.HOST, port });
   const workers = options.worker === true ? await startWorkers(config, services.deps) : undefined;
   return {
@@ -85,6 +88,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       services.deps.runFeed.close();
       await server.close();
       await workers?.stop();
+      await deps.mailer?.close();
       await services.close();
       await gateway.stop();
       await testDatabase.drop();
@@ -95,8 +99,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 async function startReplica(environment: Record<string, string>) {
   const port = await freePort();
   const config = loadConfig('api', { ...environment, PORT: String(port) });
-  const services = await openServices(config, createLog({ level: 'silent', name: 'replica' }));
-  const deps = { ...services.deps, config, auth: authOf(config, services.deps.database) };
+  const log = createLog({ level: 'silent', name: 'replica' });
+  const services = await openServices(config, log);
+  const deps = { ...services.deps, ...openAccounts(config, services.deps, log), config };
   const server = await listen(createApp(deps).callback(), { host: config.HOST, port });
   return {
     url: `http://localhost:${port}`,
@@ -106,16 +111,6 @@ async function startReplica(environment: Record<string, string>) {
       await services.close();
     },
   };
-}
-
-function authOf(config: Config, database: Deps['database']) {
-  return createAuth({
-    database,
-    publicUrl: config.PUBLIC_URL,
-    uiOrigin: config.UI_ORIGIN,
-    secret: config.BETTER_AUTH_SECRET,
-    productTag: config.PRODUCT_TAG,
-  });
 }
 
 let runtimeInstalled = false;

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
+import { createTurns } from '#lib/turns.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
+import { createRoutine } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { discovered, policyPath, type Json } from './support.ts';
+import { connect, discovered, policyPath, type Json } from './support.ts';
 
 let service: Service;
 let hostile: HostileTools;
@@ -104,3 +106,39 @@ test('a tool whose input schema would stop the process is not confirmed', async 
   const refusal = await key.patch(path, { confirmAutomaticExecution: true });
   expect(refusal.body.error.message).toMatch(/^inputSchema: not a usable JSON Schema/);
 });
+
+test('a page of 95,000 tiny tools is broken off before it is parsed', async () => {
+  const found = await tryToDiscover(key, { url: hostile.url('swarm') });
+  expect([found.status, found.body.error.code]).toEqual([502, 'provider_error']);
+  expect(found.body.error.message).toContain('too large');
+});
+
+test('tools that nobody can use count too, over all pages', async () => {
+  const found = await tryToDiscover(key, { url: hostile.url('unusable') });
+  expect(found.data).toMatchObject({ added: 0, skipped: 2_000, truncated: true });
+  expect(hostile.control.seen.filter((method) => method === 'tools/list')).toHaveLength(2);
+});
+
+test('a project discovers one server at a time, and another project does not wait for it', async () => {
+  const order: string[] = [];
+  const inTurn = createTurns(1);
+  const first = Promise.withResolvers<void>();
+  const work = (name: string, until?: Promise<void>) => async () => {
+    order.push(name);
+    await until;
+    return name;
+  };
+  const waiting = [inTurn('a', work('first', first.promise)), inTurn('a', work('second'))];
+  expect(await inTurn('a', work('third'))).toBeUndefined();
+  expect(await inTurn('b', work('other'))).toBe('other');
+  expect(order).toEqual(['first', 'other']);
+  first.resolve();
+  expect(await Promise.all(waiting)).toEqual(['first', 'second']);
+  expect(await inTurn('a', work('later'))).toBe('later');
+});
+
+async function tryToDiscover(client: ApiClient, server: { url: string }) {
+  const connectionId = await connect(client, server);
+  const routineId = await createRoutine(client);
+  return client.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
+}

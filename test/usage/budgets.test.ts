@@ -3,7 +3,7 @@ import { execute, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
 
-const test = serviceTest({ worker: true, env: { TRUSTED_PROXY_HOPS: '1' } });
+const test = serviceTest({ worker: true });
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 

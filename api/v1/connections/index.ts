@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import * as connections from '#core/connections/index.ts';
-import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
@@ -47,7 +46,7 @@ const createConnection = route({
   idempotent: true,
   success: { status: 201, data: connection, description: 'The connection, ready.' },
   errors: ['provider_error'],
-}).to(async ({ access, body, deps, newId }) => ({
+}).to(async ({ access, by, body, deps, newId }) => ({
   data: presentConnection(
     await connections.createToolServer(deps, {
       id: newId('connection'),
@@ -56,6 +55,7 @@ const createConnection = route({
       url: body.url,
       credentials: credentialsOf(body),
       createdBy: access.actor.kind === 'session' ? access.actor.userId : null,
+      by,
     }),
   ),
 }));
@@ -74,10 +74,11 @@ const updateConnection = route({
   body: connectionPatch,
   success: { status: 200, data: connection, description: 'The connection.' },
   errors: ['connection_not_ready', 'provider_error'],
-}).to(async ({ access, params: { connectionId }, body, deps }) => ({
+}).to(async ({ access, by, params: { connectionId }, body, deps }) => ({
   data: presentConnection(
     await connections.changeConnection(
       deps,
+      by,
       { projectId: access.projectId, connectionId },
       { name: body.name, url: body.url, credentials: credentialsOf(body) ?? undefined },
     ),
@@ -96,10 +97,8 @@ const deleteConnection = route({
   scope: 'connections:write',
   params: connectionParams,
   success: { status: 200, data: deletedConnection, description: 'The deleted connection.' },
-}).to(async ({ access, params: { connectionId }, deps }) => {
-  const { projectId } = access;
-  const actor = actorId(access);
-  const removed = await connections.deleteConnection(deps, projectId, connectionId, actor);
+}).to(async ({ access, by, params: { connectionId }, deps }) => {
+  const removed = await connections.deleteConnection(deps, access.projectId, connectionId, by);
   return {
     data: { ...presentConnection(removed.connection), draftedRoutineIds: [...removed.routineIds] },
   };

@@ -141,7 +141,7 @@ const connectWithApiKey = route({
   idempotent: true,
   success: { status: 201, data: connection, description: 'The connection, ready.' },
   errors: ['insufficient_scope', 'connection_not_found', 'provider_error'],
-}).to(async ({ access, params, body, deps, newId }) => {
+}).to(async ({ access, by, params, body, deps, newId }) => {
   assertMayConnect(access);
   const created = await connectWithKey(deps, {
     id: newId('connection'),
@@ -150,6 +150,7 @@ const connectWithApiKey = route({
     provider: params.provider,
     name: body.name,
     apiKey: body.apiKey,
+    by,
     createdBy: access.actor.kind === 'session' ? access.actor.userId : null,
   });
   return { data: presentConnection(created) };

@@ -123,13 +123,14 @@ const updateRoutine = route({
   conditional: true,
   success: { status: 200, data: savedRoutine, description: 'The routine.', headers: etag },
   errors: ['routine_archived', 'precondition_failed', ...saveErrors],
-}).to(async ({ access, params: { routineId }, body, deps, ifMatch }) => {
+}).to(async ({ access, by, params: { routineId }, body, deps, ifMatch }) => {
   const saved = await routines.patchRoutine(deps, {
     id: routineId,
     projectId: access.projectId,
     patch: withoutUndefined(body),
     expectedVersions: versionsOf(ifMatch),
-    origin: { actor: actorId(access) },
+    origin: { actor: by.id },
+    by,
   });
   return { data: presentSaved(saved), headers: etagOf(saved.routine) };
 });
@@ -161,9 +162,9 @@ const activateRoutine = route({
   params,
   success: { status: 200, data: routine, description: 'The active routine.' },
   errors: ['successful_run_required', 'routine_archived', 'allowance_exceeded'],
-}).to(async ({ access, params: { routineId }, deps }) => {
+}).to(async ({ access, by, params: { routineId }, deps }) => {
   const { projectId, organizationId, plan } = access;
-  const active = await routines.activateRoutine(deps.database, {
+  const active = await routines.activateRoutine(deps.database, by, {
     id: routineId,
     projectId,
     organizationId,
@@ -187,9 +188,9 @@ const pauseRoutine = route({
   bodyOptional: true,
   success: { status: 200, data: routine, description: 'The paused routine.' },
   errors: ['routine_archived'],
-}).to(async ({ access, params: { routineId }, body: { cancelRuns }, deps }) => ({
+}).to(async ({ access, by, params: { routineId }, body: { cancelRuns }, deps }) => ({
   data: presentRoutine(
-    await pauseWithRuns(deps, { projectId: access.projectId, id: routineId, cancelRuns }),
+    await pauseWithRuns(deps, by, { projectId: access.projectId, id: routineId, cancelRuns }),
   ),
 }));
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import * as routines from '#core/routines/index.ts';
-import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
@@ -68,12 +67,12 @@ const restoreRoutineVersion = route({
   idempotent: true,
   success: { status: 200, data: savedRoutine, description: 'The routine.', headers: etag },
   errors: ['routine_archived', ...saveErrors],
-}).to(async ({ access, params: { routineId, revision }, deps }) => {
+}).to(async ({ access, by, params: { routineId, revision }, deps }) => {
   const restored = await routines.restoreVersion(deps, {
     id: routineId,
     projectId: access.projectId,
     revision,
-    actor: actorId(access),
+    by,
   });
   return { data: presentSaved(restored), headers: etagOf(restored.routine) };
 });

@@ -77,12 +77,12 @@ const updateToolPolicy = route({
   body: policyPatch,
   success: { status: 200, data: toolPolicy, description: 'The policy.' },
   errors: ['confirmation_required', 'routine_archived', 'precondition_failed'],
-}).to(async ({ access, params, body, deps }) => ({
+}).to(async ({ access, by, params, body, deps }) => ({
   data: presentPolicy(
     await tools.changePolicy(deps, {
       projectId: access.projectId,
       ...params,
-      actor: actorId(access),
+      by,
       patch: body,
     }),
   ),

@@ -1,3 +1,4 @@
+import type { Actor } from '#core/audit/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { withAddress } from '../store/address.ts';
@@ -23,6 +24,7 @@ export interface ProviderAnswer {
   readonly code: string | undefined;
   readonly error: string | undefined;
   readonly iss: string | undefined;
+  readonly by: Actor;
 }
 
 /**
@@ -47,7 +49,7 @@ export async function completeSignIn(
   }
   if (answer.code === undefined) throw new SignInError('refused');
   const tokens = await redeem(deps, flow, answer.code, answer.iss);
-  return keep(deps, flow, tokens);
+  return keep(deps, answer.by, flow, tokens);
 }
 
 async function redeem(
@@ -69,7 +71,7 @@ async function redeem(
   }
 }
 
-async function keep(deps: SignInDeps, flow: Flow, tokens: Tokens): Promise<Connection> {
+async function keep(deps: SignInDeps, by: Actor, flow: Flow, tokens: Tokens): Promise<Connection> {
   const { database, connectionSecrets } = deps;
   const connection = await connectionOf(deps, flow);
   const grant: Grant = {
@@ -82,7 +84,7 @@ async function keep(deps: SignInDeps, flow: Flow, tokens: Tokens): Promise<Conne
   const verified = await verify(deps, connection, grant);
   // Of a new connection too, in two steps: nothing can use it before its credentials are there.
   if (flow.connectionId === null) {
-    await insertConnection(database, connectionSecrets, {
+    await insertConnection(database, connectionSecrets, by, {
       ...connection,
       server: verified.server,
       state: 'pending_authorization',
@@ -91,7 +93,7 @@ async function keep(deps: SignInDeps, flow: Flow, tokens: Tokens): Promise<Conne
       credentialsExpireAt: null,
     });
   }
-  await storeCredentials(database, connection, {
+  await storeCredentials(database, by, connection, {
     sealed: connectionSecrets.seal(connection.id, grant),
     expiresInSeconds: tokens.expiresInSeconds,
     scopes: scopesIn(tokens.scope ?? flow.scope ?? ''),

@@ -79,7 +79,7 @@ export async function takeFlow(
         f.name, f.sealed, f.expires_at > now() as live,
         exists (
           select 1 from projects p join memberships m on m.organization_id = p.organization_id
-          where p.id = f.project_id and m.user_id = f.user_id
+          where p.id = f.project_id and m.user_id = f.user_id and p.deleted_at is null
         ) as member
     `,
   );

@@ -1,3 +1,4 @@
+import type { Actor } from '#core/audit/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
@@ -31,6 +32,7 @@ export async function connectWithKey(
     name: string | undefined;
     apiKey: string;
     createdBy: string | null;
+    by: Actor;
   },
 ): Promise<Connection> {
   const provider = providers.find(input.provider);
@@ -68,7 +70,7 @@ export async function connectWithKey(
   }
   const sealed = connectionSecrets.seal(draft.id, { kind: 'headers', headers });
   if (existing === undefined) {
-    return insertConnection(database, connectionSecrets, {
+    return insertConnection(database, connectionSecrets, input.by, {
       ...draft,
       accountLabel: verified.accountLabel,
       server: verified.server,
@@ -77,7 +79,7 @@ export async function connectWithKey(
       credentialsExpireAt: null,
     });
   }
-  await storeCredentials(database, existing, {
+  await storeCredentials(database, input.by, existing, {
     sealed,
     expiresInSeconds: undefined,
     scopes: undefined,

@@ -1,4 +1,13 @@
-import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
+import {
+  execute,
+  row,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+  type Sql,
+} from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Connection, ConnectionState } from './connection.ts';
 
@@ -34,8 +43,9 @@ export interface NewCredentials {
 }
 
 /** Stores credentials that a person gave anew, in place of whatever there was. @throws {AppError} `connection_not_found` */
-export async function storeCredentials(
-  db: Db,
+export function storeCredentials(
+  database: Database,
+  by: Actor,
   connection: Pick<Connection, 'id' | 'projectId'>,
   credentials: NewCredentials & {
     readonly accountLabel: string | null;
@@ -43,18 +53,29 @@ export async function storeCredentials(
     readonly askedScopes?: readonly string[];
   },
 ): Promise<void> {
-  const touched = await execute(
-    db,
-    sql`
-      update connections set ${credentialColumns(credentials)}, state = 'ready', public_error = null, checked_at = now(),
-        account_label = ${credentials.accountLabel},
-        demanded_scopes = array(
-          select each from unnest(demanded_scopes) each
-          where each = any(coalesce(${credentials.askedScopes ?? null}::text[], demanded_scopes)))
-      where id = ${connection.id} and project_id = ${connection.projectId}
-    `,
-  );
-  if (touched === 0) throw new AppError('connection_not_found');
+  const { id, projectId } = connection;
+  return transaction(database, async (tx) => {
+    const touched = await execute(
+      tx,
+      sql`
+        update connections set ${credentialColumns(credentials)}, state = 'ready', public_error = null,
+          checked_at = now(), account_label = ${credentials.accountLabel},
+          demanded_scopes = array(
+            select each from unnest(demanded_scopes) each
+            where each = any(coalesce(${credentials.askedScopes ?? null}::text[], demanded_scopes)))
+        where id = ${id} and project_id = ${projectId}
+      `,
+    );
+    if (touched === 0) throw new AppError('connection_not_found');
+    const details = { fields: ['credentials'] };
+    await recordProjectAudit(tx, {
+      by,
+      projectId,
+      action: 'connection.changed',
+      targetId: id,
+      details,
+    });
+  });
 }
 
 /** The assignments that put new credentials in the place of the old ones, and end their renewal. */

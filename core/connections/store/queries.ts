@@ -1,4 +1,5 @@
-import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
+import { row, rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { splitAddress } from './address.ts';
@@ -50,15 +51,38 @@ export interface NewConnection extends ConnectionDraft {
   readonly credentialsExpireAt: Date | null;
 }
 
-/** Inserts, or finds the one that an earlier attempt of the same request inserted. */
-export async function insertConnection(
+/** Keeps a new connection, or finds the one that an earlier attempt of the same request kept. */
+export function insertConnection(
+  database: Database,
+  secrets: ConnectionSecrets,
+  by: Actor,
+  input: NewConnection,
+): Promise<Connection> {
+  return transaction(database, async (tx) => {
+    const inserted = await insert(tx, secrets, input);
+    const { id, projectId } = input;
+    if (inserted === undefined) return readConnection(tx, projectId, id);
+    const { kind, provider, auth } = inserted;
+    const details = { kind, provider, auth };
+    await recordProjectAudit(tx, {
+      by,
+      projectId,
+      action: 'connection.created',
+      targetId: id,
+      details,
+    });
+    return inserted;
+  });
+}
+
+function insert(
   db: Db,
   secrets: ConnectionSecrets,
   input: NewConnection,
-): Promise<Connection> {
+): Promise<Connection | undefined> {
   const { shown, query } = input.url === null ? NO_ADDRESS : splitAddress(input.url);
   const sealedQuery = query === null ? null : secrets.sealQuery(input.id, query);
-  const inserted = await row<Connection>(
+  return row<Connection>(
     db,
     sql`
       insert into connections (id, project_id, kind, provider, name, url, url_query, auth, credentials,
@@ -71,7 +95,6 @@ export async function insertConnection(
       returning ${connectionColumns}
     `,
   );
-  return inserted ?? readConnection(db, input.projectId, input.id);
 }
 
 const NO_ADDRESS = { shown: null, query: null };

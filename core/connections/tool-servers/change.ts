@@ -5,7 +5,8 @@ import {
   type ServerInfo,
   type ToolServer,
 } from '#core/mcp/index.ts';
-import { row, sql, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
+import { row, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { isRedacted, splitAddress, withAddress } from '../store/address.ts';
@@ -39,6 +40,7 @@ export interface ConnectionChange {
  */
 export async function changeConnection(
   deps: ChangeDeps,
+  by: Actor,
   scope: { projectId: string; connectionId: string },
   change: ConnectionChange,
 ): Promise<Connection> {
@@ -46,7 +48,7 @@ export async function changeConnection(
   const stored = await readConnection(database, scope.projectId, scope.connectionId);
   const { name, url, credentials } = change;
   if (url === undefined && credentials === undefined) {
-    return name === undefined ? stored : write(database, stored, { name });
+    return name === undefined ? stored : write(database, by, stored, { name });
   }
   const field = credentials === undefined ? 'url' : FIELD_OF[credentials.kind];
   if (stored.kind !== 'tool_server' || !TYPED_IN.has(stored.auth)) {
@@ -60,7 +62,7 @@ export async function changeConnection(
   if (called === null) throw refusal(new ToolServerError('not_mcp'));
   const used = credentials === undefined ? onTrial(deps, stored) : givenCredentials(credentials);
   const server = await tried(deps, { url: called, credentials: used }, field);
-  return write(database, stored, {
+  return write(database, by, stored, {
     name,
     checked: {
       server,
@@ -130,8 +132,9 @@ interface Checked {
   readonly credentials: Sql;
 }
 
-async function write(
-  db: Db,
+function write(
+  database: Database,
+  by: Actor,
   { id, projectId }: Connection,
   { name, checked }: { name: string | undefined; checked?: Checked },
 ): Promise<Connection> {
@@ -142,14 +145,22 @@ async function write(
           , server = ${JSON.stringify(checked.server)}, state = 'ready', public_error = null, checked_at = now()
           ${checked.address} ${checked.credentials}
         `;
-  const updated = await row<{ id: string }>(
-    db,
-    sql`
-      update connections set name = coalesce(${name ?? null}, name), updated_at = now() ${working}
-      where id = ${id} and project_id = ${projectId}
-      returning id
-    `,
-  );
-  if (updated === undefined) throw new AppError('connection_not_found');
-  return readConnection(db, projectId, id);
+  const fields = [
+    name === undefined ? [] : 'name',
+    checked === undefined ? [] : 'credentials',
+  ].flat();
+  return transaction(database, async (tx) => {
+    const updated = await row<{ id: string }>(
+      tx,
+      sql`
+        update connections set name = coalesce(${name ?? null}, name), updated_at = now() ${working}
+        where id = ${id} and project_id = ${projectId}
+        returning id
+      `,
+    );
+    if (updated === undefined) throw new AppError('connection_not_found');
+    const entry = { by, projectId, targetId: id, details: { fields } };
+    await recordProjectAudit(tx, { ...entry, action: 'connection.changed' });
+    return readConnection(tx, projectId, id);
+  });
 }

@@ -4,6 +4,7 @@ import {
   ToolServerError,
   type RequestCredentials,
 } from '#core/mcp/index.ts';
+import type { Actor } from '#core/audit/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
@@ -27,6 +28,7 @@ export interface NewToolServer {
   readonly url: string;
   readonly credentials: StaticCredentials | null;
   readonly createdBy: string | null;
+  readonly by: Actor;
 }
 
 /**
@@ -57,7 +59,7 @@ export async function createToolServer(
   } catch (error) {
     throw error instanceof ToolServerError ? refusal(error) : error;
   }
-  return insertConnection(database, connectionSecrets, {
+  return insertConnection(database, connectionSecrets, input.by, {
     ...draft,
     server,
     checkedAt: new Date(),

@@ -1,5 +1,5 @@
 import { giveUpDeliveries } from '#core/webhooks/index.ts';
-import { execute, row, sql, type Database } from '#lib/database/index.ts';
+import { execute, row, sql, type Database, type Db } from '#lib/database/index.ts';
 import { applyToBatch } from './batch.ts';
 import { CONTENT } from './stage.ts';
 
@@ -16,10 +16,7 @@ export async function eraseProjectContent(
 ): Promise<{ erased: number; left: number }> {
   signal.throwIfAborted();
   await giveUpDeliveries(database, projectId);
-  await execute(
-    database,
-    sql`update runs set pinned = false where project_id = ${projectId} and pinned`,
-  );
+  await unpinRuns(database, projectId);
   let erased = 0;
   for (let from: Date | undefined, more = true; more;) {
     signal.throwIfAborted();
@@ -28,6 +25,11 @@ export async function eraseProjectContent(
     ({ until: from, more } = batch);
   }
   return { erased, left: await countContent(database, projectId) };
+}
+
+/** Lets the runs of a project that is deleted go with its other ones. */
+export async function unpinRuns(db: Db, projectId: string): Promise<void> {
+  await execute(db, sql`update runs set pinned = false where project_id = ${projectId} and pinned`);
 }
 
 async function countContent(database: Database, projectId: string): Promise<number> {

@@ -1,6 +1,7 @@
 import { result, type Behaviour } from './exchange.ts';
 import { except } from './honest.ts';
 
+const OBJECT = { type: 'object' };
 let lists = 0;
 
 /** Bad answers to `tools/list`. */
@@ -23,6 +24,17 @@ export const BAD_LISTS = {
       inputSchema: { type: 'object' },
     }));
     result(exchange, { tools, ...(page < 99 ? { nextCursor: String(page + 1) } : {}) });
+  }),
+  /** One page of 95,000 tiny tools: 4 MB, and 12 kB on the wire. */
+  swarm: except('tools/list', (exchange) => {
+    const tools = Array.from({ length: 95_000 }, () => ({ name: 'a', inputSchema: OBJECT }));
+    result(exchange, { tools });
+  }),
+  /** 50 pages of 2,000 tools that nobody can use, each with a name of control characters. */
+  unusable: except('tools/list', (exchange) => {
+    const page = Number(exchange.params.cursor ?? 0);
+    const tools = Array.from({ length: 2_000 }, () => ({ name: '\n', inputSchema: OBJECT }));
+    result(exchange, { tools, ...(page < 49 ? { nextCursor: String(page + 1) } : {}) });
   }),
   /** A list whose next page is always another one, with nothing on it. */
   'endless-pages': except('tools/list', (exchange) =>

@@ -1,0 +1,33 @@
+import { createAuth, createAuthMails, type MembershipEnded } from '#core/identity/index.ts';
+import type { Config } from '#lib/config/index.ts';
+import type { Database } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import { openMailer } from '#lib/mail/index.ts';
+import type { Deps } from './deps.ts';
+import { clientAddressBehind } from './http/client-address.ts';
+
+/** Opens what sign-ins and mail need, in the API alone. The caller closes the mailer. */
+export function openAccounts(
+  config: Config,
+  services: { readonly database: Database; readonly membershipEnded: MembershipEnded },
+  log: Log,
+): Pick<Deps, 'auth' | 'mailer' | 'clientAddress'> {
+  const { database, membershipEnded } = services;
+  const { SMTP_URL: url, MAIL_FROM: from, UI_ORIGIN: uiOrigin } = config;
+  const mailer =
+    url === undefined || from === undefined
+      ? undefined
+      : openMailer({ url, from, requireTls: config.SMTP_TLS_REQUIRED, log });
+  const auth = createAuth({
+    database,
+    publicUrl: config.PUBLIC_URL,
+    uiOrigin,
+    secret: config.BETTER_AUTH_SECRET,
+    productTag: config.PRODUCT_TAG,
+    signUp: config.SIGN_UP,
+    mails: mailer && createAuthMails({ db: database, mailer, uiOrigin }),
+    membershipEnded,
+    log,
+  });
+  return { auth, mailer, clientAddress: clientAddressBehind(config.TRUSTED_PROXIES) };
+}

@@ -1,0 +1,65 @@
+import type { Context, Middleware } from 'koa';
+import { CLIENT_ADDRESS_HEADER } from '#core/identity/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Deps } from '../deps.ts';
+import { assertStorable, hasBody, readJson } from '../http/body.ts';
+import { validate } from '../http/validate.ts';
+import { findOperation, type AuthOperation } from './operation.ts';
+import { authOperations } from './operations.ts';
+import { sendLibraryResponse } from './response.ts';
+
+/** Far more than a name, an address and a password take. */
+const MAX_BODY_BYTES = 16 * 1024;
+
+/** Serves `/auth/*` with better-auth: the operations that we support, validated as they are documented. */
+export function authMount(deps: Deps): Middleware {
+  return async (ctx, next) => {
+    if (ctx.path !== '/auth' && !ctx.path.startsWith('/auth/')) return next();
+    ctx.state.route = '/auth/*';
+    const path = ctx.path.slice('/auth'.length);
+    const { operation, methods } = findOperation(authOperations, ctx.method, path);
+    if (operation === undefined) {
+      if (methods.length === 0) throw new AppError('route_not_found');
+      throw new AppError('method_not_allowed', undefined, { Allow: methods.join(', ') });
+    }
+    ctx.state.route = `/auth${operation.path}`;
+    const query = queryOf(operation, ctx);
+    const body = await bodyOf(operation, ctx);
+    const url = new URL(ctx.path, deps.config.PUBLIC_URL);
+    url.search = query.toString();
+    const request = new Request(url, { method: ctx.method, headers: headersOf(ctx, deps), body });
+    await sendLibraryResponse(ctx, operation, await deps.auth.handler(request));
+  };
+}
+
+function queryOf({ query }: AuthOperation, ctx: Context): URLSearchParams {
+  if (query === undefined) {
+    if (ctx.querystring === '') return new URLSearchParams();
+    throw new AppError('invalid_request', 'This operation takes no query parameters.');
+  }
+  const given = { ...ctx.query };
+  assertStorable(given);
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(validate(query, given))) {
+    if (typeof value === 'string') search.set(name, value);
+  }
+  return search;
+}
+
+async function bodyOf({ body }: AuthOperation, ctx: Context): Promise<string | null> {
+  if (body === undefined) return null;
+  const value = hasBody(ctx.req) ? (await readJson(ctx, MAX_BODY_BYTES)).value : {};
+  return JSON.stringify(validate(body, value));
+}
+
+function headersOf(ctx: Context, { clientAddress }: Deps): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(ctx.req.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  // The body is written anew.
+  headers.delete('content-length');
+  headers.delete('transfer-encoding');
+  headers.set(CLIENT_ADDRESS_HEADER, clientAddress(ctx.req));
+  return headers;
+}

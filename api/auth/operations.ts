@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { emailAddress, nameOf } from '../http/schemas.ts';
+import type { AuthOperation } from './operation.ts';
+import { done, session, user } from './schemas.ts';
+
+const password = z.string().min(10).max(128).meta({ format: 'password' });
+/** One that is only compared; what was set by older rules still has to fit. */
+const givenPassword = z.string().min(1).max(128).meta({ format: 'password' });
+const token = z.string().min(1).max(2_000).meta({ description: 'From the mail.' });
+const returnTo = z.string().min(1).max(2_000).meta({
+  description: 'Where the link in the mail leads to: a path, or an address of the user interface.',
+});
+
+/** Everything that is served under `/auth`. What the library has beyond this is switched off. */
+export const authOperations: readonly AuthOperation[] = [
+  {
+    method: 'POST',
+    path: '/sign-up/email',
+    id: 'signUp',
+    summary: 'Sign up',
+    description:
+      'The response is the same whether or not the address has an account, and signs nobody in. With a mail server the address is confirmed first. `SIGN_UP` of the operator says who may: `invited` needs the token of an invitation of this address.',
+    body: z.strictObject({
+      name: nameOf(100),
+      email: emailAddress,
+      password,
+      invitation: z.string().min(1).max(100).optional(),
+      callbackURL: returnTo.optional(),
+    }),
+    success: z.object({ user }),
+    errors: { 403: ['invitation_required', 'sign_up_closed', 'invalid_callback_url'] },
+  },
+  {
+    method: 'POST',
+    path: '/sign-in/email',
+    id: 'signIn',
+    summary: 'Sign in',
+    description:
+      'Sets the session cookie. Ten attempts for an account in a quarter of an hour, from wherever they come, then 429; unknown addresses are counted as known ones are.',
+    body: z.strictObject({
+      email: emailAddress,
+      password: givenPassword,
+      rememberMe: z
+        .boolean()
+        .optional()
+        .meta({ description: 'False ends the session with the browser.' }),
+      callbackURL: returnTo.optional(),
+    }),
+    success: z.object({ user }),
+    errors: {
+      401: ['invalid_email_or_password'],
+      403: ['email_not_verified', 'invalid_callback_url'],
+    },
+  },
+  {
+    method: 'POST',
+    path: '/sign-out',
+    id: 'signOut',
+    summary: 'Sign out',
+    body: z.strictObject({}),
+    success: z.object({ success: z.boolean() }),
+    errors: {},
+  },
+  {
+    method: 'GET',
+    path: '/get-session',
+    id: 'getSession',
+    summary: 'Read the present session',
+    description: 'Null when nobody is signed in.',
+    success: z.object({ session, user }).nullable(),
+    errors: {},
+  },
+  {
+    method: 'POST',
+    path: '/send-verification-email',
+    id: 'sendVerificationEmail',
+    summary: 'Mail the confirmation of an address again',
+    description: 'At most five mails an hour go to one address. The response tells of no account.',
+    body: z.strictObject({ email: emailAddress, callbackURL: returnTo.optional() }),
+    success: done,
+    errors: { 400: ['verification_email_not_enabled'], 403: ['invalid_callback_url'] },
+  },
+  {
+    method: 'GET',
+    path: '/verify-email',
+    id: 'verifyEmail',
+    summary: 'Confirm an address',
+    description:
+      'The link in the mail. With `callbackURL` it leads there, with `error` when it failed.',
+    query: z.strictObject({
+      token,
+      callbackURL: returnTo.optional().meta({ description: 'Where it leads to afterwards.' }),
+    }),
+    success: done,
+    redirects: true,
+    errors: {
+      401: ['invalid_token', 'token_expired', 'user_not_found'],
+      403: ['invalid_callback_url'],
+    },
+  },
+  {
+    method: 'POST',
+    path: '/request-password-reset',
+    id: 'requestPasswordReset',
+    summary: 'Mail a link to choose a new password',
+    description: 'The response tells of no account. At most five mails an hour go to one address.',
+    body: z.strictObject({ email: emailAddress }),
+    success: done,
+    errors: { 400: ['reset_password_disabled'] },
+  },
+  {
+    method: 'POST',
+    path: '/reset-password',
+    id: 'resetPassword',
+    summary: 'Choose a new password',
+    description: 'Ends every session of the account.',
+    body: z.strictObject({ newPassword: password, token }),
+    success: done,
+    errors: { 400: ['invalid_token'] },
+  },
+  {
+    method: 'POST',
+    path: '/change-password',
+    id: 'changePassword',
+    summary: 'Change your password',
+    body: z.strictObject({
+      currentPassword: givenPassword,
+      newPassword: password,
+      revokeOtherSessions: z.boolean().optional(),
+    }),
+    success: z.object({ user }),
+    needsSession: true,
+    errors: { 400: ['invalid_password'] },
+  },
+  {
+    method: 'POST',
+    path: '/change-email',
+    id: 'changeEmail',
+    summary: 'Change your e-mail address',
+    description:
+      'Needs a mail server. The present address agrees first, then the new one confirms. The response tells of no other account.',
+    body: z.strictObject({ newEmail: emailAddress, callbackURL: returnTo.optional() }),
+    success: done,
+    needsSession: true,
+    errors: { 400: ['change_email_disabled'], 403: ['invalid_callback_url'] },
+  },
+  {
+    method: 'POST',
+    path: '/update-user',
+    id: 'updateUser',
+    summary: 'Change your name',
+    body: z.strictObject({ name: nameOf(100) }),
+    success: done,
+    needsSession: true,
+    errors: {},
+  },
+  {
+    method: 'POST',
+    path: '/delete-user',
+    id: 'deleteUser',
+    summary: 'Delete your account',
+    description:
+      'Ends every session and membership, and revokes the API keys that you made. The last owner of an organization hands it over or deletes it first.',
+    body: z.strictObject({ password: givenPassword }),
+    success: z.object({ success: z.boolean() }),
+    needsSession: true,
+    errors: { 400: ['invalid_password'], 409: ['last_owner'] },
+  },
+];

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { AUDIT_ACTIONS, listAuditEvents, type AuditEvent } from '#core/audit/index.ts';
+import { assertAdmin } from '#core/identity/index.ts';
+import { listReply } from '../http/links.ts';
+import { EXAMPLE, idOf, iso, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { route, type Route } from '../route.ts';
+
+const auditEvent = z
+  .strictObject({
+    id: idOf('auditEvent', EXAMPLE.auditEvent),
+    organizationId: idOf('organization', EXAMPLE.organization),
+    projectId: idOf('project', EXAMPLE.project).nullable(),
+    actor: z
+      .strictObject({
+        kind: z.enum(['person', 'key', 'system']),
+        id: z.string().nullable(),
+        address: z.string().nullable(),
+      })
+      .meta({ description: 'Who, and from where.' }),
+    action: z.enum(AUDIT_ACTIONS),
+    targetId: z.string().meta({ description: 'What was changed.', example: EXAMPLE.apiKey }),
+    details: z
+      .record(z.string(), z.json())
+      .meta({ description: 'What changed, as the action has it.', example: { to: 'admin' } }),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'AuditEvent' });
+
+const listAudit = route({
+  method: 'GET',
+  path: '/v1/audit-events',
+  id: 'listAudit',
+  tag: 'Audit',
+  summary: 'List who changed what in an organization',
+  description:
+    'Needs the role owner or admin. Changes of members, API keys, connections, tool policies, budgets, plans and activation are recorded together with the change, and never altered.',
+  auth: 'session',
+  query: pageQuery({
+    organizationId: idOf('organization', EXAMPLE.organization),
+    projectId: idOf('project', EXAMPLE.project)
+      .optional()
+      .meta({ description: 'Only changes in this project.' }),
+    action: z.enum(AUDIT_ACTIONS).optional().meta({ description: 'Only this kind of change.' }),
+    targetId: z
+      .string()
+      .regex(/^[A-Za-z0-9_]{1,64}$/)
+      .optional()
+      .meta({ description: 'Only changes of this one.' }),
+  }),
+  success: { status: 200, data: z.array(auditEvent), description: 'Newest first.' },
+  errors: ['organization_not_found', 'forbidden'],
+}).to(async ({ access: { userId }, query, deps }) => {
+  const page = pageOf(query, 'auditEvent');
+  const { organizationId, projectId, action, targetId } = query;
+  await assertAdmin(deps.database, { organizationId, userId });
+  const filter = { organizationId, projectId, action, targetId };
+  const found = await listAuditEvents(deps.database, filter, page);
+  return listReply(found, page, presentAuditEvent);
+});
+
+export const auditRoutes: readonly Route[] = [listAudit];
+
+function presentAuditEvent({ createdAt, actor, details, ...row }: AuditEvent) {
+  const { id, organizationId, projectId, action, targetId } = row;
+  const { kind, id: actorId, address } = actor;
+  return {
+    id,
+    organizationId,
+    projectId,
+    actor: { kind, id: actorId, address },
+    action,
+    targetId,
+    details: { ...details },
+    createdAt: iso(createdAt),
+  };
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import * as identity from '#core/identity/index.ts';
+import { transaction } from '#lib/database/index.ts';
+import { listReply } from '../http/links.ts';
+import { emailAddress, EXAMPLE, idOf, iso, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { route, type Route } from '../route.ts';
+import { organization, presentOrganization } from './organizations.ts';
+
+const tag = 'Members';
+
+const role = z.enum(['admin', 'member']);
+
+const invitation = z
+  .strictObject({
+    id: idOf('invitation', EXAMPLE.invitation),
+    organizationId: idOf('organization', EXAMPLE.organization),
+    email: z.string().meta({ example: 'grace@example.com' }),
+    role,
+    createdAt: timestamp,
+    expiresAt: timestamp,
+  })
+  .meta({ id: 'Invitation' });
+
+const organizationId = idOf('organization', EXAMPLE.organization);
+const invitationParams = z.strictObject({
+  organizationId,
+  invitationId: idOf('invitation', EXAMPLE.invitation),
+});
+
+const listInvitations = route({
+  method: 'GET',
+  path: '/v1/organizations/:organizationId/invitations',
+  id: 'listInvitations',
+  tag,
+  summary: 'List open invitations',
+  description: 'Needs the role owner or admin.',
+  auth: 'session',
+  params: z.strictObject({ organizationId }),
+  query: pageQuery({}),
+  success: {
+    status: 200,
+    data: z.array(invitation),
+    description: 'Newest first; accepted and expired ones are gone.',
+  },
+  errors: ['forbidden'],
+}).to(async ({ access, params, query, deps }) => {
+  const page = pageOf(query, 'invitation');
+  const found = await identity.listInvitations(deps.database, access, params.organizationId, page);
+  return listReply(found, page, presentInvitation);
+});
+
+const createInvitation = route({
+  method: 'POST',
+  path: '/v1/organizations/:organizationId/invitations',
+  id: 'createInvitation',
+  tag,
+  summary: 'Invite somebody by e-mail address',
+  description:
+    'Needs the role owner or admin. It holds for seven days and for this address only; an earlier one of the same address is replaced. The token is in this response, and in the mail where there is a mail server, and nowhere else. Ownership is handed over to a member afterwards.',
+  auth: 'session',
+  params: z.strictObject({ organizationId }),
+  body: z.strictObject({ email: emailAddress, role: role.default('member') }),
+  idempotent: true,
+  shownOnce: ['token'],
+  success: {
+    status: 201,
+    data: z
+      .strictObject({
+        ...invitation.shape,
+        token: z
+          .string()
+          .nullable()
+          .meta({ description: 'Shown once; null when the response is repeated.' }),
+      })
+      .meta({ id: 'CreatedInvitation' }),
+    description: 'The invitation with its token.',
+  },
+  errors: ['forbidden', 'already_member', 'limit_reached'],
+}).to(async ({ by, params, body, deps, newId }) => {
+  const input = { id: newId('invitation'), ...params, ...body };
+  const created = await transaction(deps.database, (tx) =>
+    identity.createInvitation(tx, by, input),
+  );
+  const { database: db, mailer, config } = deps;
+  if (mailer !== undefined) {
+    const { token, organizationName } = created;
+    const mail = { email: created.invitation.email, token, organizationName };
+    await identity.mailInvitation({ db, mailer, uiOrigin: config.UI_ORIGIN }, by, mail);
+  }
+  return { data: { ...presentInvitation(created.invitation), token: created.token } };
+});
+
+const deleteInvitation = route({
+  method: 'DELETE',
+  path: '/v1/organizations/:organizationId/invitations/:invitationId',
+  id: 'deleteInvitation',
+  tag,
+  summary: 'Take an invitation back',
+  description: 'Needs the role owner or admin.',
+  auth: 'session',
+  params: invitationParams,
+  success: { status: 200, data: invitation, description: 'The invitation that was taken back.' },
+  errors: ['forbidden'],
+}).to(async ({ by, params, deps }) => {
+  const input = { organizationId: params.organizationId, id: params.invitationId };
+  const deleted = await transaction(deps.database, (tx) =>
+    identity.deleteInvitation(tx, by, input),
+  );
+  return { data: presentInvitation(deleted) };
+});
+
+const acceptInvitation = route({
+  method: 'POST',
+  path: '/v1/invitations/accept',
+  id: 'acceptInvitation',
+  tag,
+  summary: 'Accept an invitation',
+  description:
+    'Signed in with the address that was invited. The invitation is used up. A token that is unknown, over or for another address is the same 404.',
+  auth: 'session',
+  body: z.strictObject({
+    token: z.string().max(100).meta({ description: 'From the mail, or from whoever invited you.' }),
+  }),
+  success: { status: 200, data: organization, description: 'The organization you now belong to.' },
+  errors: ['invitation_not_found', 'limit_reached'],
+}).to(async ({ by, body, deps }) => ({
+  data: presentOrganization(
+    await transaction(deps.database, (tx) => identity.acceptInvitation(tx, by, body.token)),
+  ),
+}));
+
+export const invitationRoutes: readonly Route[] = [
+  listInvitations,
+  createInvitation,
+  deleteInvitation,
+  acceptInvitation,
+];
+
+function presentInvitation(row: identity.Invitation) {
+  const { id, organizationId, email, role } = row;
+  const { createdAt, expiresAt } = row;
+  return {
+    id,
+    organizationId,
+    email,
+    role,
+    createdAt: iso(createdAt),
+    expiresAt: iso(expiresAt),
+  };
+}

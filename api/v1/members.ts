@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import * as identity from '#core/identity/index.ts';
+import { transaction } from '#lib/database/index.ts';
+import { EXAMPLE, idOf, iso, personId, timestamp } from '../http/schemas.ts';
+import { route, type Route } from '../route.ts';
+
+const tag = 'Members';
+
+const member = z
+  .strictObject({
+    userId: personId,
+    name: z.string(),
+    email: z.string(),
+    role: z.enum(['owner', 'admin', 'member']),
+    joinedAt: timestamp,
+  })
+  .meta({ id: 'Member' });
+
+const organizationId = idOf('organization', EXAMPLE.organization);
+const memberParams = z.strictObject({ organizationId, userId: personId });
+
+const listMembers = route({
+  method: 'GET',
+  path: '/v1/organizations/:organizationId/members',
+  id: 'listMembers',
+  tag,
+  summary: 'List the members of an organization',
+  auth: 'session',
+  params: z.strictObject({ organizationId }),
+  success: {
+    status: 200,
+    data: z.array(member).max(identity.MAX_MEMBERS),
+    description: `Everybody, those who came first in front; at most ${identity.MAX_MEMBERS}.`,
+  },
+}).to(async ({ access, params, deps }) => {
+  const found = await identity.listMembers(deps.database, access, params.organizationId);
+  return { data: found.map(presentMember) };
+});
+
+const changeMemberRole = route({
+  method: 'PATCH',
+  path: '/v1/organizations/:organizationId/members/:userId',
+  id: 'changeMemberRole',
+  tag,
+  summary: 'Give a member another role',
+  description:
+    'Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner.',
+  auth: 'session',
+  params: memberParams,
+  body: z.strictObject({ role: z.enum(['owner', 'admin', 'member']) }),
+  success: { status: 200, data: member, description: 'The member.' },
+  errors: ['forbidden', 'owner_required', 'last_owner'],
+}).to(async ({ by, params, body, deps }) => ({
+  data: presentMember(
+    await transaction(deps.database, (tx) => identity.changeRole(tx, by, params, body.role)),
+  ),
+}));
+
+const removeMember = route({
+  method: 'DELETE',
+  path: '/v1/organizations/:organizationId/members/:userId',
+  id: 'removeMember',
+  tag,
+  summary: 'Remove a member, or leave',
+  description:
+    'Owners and admins remove others, owners also owners; anybody leaves, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`.',
+  auth: 'session',
+  params: memberParams,
+  query: z.strictObject({
+    keepKeys: z
+      .enum(['true', 'false'])
+      .default('false')
+      .meta({ description: 'Leaves the API keys that the person made. Owners only.' }),
+  }),
+  success: { status: 200, data: member, description: 'Who was removed.' },
+  errors: ['forbidden', 'owner_required', 'last_owner'],
+}).to(async ({ by, params, query, deps }) => {
+  const { membershipEnded } = deps;
+  const options = { keepKeys: query.keepKeys === 'true', membershipEnded };
+  const removed = await transaction(deps.database, (tx) =>
+    identity.removeMember(tx, by, params, options),
+  );
+  return { data: presentMember(removed) };
+});
+
+export const memberRoutes: readonly Route[] = [listMembers, changeMemberRole, removeMember];
+
+function presentMember(row: identity.ListedMember) {
+  const { userId, name, email, role, joinedAt } = row;
+  return { userId, name, email, role, joinedAt: iso(joinedAt) };
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import * as identity from '#core/identity/index.ts';
+import { iso, timestamp } from '../http/schemas.ts';
+import { route, type Route } from '../route.ts';
+
+const tag = 'Sessions';
+
+const sessionId = z
+  .string()
+  .regex(/^[A-Za-z0-9]{1,64}$/)
+  .meta({
+    description: 'Id of the session; it is not the token in the cookie.',
+    example: 'hT2mQx9vKc4Zr8wLdN6bYp1sFj7gUa0E',
+  });
+
+const session = z
+  .strictObject({
+    id: sessionId,
+    current: z.boolean().meta({ description: 'The one that asks.' }),
+    createdAt: timestamp,
+    updatedAt: timestamp.meta({ description: 'Use prolongs a session about once a day.' }),
+    expiresAt: timestamp,
+    address: z.string().nullable().meta({ description: 'Where it signed in from.' }),
+    userAgent: z.string().nullable(),
+  })
+  .meta({ id: 'Session' });
+
+const listSessions = route({
+  method: 'GET',
+  path: '/v1/sessions',
+  id: 'listSessions',
+  tag,
+  summary: 'List your sessions',
+  auth: 'session',
+  success: {
+    status: 200,
+    data: z.array(session).max(identity.MAX_LISTED_SESSIONS),
+    description: `The latest first, at most ${identity.MAX_LISTED_SESSIONS}.`,
+  },
+}).to(async ({ access, deps }) => {
+  const found = await identity.listSessions(deps.database, access.userId);
+  return { data: found.map((row) => presentSession(row, access.sessionId)) };
+});
+
+const revokeSession = route({
+  method: 'DELETE',
+  path: '/v1/sessions/:sessionId',
+  id: 'revokeSession',
+  tag,
+  summary: 'End a session',
+  description: 'Takes effect with the next request. Your present one can be ended too.',
+  auth: 'session',
+  params: z.strictObject({ sessionId }),
+  success: { status: 200, data: session, description: 'The session that was ended.' },
+}).to(async ({ access: { userId, sessionId: current }, params, deps }) => {
+  const key = { userId, id: params.sessionId };
+  return { data: presentSession(await identity.revokeSession(deps.database, key), current) };
+});
+
+export const sessionRoutes: readonly Route[] = [listSessions, revokeSession];
+
+function presentSession(row: identity.ListedSession, current: string) {
+  return {
+    id: row.id,
+    current: row.id === current,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+    expiresAt: iso(row.expiresAt),
+    address: row.address === '' ? null : row.address,
+    userAgent: row.userAgent === '' ? null : row.userAgent,
+  };
+}

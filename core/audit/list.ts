@@ -1,0 +1,57 @@
+import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { afterCursor, type Page } from '#lib/paging.ts';
+import type { AuditAction } from './actions.ts';
+import type { Actor } from './actor.ts';
+import type { AuditDetails } from './record.ts';
+
+export interface AuditEvent {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly projectId: string | null;
+  readonly actor: Actor;
+  readonly action: AuditAction;
+  readonly targetId: string;
+  readonly details: AuditDetails;
+  readonly createdAt: Date;
+}
+
+export interface AuditFilter {
+  readonly organizationId: string;
+  readonly projectId?: string | undefined;
+  readonly action?: AuditAction | undefined;
+  readonly targetId?: string | undefined;
+}
+
+/** Lists the events of an organization, newest first. The caller has checked who may see them. */
+export function listAuditEvents(db: Db, filter: AuditFilter, page: Page): Promise<AuditEvent[]> {
+  const { organizationId, projectId = null, action = null, targetId = null } = filter;
+  return rows<AuditEvent>(
+    db,
+    sql`
+      select id, organization_id as "organizationId", project_id as "projectId",
+        jsonb_build_object('kind', actor_kind, 'id', actor_id, 'address', address) as actor,
+        action, target_id as "targetId", details, created_at as "createdAt"
+      from audit_events
+      where organization_id = ${organizationId}
+        and (${projectId}::text is null or project_id = ${projectId})
+        and (${action}::text is null or action = ${action})
+        and (${targetId}::text is null or target_id = ${targetId})
+        ${afterCursor(page)}
+      order by id desc limit ${page.limit + 1}
+    `,
+  );
+}
+
+const BATCH = 5_000;
+
+/** Deletes events that are older than `days`, a batch at a time. @returns how many were deleted */
+export function forgetAuditEvents(db: Db, days: number): Promise<number> {
+  return execute(
+    db,
+    sql`
+      delete from audit_events where id in (
+        select id from audit_events where created_at < now() - make_interval(days => ${days})
+        order by created_at limit ${BATCH})
+    `,
+  );
+}

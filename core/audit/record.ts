@@ -1,0 +1,49 @@
+import { execute, sql, type Db } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import type { AuditAction } from './actions.ts';
+import type { Actor } from './actor.ts';
+
+/** Short words and numbers that say what changed; never a secret, and nothing that a model wrote. */
+export type AuditDetails = Readonly<Record<string, string | number | boolean | null | string[]>>;
+
+/** What happened to a thing of an organization. */
+export interface AuditEntry {
+  readonly organizationId: string;
+  readonly by: Actor;
+  readonly action: AuditAction;
+  readonly targetId: string;
+  readonly projectId?: string | null;
+  readonly details?: AuditDetails;
+}
+
+/** What happened to a thing of a project, whose organization follows. */
+export type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & {
+  readonly projectId: string;
+};
+
+/** Records a change, in the transaction that makes it. */
+export async function recordAudit(tx: Db, entry: AuditEntry): Promise<void> {
+  const { by, organizationId, projectId, action, targetId, details } = entry;
+  await execute(
+    tx,
+    sql`
+      insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id, details)
+      values (${newId('auditEvent')}, ${organizationId}, ${projectId ?? null}, ${by.kind}, ${by.id}, ${by.address},
+        ${action}, ${targetId}, ${JSON.stringify(details ?? {})}::jsonb)
+    `,
+  );
+}
+
+/** Records a change of something that knows only its project, in the transaction that makes it. */
+export async function recordProjectAudit(tx: Db, entry: ProjectAuditEntry): Promise<void> {
+  const { by, projectId, action, targetId, details } = entry;
+  await execute(
+    tx,
+    sql`
+      insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id, details)
+      select ${newId('auditEvent')}, p.organization_id, p.id, ${by.kind}, ${by.id}, ${by.address},
+        ${action}, ${targetId}, ${JSON.stringify(details ?? {})}::jsonb
+      from projects p where p.id = ${projectId}
+    `,
+  );
+}

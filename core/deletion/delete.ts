@@ -1,0 +1,88 @@
+import type { Actor } from '#core/audit/index.ts';
+import {
+  eraseConnections,
+  revokeErased,
+  type ErasedConnection,
+  type RevocationDeps,
+} from '#core/connections/index.ts';
+import {
+  markOrganizationDeleted,
+  markProjectDeleted,
+  type Confirmed,
+  type Organization,
+  type Project,
+} from '#core/identity/index.ts';
+import { retireRoutines, type StopDeps } from '#core/routines/index.ts';
+import { stopRuns, type AfterEndDeps } from '#core/runs/index.ts';
+import { transaction, type Db } from '#lib/database/index.ts';
+
+export interface DeletionDeps extends StopDeps, AfterEndDeps, RevocationDeps {
+  /** What other subjects do in the same transaction, such as erasing credentials that they own. */
+  readonly projectDeleted: (tx: Db, projectId: string) => Promise<void>;
+}
+
+type Person = Actor & { readonly id: string };
+
+/**
+ * Deletes a project: it is out of reach at once, its API keys are revoked and its credentials erased; what its runs
+ * said goes as retention has it.
+ * @throws {AppError} `project_not_found`, `forbidden`, `confirmation_required`, `routines_active`
+ */
+export async function deleteProject(
+  deps: DeletionDeps,
+  by: Person,
+  confirmed: Confirmed,
+): Promise<Project> {
+  const { project, emptied } = await transaction(deps.database, async (tx) => ({
+    project: await markProjectDeleted(tx, by, confirmed),
+    emptied: await empty(deps, tx, confirmed.id),
+  }));
+  await afterwards(deps, [emptied]);
+  return project;
+}
+
+/**
+ * Deletes an organization with all its projects.
+ * @throws {AppError} `organization_not_found`, `owner_required`, `confirmation_required`, `routines_active`,
+ * `subscription_active`
+ */
+export async function deleteOrganization(
+  deps: DeletionDeps,
+  by: Person,
+  confirmed: Confirmed,
+): Promise<Organization> {
+  const { organization, emptied } = await transaction(deps.database, async (tx) => {
+    const { organization, projectIds } = await markOrganizationDeleted(tx, by, confirmed);
+    const emptied: EmptiedProject[] = [];
+    for (const projectId of projectIds) emptied.push(await empty(deps, tx, projectId));
+    return { organization, emptied };
+  });
+  await afterwards(deps, emptied);
+  return organization;
+}
+
+interface EmptiedProject {
+  readonly routineIds: readonly string[];
+  readonly connections: readonly ErasedConnection[];
+}
+
+async function empty(deps: DeletionDeps, tx: Db, projectId: string): Promise<EmptiedProject> {
+  const routineIds = await retireRoutines(tx, deps.queuedRuns, projectId);
+  const connections = await eraseConnections(tx, projectId);
+  await deps.projectDeleted(tx, projectId);
+  return { routineIds, connections };
+}
+
+/**
+ * Stops the runs that were under way and hands sign-ins back to their providers. Not in the transaction, which holds
+ * the routines: a run that is ending holds its row and waits for the routine's.
+ */
+async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
+  await stopRuns(
+    deps,
+    emptied.flatMap(({ routineIds }) => routineIds),
+  );
+  for (const connection of emptied.flatMap(({ connections }) => connections)) {
+    void revokeErased(deps, connection);
+  }
+}

@@ -1,0 +1,1 @@
+export { deleteOrganization, deleteProject, type DeletionDeps } from './delete.ts';

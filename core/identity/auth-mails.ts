@@ -1,0 +1,73 @@
+import type { Db } from '#lib/database/index.ts';
+import type { Mailer } from '#lib/mail/index.ts';
+import { INVITATION_MAILS, MAILS, throttle } from './throttle.ts';
+
+/** The messages that accounts need. Each says what it is for, and what to do about one that was not asked for. */
+export interface AuthMails {
+  verification(to: string, url: string): Promise<void>;
+  passwordReset(to: string, token: string): Promise<void>;
+  changeOfAddress(to: string, newEmail: string, url: string): Promise<void>;
+  accountExists(to: string): Promise<void>;
+}
+
+/** @param options.uiOrigin where people sign in */
+export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: string }): AuthMails {
+  const { db, mailer, uiOrigin } = options;
+
+  /** Keeps anybody from filling another's mailbox; the caller is told nothing, as that would tell of the account. */
+  async function send(to: string, subject: string, lines: readonly string[]): Promise<void> {
+    if ((await throttle(db, MAILS, to)) !== undefined) return;
+    mailer.send({ to, subject, text: `${lines.join('\n\n')}\n` });
+  }
+
+  return {
+    verification: (to, url) =>
+      send(to, 'Confirm your e-mail address', [
+        'Open this address within an hour to confirm that this mailbox is yours:',
+        url,
+        'If you did not ask for this, do nothing: without it nobody can use an account with this address.',
+      ]),
+    passwordReset: (to, token) =>
+      send(to, 'Choose a new password', [
+        'Open this address within an hour to choose a new password:',
+        // Behind the hash sign, so that it reaches no server's log on the way.
+        `${uiOrigin}/reset-password#${token}`,
+        'If you did not ask for this, do nothing: your password stays as it is.',
+      ]),
+    changeOfAddress: (to, newEmail, url) =>
+      send(to, 'Confirm the change of your e-mail address', [
+        `Somebody who is signed in to your account wants to change its address to ${newEmail}.`,
+        'Open this address within an hour to agree; the new address is then asked to confirm too:',
+        url,
+        'If it was not you, do nothing, and change your password.',
+      ]),
+    accountExists: (to) =>
+      send(to, 'You already have an account', [
+        'Somebody, maybe you, tried to sign up with this e-mail address, which has an account already.',
+        `Sign in, or choose a new password, at ${uiOrigin}.`,
+        'If it was not you, do nothing.',
+      ]),
+  };
+}
+
+/** Mails an invitation, unless the person who invites has sent a hundred today. */
+export async function mailInvitation(
+  { db, mailer, uiOrigin }: { db: Db; mailer: Mailer; uiOrigin: string },
+  by: { readonly id: string },
+  invitation: { email: string; token: string; organizationName: string },
+): Promise<void> {
+  if ((await throttle(db, INVITATION_MAILS, by.id)) !== undefined) return;
+  const { email, token, organizationName } = invitation;
+  // The token is behind the hash sign, so that it reaches no server's log on the way.
+  const lines = [
+    `You are invited to the organization "${organizationName}".`,
+    'Open this address within seven days, and sign in or sign up with this e-mail address:',
+    `${uiOrigin}/invitations#${token}`,
+    'If you do not know what this is, do nothing.',
+  ];
+  mailer.send({
+    to: email,
+    subject: `Invitation to ${organizationName}`,
+    text: `${lines.join('\n\n')}\n`,
+  });
+}

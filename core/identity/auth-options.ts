@@ -1,0 +1,179 @@
+import type { BetterAuthOptions } from 'better-auth';
+import type { Database } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import { authHooks } from './auth-hooks.ts';
+import type { AuthMails } from './auth-mails.ts';
+import { leaveOrganizations } from './depart.ts';
+import type { MembershipEnded } from './members.ts';
+import { ensureOrganization } from './organizations.ts';
+import type { SignUpMode } from './sign-up.ts';
+
+export interface AuthSettings {
+  readonly database: Database;
+  /** Origin of this API, for cookies and links; never taken from the Host header. */
+  readonly publicUrl: string;
+  readonly uiOrigin: string;
+  readonly secret: string;
+  readonly productTag: string;
+  readonly signUp: SignUpMode;
+  /** The messages of accounts; undefined without a mail server, and then no address is verified. */
+  readonly mails: AuthMails | undefined;
+  readonly membershipEnded: MembershipEnded;
+  /** Takes the library's own warnings, which are dropped without it. */
+  readonly log?: Log;
+}
+
+/** Names the header that our server sets from the socket or a trusted proxy; a client's own is dropped. */
+export const CLIENT_ADDRESS_HEADER = 'x-client-address';
+
+const HOUR = 60 * 60;
+const DAY = 24 * HOUR;
+
+/** A session ends a week after it was last prolonged, and a month after the sign-in in any case. */
+const SESSION_SECONDS = 7 * DAY;
+const ABSOLUTE_SESSION_MS = 30 * DAY * 1_000;
+
+/**
+ * Names the session's cookie. Over https it has the prefix `__Host-`: browsers then take it from this very host only,
+ * so that no other one under the same domain can plant a session.
+ */
+export function sessionCookieName(options: { publicUrl: string; productTag: string }): string {
+  return `${cookiePrefix(options.publicUrl)}${options.productTag}.session_token`;
+}
+
+function cookiePrefix(publicUrl: string): string {
+  return publicUrl.startsWith('https:') ? '__Host-' : '';
+}
+
+/** Builds the options alone; the drift test compares them with our migrations. */
+export function authOptions(settings: AuthSettings) {
+  const { database, mails, publicUrl } = settings;
+  return {
+    database,
+    baseURL: publicUrl,
+    basePath: '/auth',
+    secret: settings.secret,
+    trustedOrigins: [settings.uiOrigin],
+    telemetry: { enabled: false },
+    // Unexpected errors reach our own error handling, instead of an empty 500 and a line on stderr.
+    onAPIError: { throw: true },
+    logger: authLogger(settings.log),
+    hooks: authHooks(settings),
+    emailAndPassword: {
+      enabled: true,
+      minPasswordLength: 10,
+      maxPasswordLength: 128,
+      // With a session in it the response would tell an address that is free from one that has an account.
+      autoSignIn: false,
+      requireEmailVerification: mails !== undefined,
+      revokeSessionsOnPasswordReset: true,
+      resetPasswordTokenExpiresIn: HOUR,
+      ...(mails && {
+        sendResetPassword: ({ user, token }) => mails.passwordReset(user.email, token),
+        onExistingUserSignUp: ({ user }) => mails.accountExists(user.email),
+      }),
+    },
+    emailVerification: {
+      expiresIn: HOUR,
+      ...(mails && {
+        sendOnSignUp: true,
+        sendOnSignIn: true,
+        sendVerificationEmail: ({ user, url }) => mails.verification(user.email, url),
+      }),
+    },
+    advanced: {
+      cookiePrefix: `${cookiePrefix(publicUrl)}${settings.productTag}`,
+      // The prefix that the library would add, `__Secure-`, promises less than ours.
+      useSecureCookies: false,
+      defaultCookieAttributes: { secure: publicUrl.startsWith('https:') },
+      ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
+    },
+    rateLimit: {
+      enabled: true,
+      storage: 'database',
+      modelName: 'auth_rate_limits',
+      fields: { lastRequest: 'last_request' },
+    },
+    databaseHooks: {
+      session: {
+        create: {
+          // `after` runs once the session is committed.
+          after: async (session, context) => {
+            const user = await context?.context.internalAdapter.findUserById(session.userId);
+            if (user) await ensureOrganization(database, user);
+          },
+        },
+        update: {
+          before: async ({ expiresAt }, context) => {
+            const createdAt = context?.context.session?.session.createdAt;
+            if (expiresAt === undefined || createdAt === undefined) return undefined;
+            const last = createdAt.getTime() + ABSOLUTE_SESSION_MS;
+            return { data: { expiresAt: new Date(Math.min(expiresAt.getTime(), last)) } };
+          },
+        },
+      },
+    },
+    user: {
+      modelName: 'users',
+      fields: { emailVerified: 'email_verified', ...timestamps },
+      changeEmail: {
+        enabled: mails !== undefined,
+        ...(mails && {
+          sendChangeEmailConfirmation: ({ user, newEmail, url }) =>
+            mails.changeOfAddress(user.email, newEmail, url),
+        }),
+      },
+      deleteUser: {
+        enabled: true,
+        beforeDelete: async ({ id }) => leaveOrganizations(settings, id),
+      },
+    },
+    session: {
+      modelName: 'sessions',
+      expiresIn: SESSION_SECONDS,
+      updateAge: DAY,
+      fields: {
+        userId: 'user_id',
+        expiresAt: 'expires_at',
+        ipAddress: 'ip_address',
+        userAgent: 'user_agent',
+        ...timestamps,
+      },
+    },
+    account: {
+      modelName: 'accounts',
+      fields: {
+        userId: 'user_id',
+        accountId: 'account_id',
+        providerId: 'provider_id',
+        accessToken: 'access_token',
+        refreshToken: 'refresh_token',
+        idToken: 'id_token',
+        accessTokenExpiresAt: 'access_token_expires_at',
+        refreshTokenExpiresAt: 'refresh_token_expires_at',
+        ...timestamps,
+      },
+    },
+    verification: {
+      modelName: 'verifications',
+      fields: { expiresAt: 'expires_at', ...timestamps },
+    },
+  } satisfies BetterAuthOptions;
+}
+
+const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
+
+/** Passes the library's messages to our log, with errors only: on the console they would escape redaction. */
+function authLogger(log: Log | undefined) {
+  return {
+    disabled: log === undefined,
+    level: 'warn' as const,
+    log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, ...added: unknown[]) => {
+      const err = added.find((value) => value instanceof Error);
+      log?.[level === 'error' ? 'error' : 'warn'](
+        err === undefined ? {} : { err },
+        `auth: ${message}`,
+      );
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { recordAudit, type Actor } from '#core/audit/index.ts';
+import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Organization, PaidPlan, Project } from './organizations.ts';
+import { revokeKeysOfProject } from './revoke-keys.ts';
+import { assertAdmin, lockOrganization } from './roles.ts';
+import { findProject, readOrganization } from './settings.ts';
+
+/** The name of what is to be deleted, as the person typed it. */
+export interface Confirmed {
+  readonly id: string;
+  readonly confirm: string;
+}
+
+/**
+ * Marks a project deleted: no session selects it, no key of it works, nobody sees it.
+ * @throws {AppError} `project_not_found`, `forbidden`, `confirmation_required`
+ */
+export async function markProjectDeleted(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  { id, confirm }: Confirmed,
+): Promise<Project> {
+  const project = await findProject(tx, { userId: by.id, id });
+  const { organizationId, name } = project;
+  await lockOrganization(tx, organizationId);
+  await assertAdmin(tx, { organizationId, userId: by.id });
+  assertConfirmed(name, confirm);
+  await mark(tx, by, { id, organizationId, name });
+  return project;
+}
+
+/**
+ * Marks an organization with all its projects deleted. Its members stay on record, and it is nobody's any more.
+ * @returns the ids of its projects
+ * @throws {AppError} `organization_not_found`, `owner_required`, `confirmation_required`, `subscription_active`
+ */
+export async function markOrganizationDeleted(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  { id, confirm }: Confirmed,
+): Promise<{ organization: Organization; projectIds: readonly string[] }> {
+  const { budget: _, ...organization } = await readOrganization(tx, { userId: by.id, id });
+  await lockOrganization(tx, id);
+  if ((await assertAdmin(tx, { organizationId: id, userId: by.id })) !== 'owner') {
+    throw new AppError('owner_required');
+  }
+  assertConfirmed(organization.name, confirm);
+  const { paidPlan = null } =
+    (await row<{ paidPlan: PaidPlan | null }>(
+      tx,
+      sql`select paid_plan as "paidPlan" from organizations where id = ${id}`,
+    )) ?? {};
+  if (paidPlan !== null) throw new AppError('subscription_active');
+  const projects = await rows<{ id: string; name: string }>(
+    tx,
+    sql`
+      select id, name from projects where organization_id = ${id} and deleted_at is null order by id for update
+    `,
+  );
+  for (const project of projects) await mark(tx, by, { ...project, organizationId: id });
+  await execute(tx, sql`delete from invitations where organization_id = ${id}`);
+  await execute(tx, sql`update organizations set deleted_at = now() where id = ${id}`);
+  const { name } = organization;
+  await recordAudit(tx, {
+    organizationId: id,
+    by,
+    action: 'organization.deleted',
+    targetId: id,
+    details: { name },
+  });
+  return { organization, projectIds: projects.map((project) => project.id) };
+}
+
+async function mark(
+  tx: Db,
+  by: Actor,
+  { id, organizationId, name }: { id: string; organizationId: string; name: string },
+): Promise<void> {
+  const marked = await execute(
+    tx,
+    // What its runs hold goes within a day.
+    sql`
+      update projects set deleted_at = now(), run_content_days = 1 where id = ${id} and deleted_at is null
+    `,
+  );
+  if (marked === 0) throw new AppError('project_not_found');
+  await revokeKeysOfProject(tx, by, { organizationId, projectId: id });
+  await recordAudit(tx, {
+    organizationId,
+    projectId: id,
+    by,
+    action: 'project.deleted',
+    targetId: id,
+    details: { name },
+  });
+}
+
+function assertConfirmed(name: string, confirm: string): void {
+  if (name === confirm) return;
+  throw new AppError('confirmation_required', 'confirm: repeat the name of what is to be deleted');
+}

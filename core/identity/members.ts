@@ -1,0 +1,146 @@
+import { recordAudit, type Actor } from '#core/audit/index.ts';
+import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { revokeKeysOf } from './revoke-keys.ts';
+import {
+  assertAdmin,
+  assertAnotherOwner,
+  lockOrganization,
+  roleOf,
+  type Member,
+  type Role,
+} from './roles.ts';
+
+/** The most people an organization can have, so that its list needs no pages. */
+export const MAX_MEMBERS = 200;
+
+export interface ListedMember {
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly joinedAt: Date;
+}
+
+/**
+ * What other subjects do when a person no longer belongs to an organization, in the transaction that ends it: revoke
+ * their personal model connections, for one.
+ */
+export type MembershipEnded = (tx: Db, ended: Member) => Promise<void>;
+
+const columns = sql`u.id as "userId", u.name, u.email, m.role, m.created_at as "joinedAt"`;
+
+/** Lists the people of an organization, those who came first in front. @throws {AppError} `organization_not_found` */
+export async function listMembers(
+  db: Db,
+  by: { userId: string },
+  organizationId: string,
+): Promise<ListedMember[]> {
+  await roleOf(db, { organizationId, userId: by.userId });
+  return rows<ListedMember>(
+    db,
+    sql`
+      select ${columns} from memberships m join users u on u.id = m.user_id
+      where m.organization_id = ${organizationId}
+      order by m.created_at, u.id limit ${MAX_MEMBERS}
+    `,
+  );
+}
+
+/**
+ * Gives a person another role. Only an owner makes or unmakes an owner, which is how ownership is handed over.
+ * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
+ */
+export async function changeRole(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  member: Member,
+  role: Role,
+): Promise<ListedMember> {
+  const { organizationId, userId } = member;
+  await lockOrganization(tx, organizationId);
+  const own = await assertAdmin(tx, { organizationId, userId: by.id });
+  const before = await readMember(tx, member);
+  if (before.role === role) return before;
+  if ((before.role === 'owner' || role === 'owner') && own !== 'owner') {
+    throw new AppError('owner_required');
+  }
+  if (before.role === 'owner') await assertAnotherOwner(tx, member);
+  await execute(
+    tx,
+    sql`update memberships set role = ${role} where organization_id = ${organizationId} and user_id = ${userId}`,
+  );
+  await recordAudit(tx, {
+    organizationId,
+    by,
+    action: 'member.role_changed',
+    targetId: userId,
+    details: { from: before.role, to: role },
+  });
+  return { ...before, role };
+}
+
+/**
+ * Takes a person out of an organization, or lets them leave. The API keys that they made there are revoked, unless an
+ * owner keeps them.
+ * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
+ */
+export async function removeMember(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  member: Member,
+  { keepKeys, membershipEnded }: { keepKeys: boolean; membershipEnded: MembershipEnded },
+): Promise<ListedMember> {
+  const { organizationId, userId } = member;
+  await lockOrganization(tx, organizationId);
+  const own = await roleOf(tx, { organizationId, userId: by.id });
+  const leaving = by.id === userId;
+  if (!leaving && own === 'member')
+    throw new AppError('forbidden', 'This needs the role owner or admin.');
+  const removed = await readMember(tx, member);
+  if (!leaving && removed.role === 'owner' && own !== 'owner') throw new AppError('owner_required');
+  if (keepKeys && own !== 'owner') {
+    throw new AppError(
+      'owner_required',
+      'Only an owner may keep the API keys of somebody who goes.',
+    );
+  }
+  if (removed.role === 'owner') await assertAnotherOwner(tx, member);
+  await endMembership(tx, by, member, { keepKeys, membershipEnded });
+  return removed;
+}
+
+/** Ends a membership, whoever asked for it. The caller holds the organization and has checked that it may end. */
+export async function endMembership(
+  tx: Db,
+  by: Actor,
+  member: Member,
+  { keepKeys, membershipEnded }: { keepKeys: boolean; membershipEnded: MembershipEnded },
+): Promise<void> {
+  const { organizationId, userId } = member;
+  await execute(
+    tx,
+    sql`delete from memberships where organization_id = ${organizationId} and user_id = ${userId}`,
+  );
+  await recordAudit(tx, {
+    organizationId,
+    by,
+    action: by.id === userId ? 'member.left' : 'member.removed',
+    targetId: userId,
+    details: { keysKept: keepKeys },
+  });
+  if (!keepKeys) await revokeKeysOf(tx, by, member);
+  await membershipEnded(tx, member);
+}
+
+async function readMember(tx: Db, { organizationId, userId }: Member): Promise<ListedMember> {
+  const found = await row<ListedMember>(
+    tx,
+    sql`
+      select ${columns} from memberships m join users u on u.id = m.user_id
+      where m.organization_id = ${organizationId} and m.user_id = ${userId}
+    `,
+  );
+  if (found === undefined) throw new AppError('member_not_found');
+  return found;
+}

@@ -1,0 +1,59 @@
+import { row, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+
+export type Role = 'owner' | 'admin' | 'member';
+
+/** A person in an organization. */
+export interface Member {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+/** Reads the role of a person, and holds it for the rest of a transaction. @throws {AppError} `organization_not_found` when they do not belong to it */
+export async function roleOf(db: Db, { organizationId, userId }: Member): Promise<Role> {
+  const found = await row<{ role: Role }>(
+    db,
+    sql`
+      select m.role from memberships m join organizations o on o.id = m.organization_id
+      where m.user_id = ${userId} and m.organization_id = ${organizationId} and o.deleted_at is null
+      for share of m
+    `,
+  );
+  if (found === undefined) throw new AppError('organization_not_found');
+  return found.role;
+}
+
+/** Checks that a person is owner or admin. @throws {AppError} `organization_not_found`, `forbidden` */
+export async function assertAdmin(db: Db, member: Member): Promise<Role> {
+  const role = await roleOf(db, member);
+  if (role === 'member') throw new AppError('forbidden', 'This needs the role owner or admin.');
+  return role;
+}
+
+/**
+ * Holds an organization for the rest of the transaction, so that changes of its members come one after another and
+ * each sees who owns it. @throws {AppError} `organization_not_found`
+ */
+export async function lockOrganization(tx: Db, organizationId: string): Promise<{ name: string }> {
+  const found = await row<{ name: string }>(
+    tx,
+    sql`select name from organizations where id = ${organizationId} and deleted_at is null for update`,
+  );
+  if (found === undefined) throw new AppError('organization_not_found');
+  return found;
+}
+
+/** Checks that somebody else owns the organization too. The caller holds it. @throws {AppError} `last_owner` */
+export async function assertAnotherOwner(
+  tx: Db,
+  { organizationId, userId }: Member,
+): Promise<void> {
+  const other = await row(
+    tx,
+    sql`
+      select 1 from memberships
+      where organization_id = ${organizationId} and role = 'owner' and user_id <> ${userId} limit 1
+    `,
+  );
+  if (other === undefined) throw new AppError('last_owner');
+}

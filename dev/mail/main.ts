@@ -1,0 +1,12 @@
+/** The mail catcher as a process of its own: SMTP on MAIL_SMTP_PORT, its page on MAIL_PORT. */
+import { startMailCatcher } from './server.ts';
+
+const catcher = await startMailCatcher({
+  smtpPort: Number(process.env['MAIL_SMTP_PORT'] ?? 1025),
+  httpPort: Number(process.env['MAIL_PORT'] ?? 8025),
+});
+console.log(`Mail catcher: ${catcher.url}`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void catcher.stop().then(() => process.exit(0)));
+}

@@ -1,0 +1,85 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import PostalMime from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+import { listenOn } from '#lib/listen.ts';
+import { inbox } from './inbox.ts';
+import { page } from './page.ts';
+
+export interface MailCatcher {
+  readonly smtpUrl: string;
+  /** Shows what was caught: a page at `/`, JSON at `/messages` (`?to=` narrows it). */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Takes every mail by SMTP, sends none of them on, and shows them on a page. */
+export async function startMailCatcher(options: {
+  smtpPort: number;
+  httpPort: number;
+  host?: string;
+}): Promise<MailCatcher> {
+  const { host = '127.0.0.1' } = options;
+  const caught = inbox();
+  const smtp = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    size: 1024 * 1024,
+    onData(stream, session, callback) {
+      const to = session.envelope.rcptTo.map(({ address }) => address);
+      // oxlint-disable-next-line promise/no-callback-in-promise -- the library takes callbacks only, and `keep` never throws
+      void keep(to, stream).then(callback);
+    },
+  });
+
+  /** @returns the error that the sender is told, if there is one */
+  async function keep(to: readonly string[], stream: Readable): Promise<Error | null> {
+    try {
+      const { subject = '', text = '' } = await PostalMime.parse(await buffer(stream));
+      caught.add({ to, subject, text });
+      return null;
+    } catch {
+      return new Error('not a mail');
+    }
+  }
+
+  // A client that goes away has done nothing wrong.
+  smtp.on('error', () => undefined);
+  const smtpPort = await new Promise<number>((resolve, reject) => {
+    smtp.once('error', reject);
+    const server = smtp.listen(options.smtpPort, host, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+
+  function respond(request: IncomingMessage, response: ServerResponse): void {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const isList = url.pathname === '/messages';
+    if (request.method !== 'GET' || !(isList || url.pathname === '/')) {
+      response.writeHead(404).end();
+      return;
+    }
+    const messages = caught.list(url.searchParams.get('to') ?? undefined);
+    const type = isList ? 'application/json' : 'text/html; charset=utf-8';
+    response.writeHead(200, {
+      'Content-Type': type,
+      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
+    });
+    response.end(isList ? JSON.stringify(messages) : page(messages));
+  }
+
+  const web = createServer(respond);
+  const httpPort = await listenOn(web, { host, port: options.httpPort });
+  return {
+    smtpUrl: `smtp://${host}:${smtpPort}`,
+    url: `http://localhost:${httpPort}`,
+    async stop() {
+      web.closeAllConnections();
+      await Promise.all([
+        new Promise<void>((resolve) => web.close(() => resolve())),
+        new Promise<void>((resolve) => smtp.close(resolve)),
+      ]);
+    },
+  };
+}

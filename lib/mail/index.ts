@@ -1,0 +1,1 @@
+export { openMailer, type Mailer } from './mailer.ts';

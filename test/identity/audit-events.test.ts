@@ -1,0 +1,123 @@
+import { expect } from 'vitest';
+import { forgetAuditEvents, recordAudit, SYSTEM } from '#core/audit/index.ts';
+import { execute, rows, sql, transaction } from '#lib/database/index.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { activeRoutine } from '#test/support/routines.ts';
+
+const test = serviceTest({ worker: true }).extend(
+  'actions',
+  ({ options: _options }) =>
+    async (person: Person, query = '') => {
+      const path = `/v1/audit-events?organizationId=${person.organizationId}${query}`;
+      const { data } = await person.session.get(path);
+      return data.map(({ action }: { action: string }) => action);
+    },
+);
+
+test('each change leaves who did it, to what and from where, and nothing is left of one that failed', async ({
+  service,
+  actions,
+}) => {
+  const person = await signUp(service);
+  const session = person.session.with({ 'X-Forwarded-For': '198.51.100.9' });
+  const { data: made } = await session.post('/v1/api-keys', { name: 'nightly' });
+  await session.delete(`/v1/api-keys/${made.id}`);
+  await session.delete(`/v1/api-keys/${made.id}`);
+  await session.patch(`/v1/projects/${person.projectId}`, {
+    budget: { maxTokensPerDay: 5_000_000 },
+  });
+  await session.patch(`/v1/projects/${person.projectId}`, {
+    budget: { maxTokensPerDay: 5_000_000 },
+  });
+  const key = await person.key();
+  const routineId = await activeRoutine(key);
+  await key.post(`/v1/routines/${routineId}/pause`);
+  await key.patch(`/v1/routines/${routineId}`, { budget: { maxTokensPerDay: 7 } });
+  expect(await actions(person)).toEqual([
+    'budget.changed',
+    'routine.paused',
+    'routine.activated',
+    'api_key.created',
+    'budget.changed',
+    'api_key.revoked',
+    'api_key.created',
+    'organization.created',
+  ]);
+  const path = `/v1/audit-events?organizationId=${person.organizationId}`;
+  const { data } = await session.get(`${path}&targetId=${made.id}`);
+  expect(data.map(({ action }: { action: string }) => action)).toEqual([
+    'api_key.revoked',
+    'api_key.created',
+  ]);
+  expect(data[1]).toEqual({
+    id: expect.stringMatching(/^aud_/),
+    organizationId: person.organizationId,
+    projectId: person.projectId,
+    actor: { kind: 'person', id: person.userId, address: '198.51.100.9' },
+    action: 'api_key.created',
+    targetId: made.id,
+    details: { name: 'nightly', scopes: made.scopes, expiresAt: null },
+    createdAt: expect.any(String),
+  });
+  expect(JSON.stringify(data)).not.toContain(made.key);
+  const paused = await session.get(`${path}&action=routine.paused`);
+  expect(paused.data[0].actor.kind).toBe('key');
+});
+
+test('owners and admins read them, members and strangers do not', async ({ service, bob }) => {
+  const [owner, grace] = [await signUp(service), await signUp(service)];
+  const organization = `/v1/organizations/${owner.organizationId}`;
+  const { data } = await owner.session.post(`${organization}/invitations`, { email: grace.email });
+  await grace.session.post('/v1/invitations/accept', { token: data.token });
+  const path = `/v1/audit-events?organizationId=${owner.organizationId}`;
+  expect((await owner.session.get(path)).status).toBe(200);
+  expect((await grace.session.get(path)).body.error.code).toBe('forbidden');
+  expect((await bob.session.get(path)).body.error.code).toBe('organization_not_found');
+});
+
+test('they are paged, newest first', async ({ service }) => {
+  const person = await signUp(service);
+  for (const name of ['a', 'b', 'c']) await person.session.post('/v1/api-keys', { name });
+  const path = `/v1/audit-events?organizationId=${person.organizationId}&limit=2`;
+  const first = await person.session.get(path);
+  const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1];
+  const second = await person.session.get(next!.replace(service.config.PUBLIC_URL, ''));
+  const names = [...first.data, ...second.data].map(({ details }) => details.name);
+  expect(names.slice(0, 3)).toEqual(['c', 'b', 'a']);
+});
+
+test('an event cannot be altered, goes with the change that is undone, and ends with its time', async ({
+  service,
+}) => {
+  const { database } = service.deps;
+  const person = await signUp(service);
+  const entry = {
+    organizationId: person.organizationId,
+    by: SYSTEM,
+    action: 'plan.changed',
+    targetId: person.organizationId,
+  } as const;
+  const undone = transaction(database, async (tx) => {
+    await recordAudit(tx, entry);
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  const where = sql`organization_id = ${person.organizationId}`;
+  const kept = () => rows(database, sql`select action from audit_events where ${where}`);
+  expect(await kept()).toEqual([{ action: 'organization.created' }]);
+  const altered = execute(database, sql`update audit_events set actor_id = 'x' where ${where}`);
+  await expect(altered).rejects.toThrow('append-only');
+  await forgetAuditEvents(database, 1);
+  expect(await kept()).toHaveLength(1);
+  await execute(database, sql`delete from audit_events where ${where}`);
+  await execute(
+    database,
+    sql`
+      insert into audit_events (id, organization_id, actor_kind, action, target_id, created_at)
+      values (${person.organizationId}, ${person.organizationId}, 'system', 'x', 'x', now() - interval '25 hours')
+    `,
+  );
+  await forgetAuditEvents(database, 1);
+  expect(await kept()).toEqual([]);
+});

@@ -1,0 +1,174 @@
+import { expect } from 'vitest';
+import { execute, sql } from '#lib/database/index.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { startMailbox } from '#test/support/mail.ts';
+import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
+import { startService } from '#test/support/service.ts';
+
+const LINK = /(https?:\/\/\S+\/auth\/verify-email\?\S+)/;
+const RESET = /\/reset-password#(\S+)/;
+
+const test = serviceTest()
+  .extend('mailbox', { scope: 'file' }, async ({ options: _options }, { onCleanup }) => {
+    const mailbox = await startMailbox();
+    onCleanup(() => mailbox.stop());
+    return mailbox;
+  })
+  .extend('mailing', { scope: 'file' }, async ({ mailbox }, { onCleanup }) => {
+    const service = await startService({ env: mailbox.env });
+    onCleanup(() => service.close());
+    return service;
+  })
+  .extend('post', ({ mailing }) => (path: string, body: object, headers = {}) => {
+    return postAuth(mailing, `/auth${path}`, body, headers);
+  })
+  /** Follows the link of a confirmation, as a browser without a session does. */
+  .extend('confirm', ({ mailbox }) => async (address: string) => {
+    const link = await mailbox.find(address, LINK);
+    return fetch(link, { redirect: 'manual' });
+  })
+  .extend('verified', ({ mailing, post, confirm }) => async (email = newEmail()) => {
+    await post('/sign-up/email', { email, password: PASSWORD, name: 'Grace' });
+    await confirm(email);
+    return signIn(mailing, email);
+  });
+
+test('nobody is signed in before their address is confirmed, and the mail leads there', async ({
+  mailing,
+  post,
+  confirm,
+}) => {
+  const email = newEmail();
+  const signedUp = await post('/sign-up/email', { email, password: PASSWORD, name: 'Grace' });
+  expect([signedUp.status, signedUp.headers.getSetCookie()]).toEqual([200, []]);
+  const early = await post('/sign-in/email', { email, password: PASSWORD });
+  expect([early.status, ((await early.json()) as Failure).error.code]).toEqual([
+    403,
+    'email_not_verified',
+  ]);
+  expect((await confirm(email)).status).toBe(302);
+  expect((await signIn(mailing, email)).projectId).toMatch(/^prj_/);
+});
+
+test('signing up says the same of an address with an account, which gets a mail that says so', async ({
+  mailbox,
+  post,
+  verified,
+}) => {
+  const { email } = await verified();
+  const shape = async (address: string) => {
+    const body = { email: address, password: PASSWORD, name: 'Grace' };
+    const response = await post('/sign-up/email', body);
+    const { user } = (await response.json()) as { user: Record<string, unknown> };
+    const { id, createdAt, updatedAt, email: _email, ...rest } = user;
+    expect([typeof id, typeof createdAt, typeof updatedAt]).toEqual(['string', 'string', 'string']);
+    return { status: response.status, cookies: response.headers.getSetCookie(), rest };
+  };
+  expect(await shape(email)).toEqual(await shape(newEmail()));
+  await mailbox.find(email, /(has an account already)/);
+});
+
+test('a forgotten password is replaced by mail, once, and ends the sessions there are', async ({
+  mailing,
+  mailbox,
+  post,
+  verified,
+}) => {
+  const person = await verified();
+  await post('/request-password-reset', { email: person.email });
+  const token = await mailbox.find(person.email, RESET);
+  const newPassword = 'another-long-password';
+  expect((await post('/reset-password', { newPassword, token })).status).toBe(200);
+  expect((await person.session.get('/v1/organizations')).status).toBe(401);
+  const again = await post('/reset-password', { newPassword, token });
+  expect([again.status, ((await again.json()) as Failure).error.code]).toEqual([
+    400,
+    'invalid_token',
+  ]);
+  const old = await post('/sign-in/email', { email: person.email, password: PASSWORD });
+  expect(old.status).toBe(401);
+  const body = { email: person.email, password: newPassword };
+  expect((await postAuth(mailing, '/auth/sign-in/email', body)).status).toBe(200);
+});
+
+test('asking for a new password says the same of an address without an account', async ({
+  mailbox,
+  post,
+  verified,
+}) => {
+  const { email } = await verified();
+  const unknown = newEmail();
+  const said = async (address: string) => {
+    const response = await post('/request-password-reset', { email: address });
+    return [response.status, await response.text()];
+  };
+  expect(await said(unknown)).toEqual(await said(email));
+  await mailbox.find(email, RESET);
+  expect(await mailbox.textsTo(unknown)).toEqual([]);
+});
+
+test('an address is changed when the old one agrees and the new one confirms', async ({
+  mailing,
+  mailbox,
+  post,
+  verified,
+}) => {
+  const person = await verified();
+  const newAddress = newEmail();
+  const { Cookie = '' } = person.session.headers;
+  const asked = await post('/change-email', { newEmail: newAddress }, { Cookie });
+  expect(asked.status).toBe(200);
+  const agreement = await mailbox.find(
+    person.email,
+    /wants to change its address[\s\S]*?(https?:\/\/\S+\/auth\/verify-email\?\S+)/,
+  );
+  await fetch(agreement, { redirect: 'manual', headers: { Cookie } });
+  const before = await post('/sign-in/email', { email: newAddress, password: PASSWORD });
+  expect(before.status).toBe(401);
+  await fetch(await mailbox.find(newAddress, LINK), { redirect: 'manual', headers: { Cookie } });
+  expect((await signIn(mailing, newAddress)).userId).toBe(person.userId);
+  const old = await post('/sign-in/email', { email: person.email, password: PASSWORD });
+  expect(old.status).toBe(401);
+});
+
+test('at most five mails an hour go to one address, whoever asks for them', async ({
+  mailbox,
+  post,
+  verified,
+}) => {
+  const { email } = await verified();
+  const have = (await mailbox.textsTo(email)).length;
+  for (let index = 0; index < 8; index += 1) {
+    expect((await post('/request-password-reset', { email })).status).toBe(200);
+  }
+  await expect.poll(async () => (await mailbox.textsTo(email)).length).toBe(5);
+  expect(have).toBeLessThan(5);
+});
+
+test('an address that lost its confirmation no longer opens anything', async ({
+  mailing,
+  verified,
+}) => {
+  const person = await verified();
+  expect((await person.session.get('/v1/organizations')).status).toBe(200);
+  await execute(
+    mailing.deps.database,
+    sql`update users set email_verified = false where id = ${person.userId}`,
+  );
+  expect((await person.session.get('/v1/organizations')).status).toBe(401);
+});
+
+test('an invitation is mailed with its token', async ({ mailbox, verified, mailing }) => {
+  const person = await verified();
+  const email = newEmail();
+  const path = `/v1/organizations/${person.organizationId}/invitations`;
+  const invited = await person.session.post(path, { email });
+  expect(invited.status).toBe(201);
+  const token = await mailbox.find(email, /\/invitations#(\S+)/);
+  expect(token).toBe(invited.data.token);
+  expect(mailing.config.SMTP_URL).toBe(mailbox.smtpUrl);
+});
+
+interface Failure {
+  readonly error: { readonly code: string };
+}

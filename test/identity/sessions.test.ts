@@ -1,0 +1,102 @@
+import { expect } from 'vitest';
+import { sessionCookieName } from '#core/identity/index.ts';
+import { execute, row, sql } from '#lib/database/index.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { PASSWORD, postAuth, signInAgain, signUp } from '#test/support/people.ts';
+
+const test = serviceTest();
+
+test('a person sees their sessions and ends one, with its next request', async ({
+  service,
+  ada,
+}) => {
+  const other = await signInAgain(service, ada);
+  const { data } = await ada.session.get('/v1/sessions');
+  expect(data.map(({ current }: { current: boolean }) => current)).toEqual([false, true]);
+  const [theOther] = data;
+  expect(theOther.address).toMatch(/^203\.0\./);
+  expect((await other.get('/v1/routines')).status).toBe(200);
+  expect((await ada.session.delete(`/v1/sessions/${theOther.id}`)).data.id).toBe(theOther.id);
+  expect((await other.get('/v1/routines')).status).toBe(401);
+  const again = await ada.session.delete(`/v1/sessions/${theOther.id}`);
+  expect([again.status, again.body.error.code]).toEqual([404, 'session_not_found']);
+});
+
+test("nobody sees or ends another's session", async ({ ada, bob }) => {
+  const { data } = await ada.session.get('/v1/sessions');
+  const ids = data.map(({ id }: { id: string }) => id);
+  const { data: bobs } = await bob.session.get('/v1/sessions');
+  expect(bobs.filter(({ id }: { id: string }) => ids.includes(id))).toEqual([]);
+  const foreign = await bob.session.delete(`/v1/sessions/${ids[0]}`);
+  expect([foreign.status, foreign.body.error.code]).toEqual([404, 'session_not_found']);
+  expect((await ada.session.get('/v1/sessions')).status).toBe(200);
+});
+
+test('use prolongs a session and the browser learns it, but a month after the sign-in it ends', async ({
+  service,
+}) => {
+  const { database } = service.deps;
+  const person = await signUp(service);
+  const { userId, session } = person;
+  const age = (days: number, left: number) =>
+    execute(
+      database,
+      sql`
+        update sessions set created_at = now() - make_interval(days => ${days}),
+          expires_at = now() + make_interval(days => ${left}) where user_id = ${userId}
+      `,
+    );
+  const lasts = async () => {
+    const found = await row<{ days: number }>(
+      database,
+      sql`
+        select round(extract(epoch from expires_at - created_at) / 86400)::int as days from sessions
+        where user_id = ${userId}
+      `,
+    );
+    return found?.days;
+  };
+  expect((await session.get('/v1/routines')).headers.getSetCookie()).toEqual([]);
+  await age(3, 4);
+  const prolonged = await session.get('/v1/routines');
+  expect(prolonged.headers.getSetCookie().join()).toContain(session.headers['Cookie']);
+  expect(await lasts()).toBe(10);
+  await age(28, 1);
+  expect((await session.get('/v1/routines')).status).toBe(200);
+  expect(await lasts()).toBe(30);
+  await age(30, 0);
+  expect((await session.get('/v1/routines')).status).toBe(401);
+});
+
+test('over https the cookie belongs to this very host, and OpenAPI names it', async ({
+  service,
+}) => {
+  const publicUrl = 'https://api.example.com';
+  const replica = await service.replica({ PUBLIC_URL: publicUrl, UI_ORIGIN: publicUrl });
+  try {
+    const at = { url: replica.url, config: { UI_ORIGIN: publicUrl } };
+    const { email } = await signUp(service);
+    const response = await postAuth(at, '/auth/sign-in/email', { email, password: PASSWORD });
+    const [cookie = ''] = response.headers.getSetCookie();
+    expect(cookie).toMatch(/^__Host-ras\.session_token=/);
+    expect(cookie).toMatch(/; Secure/);
+    expect(cookie).toMatch(/; Path=\/(;|$)/);
+    expect(cookie).not.toMatch(/Domain/i);
+    const headers = { Cookie: cookie.split(';')[0]! };
+    const seen = await fetch(`${replica.url}/v1/sessions`, { headers });
+    expect(seen.status).toBe(200);
+    const document = await fetch(`${replica.url}/v1/openapi.json`);
+    const { components } = (await document.json()) as Document;
+    const { name } = components.securitySchemes.session;
+    expect(name).toBe(sessionCookieName({ publicUrl, productTag: 'ras' }));
+    expect(cookie.startsWith(`${name}=`)).toBe(true);
+  } finally {
+    await replica.close();
+  }
+});
+
+interface Document {
+  readonly components: {
+    readonly securitySchemes: { readonly session: { readonly name: string } };
+  };
+}

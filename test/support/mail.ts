@@ -1,0 +1,36 @@
+import { expect } from 'vitest';
+import { startMailCatcher, type MailCatcher } from '#dev/mail/server.ts';
+
+export interface Mailbox extends MailCatcher {
+  /** Variables of a service that sends its mail here. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The texts of the mails to an address, the newest first. */
+  textsTo(address: string): Promise<string[]>;
+  /** Waits for a mail to the address that holds what the pattern looks for, and gives its first group. */
+  find(address: string, pattern: RegExp): Promise<string>;
+}
+
+/** A real mail server, whose messages can be read. */
+export async function startMailbox(): Promise<Mailbox> {
+  const catcher = await startMailCatcher({ smtpPort: 0, httpPort: 0 });
+  async function textsTo(address: string): Promise<string[]> {
+    const response = await fetch(`${catcher.url}/messages?to=${encodeURIComponent(address)}`);
+    const mails = (await response.json()) as { text: string }[];
+    return mails.map(({ text }) => text);
+  }
+  return {
+    ...catcher,
+    env: {
+      SMTP_URL: catcher.smtpUrl,
+      SMTP_TLS_REQUIRED: 'false',
+      MAIL_FROM: 'Test <test@example.com>',
+    },
+    textsTo,
+    async find(address, pattern) {
+      const firstMatch = async () =>
+        (await textsTo(address)).map((text) => pattern.exec(text)?.[1]).find(Boolean);
+      await expect.poll(firstMatch, { timeout: 15_000 }).toBeDefined();
+      return (await firstMatch())!;
+    },
+  };
+}
