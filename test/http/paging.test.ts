@@ -108,8 +108,10 @@ test('lists carry summaries, and the detail has the whole', async () => {
   });
   const [listed] = (await key.get('/v1/routines?limit=1')).data;
   const { data: detail } = await key.get(`/v1/routines/${id}`);
-  const { instructions, variables, nextRuns, activation: _activation, ...rest } = detail;
+  const { instructions, variables, nextRuns, activation, callableTools, warnings, ...rest } =
+    detail;
   expect(listed).toEqual(rest);
+  expect([activation.ready, callableTools, warnings]).toEqual([false, [], []]);
   expect([instructions, variables]).toEqual(['On {{topic}}.', { topic: 'tea' }]);
   expect(nextRuns).toHaveLength(5);
 

@@ -87,6 +87,7 @@ test('what a run, its tools and its receiver wrote is erased, and what it was st
     finishedAt: erased.finishedAt,
     contentErasedAt: expect.stringMatching(/Z$/),
     prompt: null,
+    briefing: null,
     result: null,
     variables: {},
     steps: run.steps.map((step: Step) => ({

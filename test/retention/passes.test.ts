@@ -199,28 +199,6 @@ test.each([
   expect(after).toMatchObject('erased' in fields ? { runs: 0, steps: 0 } : { runs: 4, texts: 0 });
 });
 
-test('what was reserved for a run that is deleted, by whatever mistake, is given back', async () => {
-  const [id = ''] = await plantEndedRuns(database, routine, { daysAgo: 401, erased: true });
-  const { organizationId, projectId } = routine;
-  await execute(
-    database,
-    sql`
-      insert into usage_totals (scope_id, day, month, reserved_tokens)
-      select scope, current_date, current_date, 500 from unnest(${[organizationId, projectId, routine.id]}::text[]) as scope
-    `,
-  );
-  await execute(
-    database,
-    sql`insert into usage_reservations (run_id, step_index, tokens, cost_usd) values (${id}, 0, 500, 0)`,
-  );
-  expect(await retain(database)).toEqual({ erased: 0, deleted: 1 });
-  const totals = await rows(
-    database,
-    sql`select reserved_tokens as reserved from usage_totals where scope_id = any(${[organizationId, projectId, routine.id]})`,
-  );
-  expect(totals).toEqual([{ reserved: 0 }, { reserved: 0 }, { reserved: 0 }]);
-});
-
 test.each([
   ['content', CONTENT, { daysAgo: 10 }],
   ['runs', RUNS, { daysAgo: 300, erased: true }],

@@ -119,7 +119,7 @@ test('a plan bounds runs at a time exactly, however many look at once', async ()
   const [free, pro] = await organizations(2);
   await execute(
     testDatabase.database,
-    sql`update organizations set paid_plan = 'pro' where id = ${pro!.organizationId}`,
+    sql`update organizations set paid_plan = 'pro', paid_until = now() + interval '1 day' where id = ${pro!.organizationId}`,
   );
   await plantRuns(free!, 30);
   await plantRuns(pro!, 30);
