@@ -57,6 +57,7 @@ test('a run is followed from its beginning to its end, and the stream ends with 
   expect(events.at(-2)!.data).toEqual(detail.steps[0]);
   const {
     prompt: _prompt,
+    briefing: _briefing,
     steps: _steps,
     webhookDeliveries: _deliveries,
     queuedSeconds: _queuedSeconds,

@@ -174,6 +174,7 @@ test('a life of the service leaves no secret in logs, responses, traces, tables 
     ({ text: answer }) => canaries.foundIn(answer, REVEALED).length > 0,
   );
   expect(revealing.map(({ path }) => path)).toEqual([
+    '/auth/sign-in/email',
     '/v1/api-keys',
     '/v1/routines',
     expect.stringContaining('/webhook-secret'),

@@ -16,6 +16,7 @@ const PARTS = [
   'expireQueued',
   'sweepRuns',
   'keepHouse',
+  'refreshCatalogues',
   'applyRetention',
   'syncPayments',
 ];
