@@ -61,8 +61,24 @@ function start(
     // bubblewrap is looked for there, and clears it; Node itself is named by its whole path.
     env: path.isAbsolute(file) ? {} : { PATH: SEARCH_PATH },
     stdio: ['pipe', 'pipe', 'pipe', ...(filter === undefined ? [] : [filter])],
+    // A process group of its own, to be killed as a whole.
+    detached: true,
   });
-  return { ...pipesOf(child), exited: exitOf(child), kill: () => void child.kill('SIGKILL') };
+  return { ...pipesOf(child), exited: exitOf(child), kill: () => killGroup(child) };
+}
+
+/**
+ * Kills the process with those that it has started. bubblewrap asks for its child's end with its own only some time after it
+ * has begun the child: one that lost its parent before would wait for ever and hold the pipes open.
+ */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // All of them are gone.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
 
 function pipesOf({ stdin, stdout, stderr }: ChildProcess) {
