@@ -202,7 +202,7 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
 
 /** Tells whether a caller selects a project. */
 function hasProject({ auth }: RouteSpec): boolean {
-  return auth === 'key-or-session' || auth === 'project-session' || auth === 'owner-session';
+  return auth.endsWith('session') && auth !== 'session';
 }
 
 function securityOf(spec: RouteSpec) {
@@ -227,7 +227,7 @@ function securityOf(spec: RouteSpec) {
 
 /** Tells whether the caller is a person or a key, with a rate limit of its own. */
 function isSignedIn({ auth }: RouteSpec): boolean {
-  return auth.endsWith('session');
+  return auth.endsWith('session') || auth === 'returning-owner';
 }
 
 function commonHeaders(spec: RouteSpec): Record<string, string> {
