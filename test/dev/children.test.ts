@@ -69,7 +69,11 @@ async function watchdogOf(supervisor: number): Promise<ProcessIdentity> {
         .filter(Boolean)
         .map(Number)
         .find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('watchdog'));
-      return identify(watchdog!)!;
+      // There is none for an instant after one was killed.
+      if (watchdog === undefined) throw new Error('no watchdog');
+      const identity = identify(watchdog);
+      if (identity === undefined) throw new Error('the watchdog is gone');
+      return identity;
     },
     { timeout: 5_000 },
   );
