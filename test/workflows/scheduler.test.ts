@@ -70,7 +70,7 @@ test('it continues as new after its share of ticks and goes on ticking', async (
   const before = service.temporal.workflow.getHandle(workflowId, first.firstExecutionRunId);
   expect((await before.describe()).status.name).toBe('CONTINUED_AS_NEW');
   const { events } = await before.fetchHistory();
-  expect(events!.length).toBeLessThan(110);
+  expect(events!.length).toBeLessThan(160);
   const { id } = await plantRoutine(service.deps.database, {
     schedule: '@yearly',
     nextRunAt: new Date(),
