@@ -80,7 +80,7 @@ export type NewId = (
 export interface Reply<D> {
   readonly data: D;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where the next page of a list begins; the pipeline writes it into the `Link` header. */
+  /** Names where the next page of a list begins; the pipeline writes it into the `Link` header. */
   readonly nextCursor?: string | undefined;
 }
 
@@ -89,7 +89,7 @@ export interface JsonRoute {
   readonly handle: (input: Input<AuthKind, unknown, unknown, unknown>) => Promise<Reply<unknown>>;
 }
 
-/** Where a stream of events goes on from, and for how long. */
+/** Tells where a stream of events goes on from, and for how long. */
 export interface StreamInput {
   /** The `Last-Event-ID` header, or empty. */
   readonly lastEventId: string;

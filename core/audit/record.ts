@@ -6,7 +6,7 @@ import type { Actor } from './actor.ts';
 /** Short words and numbers that say what changed; never a secret, and nothing that a model wrote. */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null | string[]>>;
 
-/** What happened to a thing of an organization. */
+/** Names what happened to a thing of an organization. */
 export interface AuditEntry {
   readonly organizationId: string;
   readonly by: Actor;

@@ -11,7 +11,7 @@ export {
 } from './credentials.ts';
 export { markOrganizationDeleted, markProjectDeleted, type Confirmed } from './deletion.ts';
 export { forgetAuthentication } from './expired.ts';
-export { forgetEnded } from './forget.ts';
+export { forgetInvitations } from './forget.ts';
 export {
   acceptInvitation,
   createInvitation,

@@ -1,6 +1,6 @@
 import { forgetAuditEvents } from '#core/audit/index.ts';
 import { forgetSignIns } from '#core/connections/index.ts';
-import { forgetAuthentication, forgetEnded, forgetThrottles } from '#core/identity/index.ts';
+import { forgetAuthentication, forgetInvitations, forgetThrottles } from '#core/identity/index.ts';
 import { forgetBreakers, forgetFollowers } from '#core/runs/index.ts';
 import { forgetDeletedSkills } from '#core/skills/index.ts';
 import { forgetDays, forgetLedger } from '#core/usage/index.ts';
@@ -33,7 +33,7 @@ export async function forgetExpired(
     while ((await forget(db, BATCH)) === BATCH);
   }
   await forgetThrottles(db);
-  await forgetEnded(db);
+  await forgetInvitations(db);
   await forgetAuditEvents(db, auditRetentionDays);
 }
 
