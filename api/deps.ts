@@ -19,6 +19,7 @@ import type { ProjectModels } from '#core/models/index.ts';
 import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { Admission, RunChanges, RunFeed } from '#core/runs/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
+import type { OperatorCap } from '#core/usage/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -33,6 +34,8 @@ import type { ClientAddress } from './http/client-address.ts';
 export interface Deps {
   readonly config: Config;
   readonly planRule: PlanRule;
+  /** What the operator lets every organization spend a month on models that the operator pays for. */
+  readonly maxCostUsdPerOrganization: OperatorCap;
   readonly retention: RetentionRule;
   readonly payment: Payment;
   readonly database: Database;

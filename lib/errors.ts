@@ -49,6 +49,10 @@ export const ERRORS = {
     409,
     'Run the routine once, successfully, since its last material change.',
   ],
+  forecast_over_budget: [
+    409,
+    'By its forecast the routine passes a limit; acceptForecast: true accepts that.',
+  ],
   last_owner: [409, 'An organization always has an owner; make somebody else one first.'],
   already_member: [409, 'This person is a member already.'],
   limit_reached: [409, 'There are as many of these as there may be.'],

@@ -1,9 +1,11 @@
 export {
   assertMayActivate,
   mayActivate,
+  readUsage as readPeriodUsage,
   runsExceeded,
   takeOneRun,
   takeRuns,
+  type PeriodUsage,
 } from './allowances.ts';
 export {
   beginCheckout,

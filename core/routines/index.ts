@@ -10,7 +10,7 @@ export {
   fillPlaceholders,
   unknownPlaceholders,
 } from './placeholders.ts';
-export { listRoutines, readRoutine } from './queries.ts';
+export { listRoutines, readRoutine, type ProvenRoutine } from './queries.ts';
 export { keepProofs } from './proof.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';
 export { retireRoutines } from './retire.ts';

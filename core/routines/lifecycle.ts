@@ -4,32 +4,53 @@ import { AppError } from '#lib/errors.ts';
 import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 import { assertMayActivate, type Plan } from '#core/billing/index.ts';
 import { hasProofRun } from './proof.ts';
-import { lockRoutine } from './queries.ts';
+import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 import type { QueuedRuns } from './queued-runs.ts';
 import type { Routine } from './routine.ts';
 import { statesBefore, type StateMove } from './states.ts';
 import { moveRoutine } from './writes.ts';
 
+export interface ActivationInput {
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly plan: Plan;
+  readonly id: string;
+  /** Whether somebody has accepted what the routine will come to, for the record. */
+  readonly forecastAccepted?: boolean;
+  /** Judges a routine that could be activated, before its row is locked, as that may take a request. */
+  readonly judge?: (routine: ProvenRoutine) => Promise<AppError | undefined>;
+}
+
 /**
  * Puts the routine on its schedule. Activating an active routine changes nothing.
- * @throws {AppError} `routine_not_found`, `routine_archived`, `successful_run_required`, `allowance_exceeded`
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `successful_run_required`, `allowance_exceeded`, and the
+ * verdict of `judge`
  */
-export function activateRoutine(
+export async function activateRoutine(
   database: Database,
   by: Actor,
-  input: { projectId: string; organizationId: string; plan: Plan; id: string },
+  input: ActivationInput,
 ): Promise<Routine> {
-  return transaction(database, async (tx) => {
+  const seen = await readRoutine(database, input.projectId, input.id);
+  const mayMove = statesBefore('active').includes(seen.state) && seen.proofRunId !== null;
+  const refusal = mayMove ? await input.judge?.(seen) : undefined;
+  const activated = await transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, input.projectId, input.id);
     if (!hasToMove(routine, 'active')) return routine;
+    // Somebody else changed it in between: what was judged is not what would run, so start again.
+    if (routine.version !== seen.version) return undefined;
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
     await assertMayActivate(tx, input.organizationId, input.plan);
+    if (refusal !== undefined) throw refusal;
     const schedule = parseStoredSchedule(routine.schedule);
     const active = await moveRoutine(tx, routine, {
       state: 'active',
       nextRunAt: nextOccurrence(schedule, routine.timezone, await databaseTime(tx)),
     });
-    const details = { revision: routine.revision };
+    const details = {
+      revision: routine.revision,
+      ...(input.forecastAccepted === true ? { forecastAccepted: true } : {}),
+    };
     const { id, projectId } = routine;
     await recordProjectAudit(tx, {
       by,
@@ -40,6 +61,7 @@ export function activateRoutine(
     });
     return active;
   });
+  return activated ?? activateRoutine(database, by, input);
 }
 
 export interface StopDeps {

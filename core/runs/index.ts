@@ -25,6 +25,13 @@ export { cancelRun } from './cancel.ts';
 export { chooseCaller } from './choose-caller.ts';
 export { endRun } from './end-run.ts';
 export { cancellation, failure, type RunEnding } from './ending.ts';
+export {
+  ESTIMATE_BASES,
+  ESTIMATE_PRICINGS,
+  estimateRun,
+  type Amount,
+  type RunEstimate,
+} from './estimate.ts';
 export { createRunChanges, type RunChanges } from './events/changes.ts';
 export { STREAM_END_NAMES, type StreamEnd } from './events/ends.ts';
 export { createRunFeed, type RunFeed } from './events/feed.ts';
@@ -58,6 +65,7 @@ export { retryRun, startManualRun } from './start.ts';
 export { stopRuns } from './stop.ts';
 export { createQueuedRuns } from './queued-runs.ts';
 export { sweepOpenRuns } from './sweep.ts';
+export { countRunsOfOthers } from './version-usage.ts';
 export { skipUnwanted } from './unwanted.ts';
 export {
   FAILURE_CLASSES,

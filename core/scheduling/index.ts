@@ -1,3 +1,7 @@
 export { claimDueRoutines, type ClaimDeps } from './claim.ts';
+export { activateWithForecast } from './forecast/activate.ts';
+export { readForecast, type Forecast } from './forecast/forecast.ts';
+export { FORECAST_DAYS } from './forecast/planned-runs.ts';
+export { firstToRunOut } from './forecast/refusal.ts';
 export { tickInProcess, tickSettled } from './tick-in-process.ts';
 export { createTickParts, tick, type TickDeps, type TickReport } from './tick.ts';

@@ -1,11 +1,21 @@
 export type { Attempt } from './attempt.ts';
 export { budgetColumns, isLimited, limitsOf, type Budgets, type OperatorCap } from './budget.ts';
 export type { Budget } from '#core/identity/index.ts';
+export {
+  LIMIT_NAMES,
+  LIMIT_SCOPES,
+  limitInWords,
+  RAISED_BY,
+  type LimitName,
+  type LimitScope,
+} from './limit-names.ts';
 export { forgetDays, forgetLedger } from './forget.ts';
 export { MAX_USAGE_GROUPS, readUsage, USAGE_GROUPS, type UsageSum } from './history.ts';
 export { releaseAttempt, releaseExpired } from './release.ts';
+export { dayOfRunningOut, type Draw, type ForecastDay } from './run-out.ts';
 export { reserve } from './reserve.ts';
 export { isSettled, settlement, type Spent } from './settle.ts';
+export { PACE_DAYS, readSpending, type ScopeSpending, type Spending } from './spending.ts';
 export { MIN_OUTPUT_TOKENS, overBudget } from './totals.ts';
 export {
   costOf,

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import * as routines from '#core/routines/index.ts';
 import { pauseWithRuns } from '#core/runs/index.ts';
+import { activateWithForecast } from '#core/scheduling/index.ts';
 import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { etag, saveErrors } from './declared.ts';
 import { routineParams } from './fields.ts';
+import { forecastRoutes } from './forecast.ts';
 import {
   etagOf,
   presentDetail,
@@ -14,7 +16,7 @@ import {
   presentRoutineSummary,
   presentSaved,
 } from './present.ts';
-import { pauseBody, routineBody, routinePatch } from './requests.ts';
+import { activateBody, pauseBody, routineBody, routinePatch } from './requests.ts';
 import {
   rotatedRoutine,
   routine,
@@ -156,19 +158,28 @@ const activateRoutine = route({
   id: 'activateRoutine',
   tag,
   summary: 'Put a routine on its schedule',
-  description: 'Needs a manual run that has succeeded since the last material change.',
+  description:
+    'Needs a manual run that has succeeded since the last material change. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, that has to be accepted with `acceptForecast: true`; the error names the limit, the day, and who may raise it.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
+  body: activateBody,
+  bodyOptional: true,
   success: { status: 200, data: routine, description: 'The active routine.' },
-  errors: ['successful_run_required', 'routine_archived', 'allowance_exceeded'],
-}).to(async ({ access, by, params: { routineId }, deps }) => {
+  errors: [
+    'successful_run_required',
+    'routine_archived',
+    'allowance_exceeded',
+    'forecast_over_budget',
+  ],
+}).to(async ({ access, by, params: { routineId }, body: { acceptForecast }, deps }) => {
   const { projectId, organizationId, plan } = access;
-  const active = await routines.activateRoutine(deps.database, by, {
+  const active = await activateWithForecast(deps, by, {
     id: routineId,
     projectId,
     organizationId,
     plan,
+    acceptForecast,
   });
   return { data: presentRoutine(active) };
 });
@@ -229,6 +240,7 @@ export const routineRoutes: readonly Route[] = [
   pauseRoutine,
   rotateWebhookSecret,
   ...versionRoutes,
+  ...forecastRoutes,
 ];
 
 /** Returns the versions that the listed tags name. A weak tag, or one we never gave out, names none. */

@@ -82,6 +82,14 @@ export const routinePatch = z
   .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...patch }) => patch)
   .meta({ id: 'UpdateRoutine' });
 
+export const activateBody = z
+  .strictObject({
+    acceptForecast: z.boolean().default(false).meta({
+      description: 'Activates the routine although its forecast says that a limit runs out.',
+    }),
+  })
+  .meta({ id: 'ActivateRoutine' });
+
 export const pauseBody = z
   .strictObject({
     cancelRuns: z

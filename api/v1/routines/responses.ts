@@ -74,7 +74,10 @@ export const rotatedRoutine = z
 
 const activation = z
   .strictObject({
-    ready: z.boolean().meta({ description: 'Whether activating it would be accepted now.' }),
+    ready: z.boolean().meta({
+      description:
+        'Whether activating it would be accepted now. Its forecast is an operation of its own: where that says that a limit runs out, it also has to be accepted.',
+    }),
     proofRunId: idOf('run', EXAMPLE.run).nullable().meta({
       description:
         'The latest manual run that has succeeded with the present revision; it may have been deleted since.',

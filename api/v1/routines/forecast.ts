@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { ESTIMATE_BASES, ESTIMATE_PRICINGS, type Amount } from '#core/runs/index.ts';
+import {
+  firstToRunOut,
+  FORECAST_DAYS,
+  readForecast,
+  type Forecast,
+} from '#core/scheduling/index.ts';
+import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/index.ts';
+import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+import { route, type Route } from '../../route.ts';
+import { routineParams } from './fields.ts';
+
+const amount = z
+  .strictObject({
+    tokens: z.number().int().nullable().meta({
+      description: 'Input and output; null where nothing bounds them.',
+      example: 5_200,
+    }),
+    costUsd: z.string().nullable().meta({
+      description: 'US dollars, a decimal string; null for a model without prices.',
+      example: '0.0124',
+    }),
+  })
+  .meta({ id: 'ForecastAmount' });
+
+const percentiles = { p50: amount, p95: amount };
+
+const day = z.iso.date().nullable();
+
+const limitForecast = z
+  .strictObject({
+    scope: z.enum(LIMIT_SCOPES),
+    limit: z.enum(LIMIT_NAMES),
+    max: z.string().meta({
+      description: 'Tokens, US dollars or runs, as a decimal string; the others likewise.',
+      example: '25',
+    }),
+    used: z.string().meta({
+      description: 'What all have used of the present day, month or period.',
+      example: '3.2',
+    }),
+    othersPerDay: z.string().meta({
+      description: `The pace of the other routines that share the limit, taken from the last ${PACE_DAYS} days.`,
+      example: '0.4',
+    }),
+    runsOutOn: z.strictObject({ p50: day, p95: day }).nullable().meta({
+      description:
+        'The first day (UTC) on which too little of the limit is left, null for none. Null as a whole where nothing tells what a run takes of it. A limit of cost refuses all runs on a model without prices.',
+    }),
+    raisedBy: z.string().meta({ description: 'Who may raise it.', example: RAISED_BY.project }),
+  })
+  .meta({ id: 'LimitForecast' });
+
+const forecast = z
+  .strictObject({
+    routineId: idOf('routine', EXAMPLE.routine),
+    revision: z.number().int(),
+    from: timestamp,
+    until: timestamp,
+    occurrences: z.strictObject({
+      count: z.number().int(),
+      first: timestamp.nullable(),
+      last: timestamp.nullable(),
+    }),
+    perRun: z.strictObject({
+      basis: z.enum(ESTIMATE_BASES).meta({
+        description:
+          '`version_runs`: the latest runs of the present version that called their model; `proof_run`: the only one so far; `limits`: the most that the limits of the routine and its model allow.',
+      }),
+      sampleSize: z.number().int().meta({ description: 'The runs that it is taken from.' }),
+      pricing: z.enum(ESTIMATE_PRICINGS).meta({
+        description:
+          '`directory`: the prices of the model directory now; `recorded`: what the runs cost at their time, as the directory does not say; `unpriced`: the model has no prices, so there are tokens only.',
+      }),
+      ...percentiles,
+    }),
+    total: z.strictObject(percentiles),
+    limits: z
+      .array(limitForecast)
+      .meta({ description: 'Every limit that binds the runs of the routine.' }),
+    runsOut: z
+      .strictObject({ scope: z.enum(LIMIT_SCOPES), limit: z.enum(LIMIT_NAMES), on: z.iso.date() })
+      .nullable()
+      .meta({
+        description: 'The limit that runs out first at p95, which activation has to accept.',
+      }),
+  })
+  .meta({ id: 'RoutineForecast' });
+
+const readRoutineForecast = route({
+  method: 'GET',
+  path: '/v1/routines/:routineId/forecast',
+  id: 'readRoutineForecast',
+  tag: 'Routines',
+  summary: 'Forecast what a routine will cost',
+  description: `The occurrences of the next ${FORECAST_DAYS} days, as if the routine were active now, times what its runs have used (p50 and p95 by the nearest rank), held against every limit. Other routines count with their present pace. An archived routine has no occurrences.`,
+  auth: 'key-or-session',
+  scope: 'routines:read',
+  params: routineParams,
+  success: { status: 200, data: forecast, description: 'The forecast.' },
+}).to(async ({ access, params: { routineId }, deps }) => {
+  const { projectId, organizationId, plan } = access;
+  const input = { id: routineId, projectId, organizationId, plan };
+  return { data: presentForecast(await readForecast(deps, input)) };
+});
+
+export const forecastRoutes: readonly Route[] = [readRoutineForecast];
+
+function presentForecast(row: Forecast) {
+  const { runs, perRun, total } = row;
+  const first = firstToRunOut(row);
+  return {
+    routineId: row.routineId,
+    revision: row.revision,
+    from: iso(runs.from),
+    until: iso(runs.until),
+    occurrences: {
+      count: runs.count,
+      first: isoOrNull(runs.first),
+      last: isoOrNull(runs.last),
+    },
+    perRun: {
+      basis: perRun.basis,
+      sampleSize: perRun.sampleSize,
+      pricing: perRun.pricing,
+      p50: presentAmount(perRun.p50),
+      p95: presentAmount(perRun.p95),
+    },
+    total: { p50: presentAmount(total.p50), p95: presentAmount(total.p95) },
+    limits: row.limits.map(({ scope, name, max, used, othersPerDay, runsOut }) => ({
+      scope,
+      limit: name,
+      max,
+      used,
+      othersPerDay,
+      runsOutOn: runsOut === null ? null : { p50: runsOut.p50, p95: runsOut.p95 },
+      raisedBy: RAISED_BY[scope],
+    })),
+    runsOut:
+      first === undefined
+        ? null
+        : { scope: first.limit.scope, limit: first.limit.name, on: first.day },
+  };
+}
+
+function presentAmount({ tokens, costUsd }: Amount) {
+  return { tokens, costUsd };
+}

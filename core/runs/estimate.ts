@@ -1,0 +1,133 @@
+import { Big } from 'big.js';
+import type { ModelOption, ModelReference, ProjectModels } from '#core/models/index.ts';
+import type { Limits } from '#core/routines/index.ts';
+import { costOf, totalTokens, type Usage } from '#core/usage/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { usageOfVersion, type UsedByRun } from './version-usage.ts';
+
+/** What an estimate is taken from. */
+export const ESTIMATE_BASES = ['version_runs', 'proof_run', 'limits'] as const;
+
+/** Where its prices are from: the directory of today, or the runs themselves where the directory cannot say. */
+export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
+
+export interface Amount {
+  /** Input and output; null where nothing bounds them. */
+  readonly tokens: number | null;
+  /** US dollars as a decimal string; null without prices. */
+  readonly costUsd: string | null;
+}
+
+/** What one run of a routine's present version comes to. */
+export interface RunEstimate {
+  readonly basis: (typeof ESTIMATE_BASES)[number];
+  /** The runs that it is taken from. */
+  readonly sampleSize: number;
+  readonly pricing: (typeof ESTIMATE_PRICINGS)[number];
+  readonly p50: Amount;
+  readonly p95: Amount;
+}
+
+export interface EstimatedRoutine {
+  readonly id: string;
+  readonly projectId: string;
+  readonly revision: number;
+  readonly model: ModelReference;
+  readonly limits: Limits;
+  /** The latest manual run that has succeeded with the present version. */
+  readonly proofRunId: string | null;
+}
+
+/**
+ * Estimates a run by what the version's own runs have used, at the prices of today. With no run but the proof run it is
+ * that one; with none at all it is the most that the routine's limits allow.
+ */
+export async function estimateRun(
+  { database, models }: { readonly database: Db; readonly models: ProjectModels },
+  routine: EstimatedRoutine,
+): Promise<RunEstimate> {
+  const { id: routineId, projectId, revision, limits, proofRunId } = routine;
+  const option = await findQuoted(models, routine);
+  const prices = option?.prices ?? null;
+  const sample = await usageOfVersion(database, { projectId, routineId, revision });
+  const pricing = pricingOf(option, sample);
+  if (sample.length === 0) {
+    const most = mostOfRun(limits, option);
+    return { basis: 'limits', sampleSize: 0, pricing, p50: most, p95: most };
+  }
+  const costs = sample.map((run) => (pricing === 'recorded' ? run.costUsd : costOf(run, prices)));
+  const isProof = sample.length === 1 && sample[0]?.id === proofRunId;
+  const at = (share: number): Amount => ({
+    tokens: percentile(sample.map(totalTokens), share, (a, b) => a - b) ?? null,
+    costUsd: costAt(costs, share),
+  });
+  return {
+    basis: isProof ? 'proof_run' : 'version_runs',
+    sampleSize: sample.length,
+    pricing,
+    p50: at(0.5),
+    p95: at(0.95),
+  };
+}
+
+/** Finds the model; undefined where it is gone, or the directory cannot be reached, which stops no estimate. */
+async function findQuoted(
+  models: ProjectModels,
+  { projectId, model }: EstimatedRoutine,
+): Promise<ModelOption | undefined> {
+  try {
+    return await models.find(projectId, model);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'models_unavailable') return undefined;
+    throw error;
+  }
+}
+
+function pricingOf(
+  option: ModelOption | undefined,
+  sample: readonly UsedByRun[],
+): RunEstimate['pricing'] {
+  if (option !== undefined) return option.prices === null ? 'unpriced' : 'directory';
+  return sample.some(({ costUsd }) => costUsd !== null) ? 'recorded' : 'unpriced';
+}
+
+/** Returns the most that a run can use. Nothing bounds one without `maxTotalTokens` on a model of unknown context. */
+function mostOfRun(
+  { maxSteps, maxTotalTokens, maxOutputTokens }: Limits,
+  option: ModelOption | undefined,
+): Amount {
+  const context = option?.contextTokens ?? null;
+  const bounds = [maxTotalTokens, context === null ? null : maxSteps * context];
+  const known = bounds.filter((bound) => bound !== null);
+  if (known.length === 0) return { tokens: null, costUsd: null };
+  const tokens = Math.min(...known);
+  const prices = option?.prices ?? null;
+  if (prices === null) return { tokens, costUsd: null };
+  const written = maxOutputTokens ?? option?.maxOutputTokens ?? tokens;
+  const dearOutput = new Big(prices.output).gte(prices.input);
+  const outputTokens = dearOutput ? Math.min(maxSteps * written, tokens) : 0;
+  const usage = { ...NOTHING, inputTokens: tokens - outputTokens, outputTokens };
+  return { tokens, costUsd: costOf(usage, prices) };
+}
+
+const NOTHING: Omit<Usage, 'estimated'> = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+};
+
+function costAt(costs: readonly (string | null)[], share: number): string | null {
+  const known = costs.filter((cost) => cost !== null);
+  return percentile(known, share, (a, b) => new Big(a).cmp(b)) ?? null;
+}
+
+/** Returns a percentile by the nearest rank: one of the values, and never a number between two. */
+function percentile<T>(
+  values: readonly T[],
+  share: number,
+  compare: (a: T, b: T) => number,
+): T | undefined {
+  return values.toSorted(compare)[Math.ceil(share * values.length) - 1];
+}

@@ -1,0 +1,65 @@
+import type { Usage } from '#core/usage/index.ts';
+import { row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { firstIdAt } from '#lib/ids.ts';
+
+/** One version of a routine. */
+export interface VersionKey {
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly revision: number;
+}
+
+/** What an ended run has used. */
+export interface UsedByRun extends Omit<Usage, 'estimated'> {
+  readonly id: string;
+  /** US dollars at the prices of its time; null where there were none. */
+  readonly costUsd: string | null;
+}
+
+/** The latest runs of a routine that are looked at, of each state. Those of older versions among them do not count. */
+const LATEST = 100;
+
+/**
+ * Reads what the latest runs of a version have used, the latest first: those that succeeded and those that failed after
+ * a call of their model, which was paid for as well.
+ */
+export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]> {
+  return rows<UsedByRun>(
+    db,
+    sql`
+      select id, input_tokens as "inputTokens", cached_input_tokens as "cachedInputTokens",
+        output_tokens as "outputTokens", reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd"
+      from (
+        (${latest(version, sql`'succeeded'`)}) union all (${latest(version, sql`'failed'`)})
+      ) latest
+      where routine_revision = ${version.revision} and input_tokens + output_tokens > 0
+      order by id desc
+    `,
+  );
+}
+
+/** Selects from the head of the index of ended runs, whose condition a parameter would not meet. */
+function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
+  return sql`
+        select id, routine_revision, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd
+        from runs where project_id = ${projectId} and routine_id = ${routineId} and state = ${state}
+        order by id desc limit ${LATEST}`;
+}
+
+/** Counts the runs that an organization's other routines have had in the last days. */
+export async function countRunsOfOthers(
+  db: Db,
+  { organizationId, routineId }: { organizationId: string; routineId: string },
+  days: number,
+): Promise<number> {
+  const since = firstIdAt('run', new Date(Date.now() - days * 86_400_000));
+  const counted = await row<{ count: number }>(
+    db,
+    sql`
+      select count(*) as count from projects p join runs on runs.project_id = p.id
+      where p.organization_id = ${organizationId} and runs.id >= ${since} and runs.skipped_count is null
+        and runs.routine_id <> ${routineId}
+    `,
+  );
+  return counted?.count ?? 0;
+}

@@ -1,0 +1,80 @@
+import { Big } from 'big.js';
+import { readPeriodUsage, type Plan } from '#core/billing/index.ts';
+import type { ProjectModels } from '#core/models/index.ts';
+import { readRoutine, type ProvenRoutine } from '#core/routines/index.ts';
+import { countRunsOfOthers, estimateRun, type Amount, type RunEstimate } from '#core/runs/index.ts';
+import { PACE_DAYS, readSpending, type OperatorCap } from '#core/usage/index.ts';
+import { databaseTime, type Db } from '#lib/database/index.ts';
+import { forecastLimits, type LimitForecast } from './limits.ts';
+import { plannedRuns, type PlannedRuns } from './planned-runs.ts';
+
+export interface ForecastDeps {
+  readonly database: Db;
+  readonly models: ProjectModels;
+  readonly maxCostUsdPerOrganization?: OperatorCap;
+}
+
+/** Who is to run, on which plan. */
+export interface ForecastSubject {
+  readonly routine: ProvenRoutine;
+  readonly organizationId: string;
+  readonly plan: Plan;
+}
+
+export interface Forecast {
+  readonly routineId: string;
+  readonly revision: number;
+  readonly runs: Omit<PlannedRuns, 'days'>;
+  readonly perRun: RunEstimate;
+  readonly total: { readonly p50: Amount; readonly p95: Amount };
+  readonly limits: readonly LimitForecast[];
+}
+
+/**
+ * Forecasts what a routine comes to in the next 30 days.
+ * @throws {AppError} `routine_not_found`
+ */
+export async function readForecast(
+  deps: ForecastDeps,
+  input: { projectId: string; organizationId: string; plan: Plan; id: string },
+): Promise<Forecast> {
+  const routine = await readRoutine(deps.database, input.projectId, input.id);
+  const planned = plannedRuns(routine, await databaseTime(deps.database));
+  return forecastOf(deps, { ...input, routine }, planned);
+}
+
+/** Forecasts what planned runs of a routine come to, and which limits they pass, beside what is spent already. */
+export async function forecastOf(
+  deps: ForecastDeps,
+  { routine, organizationId, plan }: ForecastSubject,
+  planned: PlannedRuns,
+): Promise<Forecast> {
+  const { database, maxCostUsdPerOrganization } = deps;
+  const { id: routineId, projectId, revision, model } = routine;
+  const perRun = await estimateRun(deps, routine);
+  const spending = await readSpending(database, { routineId, projectId, organizationId });
+  const period = await readPeriodUsage(database, organizationId);
+  const others = await countRunsOfOthers(database, { organizationId, routineId }, PACE_DAYS);
+  const { days, ...runs } = planned;
+  return {
+    routineId,
+    revision,
+    runs,
+    perRun,
+    total: { p50: times(perRun.p50, planned.count), p95: times(perRun.p95, planned.count) },
+    limits: forecastLimits({
+      days,
+      perRun,
+      spending,
+      operatorCap: model.provider === 'gateway' ? maxCostUsdPerOrganization : undefined,
+      allowance: { plan, period, runsOfOthers: others },
+    }),
+  };
+}
+
+function times({ tokens, costUsd }: Amount, count: number): Amount {
+  return {
+    tokens: tokens === null ? null : tokens * count,
+    costUsd: costUsd === null ? null : new Big(costUsd).times(count).toFixed(),
+  };
+}

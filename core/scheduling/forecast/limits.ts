@@ -1,0 +1,143 @@
+import { Big } from 'big.js';
+import { PLANS, type PeriodUsage, type Plan } from '#core/billing/index.ts';
+import type { Amount, RunEstimate } from '#core/runs/index.ts';
+import {
+  dayOfRunningOut,
+  MIN_OUTPUT_TOKENS,
+  PACE_DAYS,
+  type Draw,
+  type ForecastDay,
+  type LimitName,
+  type LimitScope,
+  type OperatorCap,
+  type ScopeSpending,
+  type Spending,
+} from '#core/usage/index.ts';
+
+/** A limit, how much of it is used, and when it runs out. Amounts are decimal strings in the limit's own unit. */
+export interface LimitForecast {
+  readonly scope: LimitScope;
+  readonly name: LimitName;
+  readonly max: string;
+  /** What everybody has used of the present day, month or period. */
+  readonly used: string;
+  /** The pace of others that share the limit. */
+  readonly othersPerDay: string;
+  /** The first day (UTC) on which it has too little left, null for none; null as a whole where nobody can say. */
+  readonly runsOut: { readonly p50: string | null; readonly p95: string | null } | null;
+}
+
+export interface ForecastInput {
+  readonly days: readonly ForecastDay[];
+  readonly perRun: RunEstimate;
+  readonly spending: Spending;
+  readonly operatorCap: OperatorCap;
+  readonly allowance: {
+    readonly plan: Plan;
+    readonly period: PeriodUsage;
+    /** In the last days, as many as the pace of others is taken from. */
+    readonly runsOfOthers: number;
+  };
+}
+
+type Limit = Pick<LimitForecast, 'scope' | 'name' | 'max' | 'used' | 'othersPerDay'> &
+  Pick<Draw, 'least' | 'periodOf'> & {
+    /** What a run takes of it; null where that is unknown. */
+    readonly takenBy: (run: Amount) => string | null;
+  };
+
+/** Forecasts every limit that binds the runs. */
+export function forecastLimits(input: ForecastInput): LimitForecast[] {
+  const { spending, operatorCap, allowance } = input;
+  const limits = [
+    ...tokenLimits('routine', spending.routine),
+    ...costLimits('routine', spending.routine),
+    ...tokenLimits('project', spending.project),
+    ...costLimits('project', spending.project),
+    ...tokenLimits('organization', spending.organization),
+    ...costLimits('organization', spending.organization),
+    ...costLimits('operator', spending.organization, operatorCap ?? null),
+    allowanceLimit(allowance),
+  ];
+  return limits.map((limit) => {
+    const { scope, name, max, used, othersPerDay } = limit;
+    return { scope, name, max, used, othersPerDay, runsOut: runsOutOf(limit, input) };
+  });
+}
+
+function runsOutOf(
+  limit: Limit,
+  { days, perRun }: Pick<ForecastInput, 'days' | 'perRun'>,
+): LimitForecast['runsOut'] {
+  if (limit.name === 'maxCostUsdPerMonth' && perRun.pricing === 'unpriced') {
+    // A limit of cost refuses every run on a model without prices.
+    const first = days.find(({ runs }) => runs > 0)?.day ?? null;
+    return { p50: first, p95: first };
+  }
+  const [p50, p95] = [limit.takenBy(perRun.p50), limit.takenBy(perRun.p95)];
+  if (p50 === null || p95 === null) return null;
+  return {
+    p50: dayOfRunningOut(days, { ...limit, perRun: p50 }),
+    p95: dayOfRunningOut(days, { ...limit, perRun: p95 }),
+  };
+}
+
+function tokenLimits(scope: LimitScope, spending: ScopeSpending): Limit[] {
+  const { maxTokensPerDay } = spending.budget;
+  if (maxTokensPerDay === null) return [];
+  return [
+    {
+      scope,
+      name: 'maxTokensPerDay',
+      max: String(maxTokensPerDay),
+      used: spending.tokensToday,
+      othersPerDay: perDay(spending.othersTokens, 0),
+      least: MIN_OUTPUT_TOKENS,
+      periodOf: (day) => day,
+      takenBy: ({ tokens }) => (tokens === null ? null : String(tokens)),
+    },
+  ];
+}
+
+function costLimits(
+  scope: LimitScope,
+  spending: ScopeSpending,
+  max: string | null = spending.budget.maxCostUsdPerMonth,
+): Limit[] {
+  if (max === null) return [];
+  return [
+    {
+      scope,
+      name: 'maxCostUsdPerMonth',
+      max,
+      used: spending.costUsdThisMonth,
+      othersPerDay: perDay(spending.othersCostUsd, 10),
+      least: 0,
+      periodOf: monthOf,
+      takenBy: ({ costUsd }) => costUsd,
+    },
+  ];
+}
+
+function allowanceLimit({ plan, period, runsOfOthers }: ForecastInput['allowance']): Limit {
+  const { end, kind, runs } = period;
+  const lastDay = new Date(end.getTime() - 1).toISOString().slice(0, 10);
+  return {
+    scope: 'plan',
+    name: 'runsPerPeriod',
+    max: String(PLANS[plan].runsPerPeriod),
+    used: String(runs),
+    othersPerDay: perDay(String(runsOfOthers), 2),
+    least: 0,
+    periodOf: kind === 'month' ? monthOf : (day) => (day <= lastDay ? 'present' : 'next'),
+    takenBy: () => '1',
+  };
+}
+
+function monthOf(day: string): string {
+  return day.slice(0, 7);
+}
+
+function perDay(sum: string, decimals: number): string {
+  return new Big(sum).div(PACE_DAYS).round(decimals).toFixed();
+}

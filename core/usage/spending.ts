@@ -1,0 +1,58 @@
+import { rows, sql, type Db } from '#lib/database/index.ts';
+import { budgetColumns, type Budgets } from './budget.ts';
+import { spentThisMonth, spentToday, today } from './totals.ts';
+
+/** The full days that the present pace of others is taken from. */
+export const PACE_DAYS = 7;
+
+/** What one scope may spend, has spent, and is spending. Amounts are decimal strings. */
+export interface ScopeSpending {
+  readonly budget: Budgets['routine'];
+  readonly tokensToday: string;
+  readonly costUsdThisMonth: string;
+  /** What its other routines have used in the last full days, together. */
+  readonly othersTokens: string;
+  readonly othersCostUsd: string;
+}
+
+export type Spending = Readonly<Record<keyof Budgets, ScopeSpending>>;
+
+/** Reads the budgets that bind a routine, with what is used of them and by whom else. */
+export async function readSpending(
+  db: Db,
+  ids: { routineId: string; projectId: string; organizationId: string },
+): Promise<Spending> {
+  const { routineId, projectId, organizationId } = ids;
+  const found = await rows<ScopeSpending & { scope: keyof Budgets }>(
+    db,
+    sql`
+      with others as materialized (
+        select d.project_id, sum(d.input_tokens + d.output_tokens) as tokens, sum(d.cost_usd) as cost_usd
+        from projects p join usage_days d on d.project_id = p.id
+        where p.organization_id = ${organizationId} and d.routine_id <> ${routineId}
+          and d.day >= ${today} - ${PACE_DAYS}::integer and d.day < ${today}
+        group by d.project_id
+      ), scopes (scope, id, budget) as (
+        select 'routine', r.id, ${budgetColumns('r')} from routines r
+        where r.id = ${routineId} and r.project_id = ${projectId}
+        union all select 'project', p.id, ${budgetColumns('p')} from projects p where p.id = ${projectId}
+        union all select 'organization', o.id, ${budgetColumns('o')} from organizations o where o.id = ${organizationId}
+      )
+      select s.scope, s.budget, (${spentToday})::text as "tokensToday",
+        trim_scale(${spentThisMonth})::text as "costUsdThisMonth", pace.tokens::text as "othersTokens",
+        trim_scale(pace.cost_usd)::text as "othersCostUsd"
+      from scopes s
+      left join usage_totals t on t.scope_id = s.id
+      cross join lateral (
+        select coalesce(sum(others.tokens), 0) as tokens, coalesce(sum(others.cost_usd), 0) as cost_usd from others
+        where s.scope = 'organization' or (s.scope = 'project' and others.project_id = s.id)
+      ) pace
+    `,
+  );
+  const of = (scope: keyof Budgets) => {
+    const spending = found.find((each) => each.scope === scope);
+    if (spending === undefined) throw new Error(`no ${scope} to read the spending of`);
+    return spending;
+  };
+  return { routine: of('routine'), project: of('project'), organization: of('organization') };
+}

@@ -1,0 +1,253 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { SYSTEM } from '#core/audit/index.ts';
+import { createModelDirectory, createProjectModels } from '#core/models/index.ts';
+import { activateRoutine } from '#core/routines/index.ts';
+import { beginStep } from '#core/runs/begin-step.ts';
+import { recordEnd } from '#core/runs/end-run.ts';
+import { failure } from '#core/runs/ending.ts';
+import { recordStepAndSuccess } from '#core/runs/record-step.ts';
+import { reserveStep } from '#core/runs/reserve-step.ts';
+import { readForecast } from '#core/scheduling/index.ts';
+import { plannedRuns } from '#core/scheduling/forecast/planned-runs.ts';
+import { costOf, dayOfRunningOut } from '#core/usage/index.ts';
+import { startGateway } from '#dev/gateway/server.ts';
+import { execute, row, rows, sql, transaction, type Database } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { createLog } from '#lib/log.ts';
+import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
+import { clockTest } from './clock-test.ts';
+import { occurrencesOf, plantRoutine, routineOf, type Planted } from './planted.ts';
+
+const test = clockTest().extend(
+  'forecast',
+  { scope: 'file' },
+  async ({ database }, { onCleanup }) => {
+    const gateway = await startGateway({ port: 0, log: () => undefined });
+    onCleanup(() => gateway.stop());
+    const log = createLog({ level: 'silent', name: 'test' });
+    const models = createProjectModels({
+      database,
+      modelProviders: { enabled: [] } as never,
+      gateway: createModelDirectory({ baseUrl: gateway.url, apiKey: 'test-gateway-key', log }),
+    });
+    return (planted: Planted) => readForecast({ database, models }, { ...planted, plan: 'scale' });
+  },
+);
+
+const USAGE = {
+  inputTokens: 700,
+  cachedInputTokens: 0,
+  outputTokens: 300,
+  reasoningTokens: 0,
+  estimated: false,
+};
+const OPTION = {
+  provider: 'gateway',
+  connectionId: null,
+  modelId: 'fixture/writer-small',
+  name: 'Fixture Writer Small',
+  contextTokens: 128_000,
+  maxOutputTokens: null,
+  prices: { input: '0.00000015', output: '0.0000006', cachedInput: null },
+} as const;
+const COST = '0.000285';
+
+const schedules = fc.oneof(
+  fc.tuple(minutes(59), minutes(23)).map(([m, h]) => `${m} ${h} * * *`),
+  fc.tuple(minutes(59), minutes(23)).map(([m, h]) => `${m} ${h} * * 1-5`),
+  minutes(59).map((m) => `${m} */12 * * 2-4`),
+  fc.constantFrom('30 2 * * *', '0 0 1,15 * *', '@weekly', '59 23 L * *'),
+);
+const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe');
+const starts = fc
+  .date({ min: new Date('2026-01-01T00:00:00Z'), max: new Date('2027-12-31T00:00:00Z') })
+  .map((date) => new Date(Math.floor(date.getTime())));
+const budgets = fc.oneof(
+  fc.constant({}),
+  fc.integer({ min: 1_000, max: 4_500 }).map((maxTokensPerDay) => ({ maxTokensPerDay })),
+  fc.integer({ min: 2, max: 40 }).map((runs) => ({
+    maxCostUsdPerMonth: (0.000285 * runs + 0.0001).toFixed(7),
+  })),
+);
+
+test('with a fixed cost a forecast is what then runs, and a budget ends on the day that it said', async ({
+  database,
+  clock,
+  claim,
+  forecast,
+}) => {
+  await fc.assert(
+    fc.asyncProperty(
+      schedules,
+      zones,
+      starts,
+      budgets,
+      async (schedule, timezone, start, budget) => {
+        await execute(database, sql`update routines set state = 'archived', next_run_at = null`);
+        await clock.set(start);
+        const planted = await plantRoutine(database, { schedule, timezone, ...budget });
+        await proofRun(database, planted);
+        const said = await forecast(planted);
+        expect(said.perRun).toMatchObject({
+          basis: 'proof_run',
+          sampleSize: 1,
+          pricing: 'directory',
+        });
+        expect(said.perRun.p95).toEqual({ tokens: 1_000, costUsd: COST });
+
+        await activateRoutine(database, SYSTEM, { ...planted, plan: 'scale' });
+        for (;;) {
+          const { nextRunAt } = await routineOf(database, planted.id);
+          if (nextRunAt === null || nextRunAt > said.runs.until) break;
+          await setClock(database, nextRunAt);
+          await claim();
+          if (!(await performQueued(database, planted.id))) break;
+        }
+
+        const record = await occurrencesOf(database, planted.id);
+        const stopped = record.find(({ state }) => state !== 'succeeded');
+        const limit = said.limits.find(({ scope }) => scope === 'routine');
+        expect(limit?.runsOut?.p95 ?? null).toBe(stopped?.from.toISOString().slice(0, 10) ?? null);
+        if (stopped !== undefined) return;
+        expect({
+          count: record.length,
+          first: record.at(0)?.from ?? null,
+          last: record.at(-1)?.from ?? null,
+        }).toEqual({ count: said.runs.count, first: said.runs.first, last: said.runs.last });
+        expect(await sumOf(database, planted.id)).toEqual(said.total.p50);
+      },
+    ),
+    { numRuns: 10 },
+  );
+}, 120_000);
+
+test('the plan of a routine is its real occurrences, day by day', () => {
+  fc.assert(
+    fc.property(schedules, zones, starts, (schedule, timezone, now) => {
+      const plan = plannedRuns({ schedule, timezone, state: 'active' }, now);
+      const byDay = new Map(plan.days.map(({ day }) => [day, 0]));
+      const parsed = parseStoredSchedule(schedule);
+      for (let at = nextOccurrence(parsed, timezone, now); at <= plan.until;) {
+        const day = at.toISOString().slice(0, 10);
+        byDay.set(day, (byDay.get(day) ?? 0) + 1);
+        at = nextOccurrence(parsed, timezone, at);
+      }
+      expect(plan.days.map(({ day, runs }) => [day, runs])).toEqual([...byDay]);
+      expect(plan.days.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(30, 9);
+    }),
+  );
+});
+
+test('a routine that is due each minute has 43,200 runs planned', () => {
+  const now = new Date('2026-11-22T09:30:17.123Z');
+  const plan = plannedRuns({ schedule: '* * * * *', timezone: 'UTC', state: 'active' }, now);
+  expect(plan.count).toBe(43_200);
+  expect(plan.days).toHaveLength(31);
+});
+
+test('a limit runs out on the day on which the runs and the others ask for more than it has', () => {
+  const days = ['2026-11-29', '2026-11-30', '2026-12-01', '2026-12-02'].map((day) => ({
+    day,
+    share: 1,
+    runs: 2,
+  }));
+  const draw = {
+    max: '10',
+    used: '3',
+    perRun: '1',
+    othersPerDay: '0',
+    least: 0,
+    periodOf: (day: string) => day.slice(0, 7),
+  };
+  expect(dayOfRunningOut(days, draw)).toBeNull();
+  // Nothing is left after the second day, and December begins anew.
+  expect(dayOfRunningOut(days, { ...draw, max: '7' })).toBeNull();
+  expect(dayOfRunningOut(days, { ...draw, max: '6.5' })).toBe('2026-11-30');
+  expect(dayOfRunningOut(days, { ...draw, max: '7', othersPerDay: '0.1' })).toBe('2026-11-30');
+  expect(dayOfRunningOut(days, { ...draw, max: '4', used: '0', perRun: '1.5' })).toBe('2026-11-30');
+  // The last run would begin with less than the least.
+  expect(dayOfRunningOut(days, { ...draw, max: '7', least: 1.5 })).toBe('2026-11-30');
+});
+
+function minutes(max: number) {
+  return fc.integer({ min: 0, max });
+}
+
+/** Makes the run that activation needs, with the fixed usage. */
+async function proofRun(
+  database: Database,
+  { id, organizationId, projectId }: Planted,
+): Promise<void> {
+  await execute(
+    database,
+    sql`
+      with version as (
+        update routine_versions set max_output_tokens = ${USAGE.outputTokens} where routine_id = ${id}
+      )
+      update routines set state = 'draft', next_run_at = null, max_output_tokens = ${USAGE.outputTokens}
+      where id = ${id}
+    `,
+  );
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds)
+      values (${newId('run')}, ${organizationId}, ${projectId}, ${id}, 1, 'manual', 'queued', 5, 60)
+    `,
+  );
+  await performQueued(database, id);
+}
+
+/**
+ * Carries out the queued run of a routine, as its one model step does.
+ * @returns false when there was none, or a budget had too little left for it
+ */
+async function performQueued(database: Database, routineId: string): Promise<boolean> {
+  const queued = await row<{ id: string }>(
+    database,
+    sql`select id from runs where routine_id = ${routineId} and state = 'queued'`,
+  );
+  if (queued === undefined) return false;
+  const { id: runId } = queued;
+  const run = await beginStep(database, runId, 0, undefined);
+  const step = { option: OPTION, countInput: () => USAGE.inputTokens, maxCallMs: 60_000 };
+  const grant = await reserveStep({ database }, run!, 0, step);
+  const output = grant.kind === 'granted' ? (grant.maxOutputTokens ?? 0) : 0;
+  if (output < USAGE.outputTokens) {
+    await transaction(database, (tx) => recordEnd(tx, runId, failure('budget_exceeded')));
+    return false;
+  }
+  const response = {
+    text: 'Done.',
+    messages: [],
+    toolCalls: [],
+    finishReason: 'stop',
+    usage: USAGE,
+  };
+  const attempt = { runId, index: 0, attempt: run!.attempt, prompt: 'Write.', briefing: null };
+  const costUsd = costOf(USAGE, OPTION.prices);
+  const record = { ...attempt, response, messages: [], costUsd, cutBy: undefined };
+  return (await recordStepAndSuccess(database, record, 'Done.')) !== undefined;
+}
+
+/** Sets the clock on a connection of the pool, which takes a tenth of the time that one of its own does. */
+async function setClock(database: Database, instant: Date): Promise<void> {
+  await execute(
+    database,
+    sql`update clock.shift set by = ${instant}::timestamptz - pg_catalog.now()`,
+  );
+}
+
+async function sumOf(database: Database, routineId: string) {
+  const [sum] = await rows<{ tokens: number; costUsd: string }>(
+    database,
+    sql`
+      select coalesce(sum(input_tokens + output_tokens), 0)::bigint as tokens,
+        trim_scale(coalesce(sum(cost_usd), 0))::text as "costUsd"
+      from runs where routine_id = ${routineId} and trigger = 'schedule'
+    `,
+  );
+  return sum;
+}
