@@ -1,0 +1,2 @@
+export { compilePattern } from './compile.ts';
+export { matchesPattern, patternFault, PatternTooSlow } from './match.ts';

@@ -1,0 +1,55 @@
+import { LRUCache } from 'lru-cache';
+import type { RE2JS } from 're2js';
+import { BoundedThread, JobLimitError } from '#lib/bounded-thread.ts';
+import { compilePattern } from './compile.ts';
+import { sizeBound } from './size.ts';
+import type { PatternJob } from './thread.ts';
+
+/** Thrown where a text is so long, and a pattern so large, that matching them passed its time. */
+export class PatternTooSlow extends Error {
+  override readonly name = 'PatternTooSlow';
+}
+
+/** Matching takes at most as many steps for each character. */
+const MAX_SIZE = 5_000;
+
+/** Size times characters that take a few milliseconds at most; what may take longer leaves the event loop alone. */
+const QUICK_STEPS = 1_000_000;
+
+const thread = new BoundedThread<PatternJob, boolean>({
+  entry: new URL('thread.ts', import.meta.url),
+  limitMs: 4_000,
+  maxHeapMb: 256,
+});
+
+const compiled = new LRUCache<string, RE2JS>({
+  max: 500,
+  memoMethod: (pattern) => compilePattern(pattern),
+});
+
+/** Says why a pattern cannot be used; undefined when it can. */
+export function patternFault(pattern: string): string | undefined {
+  if (sizeBound(pattern) > MAX_SIZE) return 'the pattern is too large: its counts multiply';
+  try {
+    compiled.memo(pattern);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'not a regular expression';
+  }
+}
+
+/**
+ * Tells whether a text has the pattern anywhere in it.
+ * @param pattern one that `patternFault` has nothing against
+ * @throws {PatternTooSlow}
+ */
+export async function matchesPattern(pattern: string, text: string): Promise<boolean> {
+  if (sizeBound(pattern) * text.length <= QUICK_STEPS) {
+    return compiled.memo(pattern).matcher(text).find();
+  }
+  try {
+    return await thread.run({ pattern, text });
+  } catch (error) {
+    throw error instanceof JobLimitError ? new PatternTooSlow() : error;
+  }
+}
