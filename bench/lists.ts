@@ -52,6 +52,7 @@ const NO_FILTER = {
   routineId: undefined,
   state: undefined,
   trigger: undefined,
+  outcome: undefined,
   since: undefined,
   until: undefined,
   page: { limit: 100, after: undefined },

@@ -1,6 +1,7 @@
 import { enqueueManualRun } from '#core/runs/enqueue.ts';
 import { admitRuns } from '#core/runs/admission/admit.ts';
 import { beginStep } from '#core/runs/begin-step.ts';
+import { success } from '#core/runs/ending.ts';
 import { recordStepAndSuccess } from '#core/runs/record-step.ts';
 import { listRuns } from '#core/runs/index.ts';
 import { claimDueRoutines } from '#core/scheduling/index.ts';
@@ -73,6 +74,7 @@ const NO_FILTER = {
   routineId: undefined,
   state: undefined,
   trigger: undefined,
+  outcome: undefined,
   since: undefined,
   until: undefined,
   page: { limit: 100, after: undefined },
@@ -281,7 +283,7 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
       costUsd: '0.00003',
       cutBy: undefined,
     },
-    text,
+    success(text),
   );
   if (ended === undefined) throw new Error('the run was not recorded');
 }

@@ -3,6 +3,7 @@ import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { TRIGGERS } from '#core/runs/index.ts';
 import { EVENT_TYPES, type EventType } from '#core/webhooks/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../http/schemas.ts';
+import { outcomeFields } from '../v1/runs/outcome-schema.ts';
 import { usage } from '../v1/runs/usage-schema.ts';
 
 const ids = {
@@ -19,12 +20,13 @@ export const runEvent = z
       ...ids,
       trigger: z.enum(TRIGGERS),
       state: z.enum(['succeeded', 'failed', 'cancelled']),
-      reason: z.string().nullable(),
+      reason: z.string().nullable().meta({ description: 'The list may grow.' }),
       errorMessage: z.string().nullable(),
       scheduledFor: timestamp.nullable(),
       createdAt: timestamp,
       startedAt: timestamp.nullable(),
       finishedAt: timestamp,
+      ...outcomeFields,
       result: z.string().nullable(),
       resultTruncated: z.boolean().meta({ description: 'The result of the run itself is longer.' }),
       usage,

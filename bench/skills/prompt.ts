@@ -41,6 +41,7 @@ export function messagesOf(
     timeoutSeconds: 900,
     maxTotalTokens: null,
     maxOutputTokens: null,
+    outcomeRule: 'optional',
     carryResult: true,
     previous:
       evalCase.previous === null ? undefined : { result: evalCase.previous, finishedAt: LAST_RUN },

@@ -7,6 +7,7 @@ import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { isTimeZone, parseSchedule, ScheduleError } from '#lib/schedule/index.ts';
 import { unknownPlaceholders } from './placeholders.ts';
 import type { RoutineFields } from './routine.ts';
+import { checkPatterns } from './result-checks.ts';
 import { checkTextLimits, MAX_CARRIED_LENGTH } from './text-limits.ts';
 
 export interface RoutineChecks {
@@ -16,8 +17,8 @@ export interface RoutineChecks {
 }
 
 /**
- * Checks what the request's schema cannot: schedule, time zone, placeholders, webhook URL, skills and model. A change
- * is checked as the whole routine that it results in.
+ * Checks what the request's schema cannot: schedule, time zone, placeholders, webhook URL, patterns, skills and
+ * model. A change is checked as the whole routine that it results in.
  * @param attached skill references that the change does not touch; they are not checked again, so that a skill deleted
  * since does not block a new name
  * @param textChanged false when neither instructions nor variables nor skills change; a skill that has grown since does
@@ -46,6 +47,7 @@ export async function checkRoutine(
     throw invalid([{ path: 'instructions', message }], 'invalid_variable');
   }
   if (fields.webhookUrl !== null) checkWebhookUrl(outbound, fields.webhookUrl);
+  checkPatterns(fields.checks);
   const sizes = await measureSkills(db, skills, projectId, fields.skills, attached);
   if (textChanged) checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields) });
   const model = await models.find(projectId, fields.model);

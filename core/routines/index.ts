@@ -13,6 +13,13 @@ export {
 export { listRoutines, readRoutine, type ProvenRoutine } from './queries.ts';
 export { keepProofs } from './proof.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';
+export {
+  OUTCOME_RULES,
+  RESULT_CHECK_TYPES,
+  type OutcomeRule,
+  type ResultCheck,
+  type ResultCheckType,
+} from './result-checks.ts';
 export { retireRoutines } from './retire.ts';
 export { restoreVersion } from './restore.ts';
 export {

@@ -15,6 +15,8 @@ const MATERIAL_FIELDS = [
   'limits',
   'carryResult',
   'builtInTools',
+  'outcome',
+  'checks',
 ] as const satisfies readonly (keyof RoutineFields)[];
 
 /** Tells whether `after` differs from `before` in a material field. Writing the same value again is no change. */

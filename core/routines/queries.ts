@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import {
   callableTools,
   callableToolsJson,
+  ownTools,
   routinesUsing,
   type CallableTool,
   type CallableToolJson,
@@ -15,7 +16,7 @@ import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 const summaryColumns = sql`
   id, project_id as "projectId", name, schedule, timezone,
   jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id) as model,
-  skills, carry_result as "carryResult", built_in_tools as "builtInTools", state, state_reason as "stateReason",
+  skills, carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks, state, state_reason as "stateReason",
   revision, version, overlap, misfire,
   jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds, 'maxTotalTokens', max_total_tokens,
     'maxOutputTokens', max_output_tokens, 'maxQueueSeconds', max_queue_seconds)
@@ -82,7 +83,7 @@ async function readRoutines(
   );
   const routines = found.map(({ tools, ...routine }) => ({
     ...routine,
-    callableTools: callableTools(tools, routine.builtInTools),
+    callableTools: callableTools(tools, ownTools(routine)),
   }));
   const byId = new Map(routines.map((routine) => [routine.id, routine]));
   return keys.map(({ id, projectId }) => {

@@ -16,10 +16,12 @@ export async function restoreVersion(
   await readRoutine(deps.database, projectId, id);
   const version = await readVersion(deps.database, { id, projectId }, input.revision);
   const { instructions, variables, model, skills, limits, carryResult, builtInTools } = version;
+  const { outcome, checks } = version;
+  const told = { instructions, variables, model, skills, limits, carryResult, builtInTools };
   return patchRoutine(deps, {
     id,
     projectId,
-    patch: { instructions, variables, model, skills, limits, carryResult, builtInTools },
+    patch: { ...told, outcome, checks },
     expectedVersions: undefined,
     origin: { actor: by.id, restoredFrom: version.revision },
     by,

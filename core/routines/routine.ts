@@ -1,6 +1,7 @@
 import type { ModelReference } from '#core/models/index.ts';
 import type { BuiltInToolName } from '#core/tools/index.ts';
 import type { Budget } from '#core/usage/index.ts';
+import type { OutcomeRule, ResultCheck } from './result-checks.ts';
 
 export const ROUTINE_STATES = ['draft', 'active', 'paused', 'archived'] as const;
 export type RoutineState = (typeof ROUTINE_STATES)[number];
@@ -37,6 +38,10 @@ export interface RoutineFields {
   /** Whether a run is told the result of the last one that succeeded. */
   readonly carryResult: boolean;
   readonly builtInTools: readonly BuiltInToolName[];
+  /** Whether a run has to state its outcome. */
+  readonly outcome: OutcomeRule;
+  /** What code checks when a run would succeed. */
+  readonly checks: readonly ResultCheck[];
   readonly overlap: OverlapPolicy;
   readonly misfire: MisfirePolicy;
   readonly limits: Limits;

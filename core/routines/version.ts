@@ -10,6 +10,8 @@ export const VERSION_FIELDS = [
   'limits',
   'carryResult',
   'builtInTools',
+  'outcome',
+  'checks',
   'tools',
 ] as const;
 export type VersionField = (typeof VERSION_FIELDS)[number];
@@ -34,7 +36,15 @@ export interface Version extends VersionSummary, MaterialFields {
 
 export type MaterialFields = Pick<
   RoutineFields,
-  'instructions' | 'variables' | 'model' | 'skills' | 'limits' | 'carryResult' | 'builtInTools'
+  | 'instructions'
+  | 'variables'
+  | 'model'
+  | 'skills'
+  | 'limits'
+  | 'carryResult'
+  | 'builtInTools'
+  | 'outcome'
+  | 'checks'
 >;
 
 /** Who makes a version, and from which. */

@@ -1,4 +1,4 @@
-import { empty, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { empty, row, rows, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { columns } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
@@ -23,14 +23,14 @@ export async function insertRoutine(
       with written as (
         insert into routines (
           id, project_id, name, instructions, variables, schedule, timezone,
-          model_provider, model_connection_id, model_id, skills, carry_result, built_in_tools, overlap, misfire,
+          model_provider, model_connection_id, model_id, skills, carry_result, built_in_tools, outcome, checks, overlap, misfire,
           max_steps, timeout_seconds, max_total_tokens, max_output_tokens, max_queue_seconds, max_tokens_per_day,
           max_cost_usd_per_month,
           pause_after_failures, webhook_url, webhook_secret
         ) values (
           ${input.id}, ${input.projectId}, ${input.name}, ${input.instructions}, ${JSON.stringify(input.variables)},
           ${input.schedule}, ${input.timezone}, ${model.provider}, ${model.connectionId}, ${model.modelId},
-          ${input.skills}, ${input.carryResult}, ${input.builtInTools}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
+          ${input.skills}, ${input.carryResult}, ${input.builtInTools}, ${input.outcome}, ${storableJson(input.checks)}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
           ${limits.maxTotalTokens}, ${limits.maxOutputTokens}, ${limits.maxQueueSeconds}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
           ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.webhookSecret}
         )
@@ -71,6 +71,7 @@ export async function updateRoutine(
           timezone = ${fields.timezone}, model_provider = ${model.provider},
           model_connection_id = ${model.connectionId}, model_id = ${model.modelId}, skills = ${fields.skills},
           carry_result = ${fields.carryResult}, built_in_tools = ${fields.builtInTools},
+          outcome = ${fields.outcome}, checks = ${storableJson(fields.checks)},
           overlap = ${fields.overlap}, misfire = ${fields.misfire}, max_steps = ${limits.maxSteps},
           timeout_seconds = ${limits.timeoutSeconds}, max_total_tokens = ${limits.maxTotalTokens},
           max_output_tokens = ${limits.maxOutputTokens}, max_queue_seconds = ${limits.maxQueueSeconds},

@@ -2,10 +2,12 @@ import type { ModelMessage } from 'ai';
 import {
   offeredTools,
   offeredToolsJson,
+  ownTools,
   type BuiltInToolName,
   type OfferedTool,
   type OfferedToolJson,
 } from '#core/tools/index.ts';
+import type { OutcomeRule, ResultCheck } from '#core/routines/index.ts';
 import type { ModelReference } from '#core/models/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
@@ -46,6 +48,8 @@ export interface RunContext {
   /** What is another text in every run; null also in a run that began under a release without it. */
   readonly briefing: string | null;
   readonly carryResult: boolean;
+  readonly outcomeRule: OutcomeRule;
+  readonly checks: readonly ResultCheck[];
   /** Read for the first step only, and where the run is told of it. */
   readonly previous: PreviousRun | undefined;
   /** Counts the attempts at this step; only the latest may reserve for it. */
@@ -105,7 +109,8 @@ export async function beginStep(
         where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${statesBefore('running')})
           and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
         returning runs.*, r.name as routine_name, r.state as routine_state, v.instructions, v.skills, r.timezone,
-          v.variables as version_variables, v.max_output_tokens, v.carry_result, v.built_in_tools, ${budgetColumns('r')} as routine_budget,
+          v.variables as version_variables, v.max_output_tokens, v.carry_result, v.built_in_tools, v.outcome as outcome_rule,
+          v.checks as result_checks, ${budgetColumns('r')} as routine_budget,
           r.webhook_url is not null and r.webhook_failed_at is null as has_webhook
       ), step as (
         insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
@@ -124,6 +129,7 @@ export async function beginStep(
             'organization', ${budgetColumns('o')})
           from projects p join organizations o on o.id = p.organization_id where p.id = begun.project_id) as budgets,
         prompt, briefing, carry_result as "carryResult", built_in_tools as "builtInTools",
+        outcome_rule as "outcomeRule", result_checks as checks,
         case when prompt is null and (carry_result or position('previous.' in instructions) > 0) then ${previous} end
           as previous,
         ((timeout_seconds - extract(epoch from now() - begun.started_at)) * 1000)::float8 as "remainingMs",
@@ -140,7 +146,7 @@ export async function beginStep(
   const { stepState: _, messages, builtInTools, previous: earlier, ...run } = found;
   return {
     ...run,
-    tools: offeredTools(run.tools, builtInTools),
+    tools: offeredTools(run.tools, ownTools({ builtInTools, outcome: run.outcomeRule })),
     previous: earlier === null ? undefined : previousRunOf(earlier),
     transcript: messages?.flat() ?? [],
   };

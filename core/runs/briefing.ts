@@ -1,3 +1,5 @@
+import type { OutcomeRule } from '#core/routines/index.ts';
+import { FINISH } from '#core/tools/index.ts';
 import type { Trigger } from './states.ts';
 
 export interface BriefingInput {
@@ -11,6 +13,7 @@ export interface BriefingInput {
   readonly timeoutSeconds: number;
   readonly maxTotalTokens: number | null;
   readonly maxOutputTokens: number | null;
+  readonly outcomeRule: OutcomeRule;
 }
 
 /**
@@ -27,10 +30,13 @@ export function renderBriefing(run: BriefingInput, previous: string): string {
     `- Started by: ${startedBy(run)}`,
     `- Tools: ${toolNames(run.tools)}`,
     `- Limits: ${limitsInWords(run)}`,
+    ...(run.outcomeRule === 'required' ? [`- How to end: ${HOW_TO_END}`] : []),
     '',
     previous,
   ].join('\n');
 }
+
+const HOW_TO_END = `write the result as a message and call ${FINISH} in that same message, once and with no other call, to state the outcome; a run that ends without it counts as failed`;
 
 /** Returns an instant with its weekday, in the routine's time zone and in UTC. */
 function inWords(instant: Date, timezone: string): string {

@@ -7,6 +7,7 @@ import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
 import type { RecordedEnd, RunEnding } from './ending.ts';
+import { outcomeOf, runOutcome } from './outcome/columns.ts';
 import { countsTowardsPause, statesBefore } from './states.ts';
 import { skipUnwanted } from './unwanted.ts';
 
@@ -45,6 +46,7 @@ export async function recordEnd(
     sql`
       with ended as (
         update runs set state = ${state}, reason = ${reason}, result = coalesce(${result}, result),
+          ${outcomeOf(ending)},
           error_message = coalesce((
             select s.error_message from steps s
             where s.run_id = runs.id and s.state = 'started' and ${modelFailed}
@@ -63,7 +65,7 @@ export async function recordEnd(
         where steps.run_id = ended.id and steps.state in ('pending', 'started') and ended.state <> 'succeeded'
       )
       select id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
-        error_message as "errorMessage", result, scheduled_for as "scheduledFor", created_at as "createdAt",
+        error_message as "errorMessage", result, ${runOutcome}, scheduled_for as "scheduledFor", created_at as "createdAt",
         started_at as "startedAt", finished_at as "finishedAt", input_tokens as "inputTokens",
         cached_input_tokens as "cachedInputTokens", output_tokens as "outputTokens",
         reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd",

@@ -1,6 +1,12 @@
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { totalTokens } from '#core/usage/index.ts';
+import type { ModelMessage } from 'ai';
 import type { ModelResponse } from './model-call.ts';
+import type { OutcomeRule } from '#core/routines/index.ts';
+import { readFinish, type Finish } from './outcome/finish.ts';
+import type { CheckResult, Outcome } from './outcome/outcome.ts';
+import { textBeforeReminder, wasReminded } from './outcome/reminder.ts';
+import { cut } from './tool-record.ts';
 import {
   CLASS_OF_FAILURE,
   RUN_REASONS,
@@ -18,6 +24,11 @@ export interface RunEnding {
   readonly result: string | null;
   /** Whose fault a failed run is; null for every other end. */
   readonly failureClass: FailureClass | null;
+  /** What a run that succeeded came to; done where nothing else is said. */
+  readonly outcome?: Outcome;
+  readonly outcomeSummary?: string | null | undefined;
+  /** Undefined where nothing was checked. */
+  readonly checks?: readonly CheckResult[];
 }
 
 /** The end of a run, recorded just now. */
@@ -77,18 +88,33 @@ export interface RunProgress {
   readonly maxTotalTokens: number | null;
   /** The limit that lowered the output of this step, if one did. */
   readonly cutBy: FailureReason | undefined;
+  readonly outcomeRule: OutcomeRule;
+  /** The messages of the steps before this one. */
+  readonly transcript: readonly ModelMessage[];
 }
 
-/** Returns how this response ends the run, or undefined when the run goes on with the tools that it asks for. */
+/**
+ * Returns how this response ends the run. Undefined when the run goes on: with the tools that it asks for, or because it
+ * has to be reminded of its outcome.
+ */
 export function endingOf(response: ModelResponse, run: RunProgress): RunEnding | undefined {
   const result = response.text === '' ? null : response.text;
   if (response.finishReason === 'content-filter') return { ...failure('content_filtered'), result };
+  const required = run.outcomeRule === 'required';
+  const finish: Finish = required ? readFinish(response.toolCalls) : { kind: 'absent' };
+  if (finish.kind === 'stated') return statedEnding(finish, response, run);
   if (response.toolCalls.length === 0) {
     if (response.finishReason === 'length') {
       return { ...failure(run.cutBy ?? 'output_truncated'), result };
     }
+    if (required && wasReminded(run.transcript)) {
+      return {
+        ...failure('outcome_missing'),
+        result: result ?? textBeforeReminder(run.transcript),
+      };
+    }
     if (result === null) return failure('model_empty');
-    return success(result);
+    if (!required) return success(result);
   }
   // Steps come one after the other, so nothing has been added since this one began.
   const tokens = run.totalTokens + totalTokens(response.usage);
@@ -96,4 +122,22 @@ export function endingOf(response: ModelResponse, run: RunProgress): RunEnding |
     return { ...failure('max_total_tokens'), result };
   }
   return run.modelSteps + 1 >= run.maxSteps ? { ...failure('max_steps'), result } : undefined;
+}
+
+/** Characters of a summary that are kept. */
+const SUMMARY_LENGTH = 500;
+
+/**
+ * Returns the ending of a run whose model called `finish`. The result is the text beside the call, else the one before
+ * the reminder, else the summary.
+ */
+function statedEnding(
+  { outcome, summary }: Extract<Finish, { kind: 'stated' }>,
+  { text }: ModelResponse,
+  { transcript }: RunProgress,
+): RunEnding {
+  const result = text.trim() === '' ? (textBeforeReminder(transcript) ?? summary) : text;
+  const outcomeSummary = cut(summary, SUMMARY_LENGTH);
+  if (outcome === 'could_not') return { ...failure('could_not'), result, outcomeSummary };
+  return { ...success(result), outcome, outcomeSummary };
 }

@@ -109,7 +109,7 @@ async function performInTime(
   }
   const costUsd = costOf(response.usage, ready.option.prices);
   deps.metrics.modelCost(ready.option.modelId, costUsd);
-  const { messages, ...calls } = planToolCalls(response, run.tools);
+  const { messages, ...calls } = planToolCalls(response, run);
   const { prompt, briefing } = ready;
   const record = { ...attempt, prompt, briefing, response, messages, costUsd, cutBy };
   // A response that could not be recorded would be paid for a second time.

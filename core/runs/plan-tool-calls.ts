@@ -1,6 +1,8 @@
 import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
-import type { OfferedTool } from '#core/tools/index.ts';
+import type { OutcomeRule } from '#core/routines/index.ts';
+import { FINISH, type OfferedTool } from '#core/tools/index.ts';
 import type { ModelResponse, ToolCallRequest } from './model-call.ts';
+import { readFinish } from './outcome/finish.ts';
 import { cut, SHOWN_LENGTH, type PendingTool, type PlannedCall } from './tool-record.ts';
 import { noResult } from './tool-result.ts';
 
@@ -29,40 +31,54 @@ export function toolSet(offered: readonly OfferedTool[]): ToolSet {
   );
 }
 
-/** Decides for each call that a model asked for whether it is made or refused; every call gets a result. */
-export function planToolCalls(response: ModelResponse, offered: readonly OfferedTool[]): CallPlan {
-  const byName = new Map(offered.map((each) => [each.name, each]));
+/**
+ * Decides for each call that a model asked for whether it is made or refused; every call gets a result. One of `finish` is
+ * never made: it has ended the run, or it is refused.
+ */
+export function planToolCalls(
+  response: ModelResponse,
+  { tools, outcomeRule }: { tools: readonly OfferedTool[]; outcomeRule: OutcomeRule },
+): CallPlan {
+  const byName = new Map(tools.map((each) => [each.name, each]));
+  const finish = outcomeRule === 'required' ? readFinish(response.toolCalls) : undefined;
   const toMake: CallPlan['steps'][number][] = [];
   const refused: CallPlan['steps'][number][] = [];
-  const excess: ToolCallRequest[] = [];
+  const told: ToldRefusal[] = [];
   for (const call of response.toolCalls) {
     const target = byName.get(call.name);
     if (call.invalid) {
       const known = target !== undefined;
       const why = known ? 'the arguments are not valid JSON' : 'the run has no tool of this name';
       refused.push({ ...pending(call, target), rejected: true, error: `Refused: ${why}.` });
+    } else if (finish !== undefined && call.name === FINISH) {
+      if (finish.kind !== 'refused') continue;
+      const error = `Refused: ${finish.why}.`;
+      told.push({ call, error });
+      refused.push({ ...pending(call, target), ...shownOf(call), rejected: true, error });
     } else if (target === undefined || toMake.length >= MAX_CALLS_OF_ANSWER) {
-      excess.push(call);
+      told.push({ call, error: TOO_MANY });
       refused.push({ ...pending(call, target), rejected: true, error: TOO_MANY });
     } else {
       toMake.push({ ...pending(call, target), error: null });
     }
   }
   return {
-    messages: excess.length === 0 ? response.messages : [...response.messages, refusalOf(excess)],
+    messages: told.length === 0 ? response.messages : [...response.messages, refusalOf(told)],
     steps: [...toMake, ...refused],
     names: toMake.map(({ name }) => name),
   };
 }
 
+/** A refusal of which the response's own messages say nothing yet. */
+interface ToldRefusal {
+  readonly call: ToolCallRequest;
+  readonly error: string;
+}
+
 const TOO_MANY = `Refused: more than ${MAX_CALLS_OF_ANSWER} calls in one answer.`;
 
 function pending(call: ToolCallRequest, target: OfferedTool | undefined): PendingTool {
-  const text = JSON.stringify(call.input) ?? 'null';
-  const shown =
-    target === undefined
-      ? { arguments: cut(text, SHOWN_LENGTH), argumentsLength: text.length }
-      : { arguments: null, argumentsLength: null };
+  const shown = target === undefined ? shownOf(call) : { arguments: null, argumentsLength: null };
   return {
     ...noResult(),
     ...shown,
@@ -77,14 +93,20 @@ function pending(call: ToolCallRequest, target: OfferedTool | undefined): Pendin
   };
 }
 
-function refusalOf(calls: readonly ToolCallRequest[]): ModelMessage {
+/** The arguments of a call that goes nowhere, so that no secret of a connection can be in them. */
+function shownOf({ input }: ToolCallRequest) {
+  const text = JSON.stringify(input) ?? 'null';
+  return { arguments: cut(text, SHOWN_LENGTH), argumentsLength: text.length };
+}
+
+function refusalOf(refusals: readonly ToldRefusal[]): ModelMessage {
   return {
     role: 'tool',
-    content: calls.map(({ callId, name }) => ({
+    content: refusals.map(({ call: { callId, name }, error }) => ({
       type: 'tool-result' as const,
       toolCallId: callId,
       toolName: name,
-      output: { type: 'error-text' as const, value: `${TOO_MANY} The call was not made.` },
+      output: { type: 'error-text' as const, value: `${error} The call was not made.` },
     })),
   };
 }

@@ -5,6 +5,8 @@ import { afterCursor, type Page } from '#lib/paging.ts';
 import { listDeliveries } from '#core/webhooks/index.ts';
 import type { Admission } from './admission/admission.ts';
 import { waitOf } from './admission/waiting-for.ts';
+import { runOutcome } from './outcome/columns.ts';
+import type { Outcome } from './outcome/outcome.ts';
 import type { Run, RunDetail, RunSummary, Step } from './run.ts';
 import type { RunState, Trigger } from './states.ts';
 
@@ -20,7 +22,7 @@ const shortColumns = sql`
   skipped_until as "skippedUntil", retry_of as "retryOf",
   case when model_id is not null then jsonb_build_object('provider', model_provider,
     'connectionId', model_connection_id, 'modelId', model_id) end as model,
-  step_count as "stepCount", ${usageWith(sql`estimated_usage`)}, created_at as "createdAt", started_at as "startedAt",
+  step_count as "stepCount", ${runOutcome}, ${usageWith(sql`estimated_usage`)}, created_at as "createdAt", started_at as "startedAt",
   finished_at as "finishedAt", cancel_requested_at as "cancelRequestedAt", pinned,
   content_erased_at as "contentErasedAt"
 `;
@@ -36,6 +38,7 @@ export interface RunFilter {
   readonly routineId: string | undefined;
   readonly state: RunState | undefined;
   readonly trigger: Trigger | undefined;
+  readonly outcome: Outcome | undefined;
   /** Bounds of `createdAt`: at or after `since`, before `until`. */
   readonly since: Date | undefined;
   readonly until: Date | undefined;
@@ -48,6 +51,7 @@ export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<
     ...(filter.routineId === undefined ? [] : [sql`routine_id = ${filter.routineId}`]),
     ...(filter.state === undefined ? [] : [BY_STATE[filter.state]]),
     ...(filter.trigger === undefined ? [] : [BY_TRIGGER[filter.trigger]]),
+    ...(filter.outcome === undefined ? [] : [BY_OUTCOME[filter.outcome]]),
     ...(filter.since === undefined ? [] : [createdFrom(filter.since)]),
     ...(filter.until === undefined ? [] : [createdBefore(filter.until)]),
   ];
@@ -69,6 +73,12 @@ const BY_STATE: Readonly<Record<RunState, Sql>> = {
   failed: sql`state = 'failed'`,
   cancelled: sql`state = 'cancelled'`,
   skipped: sql`state = 'skipped'`,
+};
+const BY_OUTCOME: Readonly<Record<Outcome, Sql>> = {
+  // Not `coalesce`, which Postgres takes for rare and then reads all of them.
+  done: sql`state = 'succeeded' and (outcome is null or outcome = 'done')`,
+  nothing_to_report: sql`outcome = 'nothing_to_report'`,
+  partial: sql`outcome = 'partial'`,
 };
 const BY_TRIGGER = { manual: sql`trigger = 'manual'`, schedule: sql`trigger = 'schedule'` };
 

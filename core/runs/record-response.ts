@@ -3,6 +3,10 @@ import type { RunContext } from './begin-step.ts';
 import { recordEnd } from './end-run.ts';
 import { endingOf, type RecordedEnd } from './ending.ts';
 import { ModelFailure } from './model-failure.ts';
+import { asksForCalls } from './outcome/calls.ts';
+import { decideEnding } from './outcome/decide.ts';
+import { findPatterns } from './outcome/patterns.ts';
+import { REMINDER } from './outcome/reminder.ts';
 import type { CallPlan } from './plan-tool-calls.ts';
 import {
   recordModelStep,
@@ -30,10 +34,13 @@ export async function recordResponse(
   calls: Pick<CallPlan, 'steps' | 'names'>,
   timeLeft: () => number,
 ): Promise<RecordedResponse> {
-  const { index } = record;
-  const ending = endingOf(record.response, { ...run, cutBy: record.cutBy });
+  const { index, response } = record;
+  const ending = endingOf(response, { ...run, cutBy: record.cutBy });
   if (ending === undefined) {
-    const recorded = await recordModelStep(database, record, calls.steps);
+    // It goes on although it asks for no tools: only because its outcome is not stated.
+    const ends = response.toolCalls.length === 0;
+    const messages = ends ? [...record.messages, REMINDER] : record.messages;
+    const recorded = await recordModelStep(database, { ...record, messages }, calls.steps);
     if (!recorded) return transaction(database, (tx) => recordLate(tx, record));
     const nextIndex = index + 1 + calls.steps.length;
     const remainingMs = timeLeft();
@@ -42,19 +49,29 @@ export async function recordResponse(
       end: undefined,
     };
   }
-  const outcome = { next: 'ended', state: ending.state } as const;
-  if (ending.state === 'succeeded' && !run.hasWebhook) {
-    const recorded = await recordStepAndSuccess(database, record, ending.result);
+  const patterns =
+    ending.state === 'succeeded' ? await findPatterns(run.checks, ending.result ?? '') : NONE;
+  if (ending.state === 'succeeded' && !run.hasWebhook && !asksForCalls(run.checks)) {
+    const decided = await decideEnding(database, run, ending, patterns);
+    const recorded =
+      decided.state === 'succeeded'
+        ? await recordStepAndSuccess(database, record, decided)
+        : undefined;
     if (recorded !== undefined) {
-      return { outcome, end: { runId: run.id, ending, deliveries: [], ...recorded } };
+      const end = { runId: run.id, ending: decided, deliveries: [], ...recorded };
+      return { outcome: { next: 'ended', state: decided.state }, end };
     }
   }
   return transaction(database, async (tx) => {
     const recorded = await recordModelStep(tx, record, []);
     if (!recorded) return recordLate(tx, record);
-    return { outcome, end: await recordEnd(tx, run.id, ending) };
+    const decided = await decideEnding(tx, run, ending, patterns);
+    const end = await recordEnd(tx, run.id, decided);
+    return { outcome: { next: 'ended', state: decided.state }, end };
   });
 }
+
+const NONE: ReadonlyMap<number, boolean> = new Map();
 
 /** @throws {ModelFailure} when nothing was recorded because the call no longer holds */
 async function recordLate(tx: Db, record: ModelStepRecord): Promise<RecordedResponse> {

@@ -14,7 +14,8 @@ import { isSettled, settlement, type Attempt, type Spent } from '#core/usage/ind
 import type { ModelMessage } from 'ai';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
-import { success } from './ending.ts';
+import type { RunEnding } from './ending.ts';
+import { outcomeOf } from './outcome/columns.ts';
 import type { ModelResponse } from './model-call.ts';
 import type { FailureReason } from './states.ts';
 import type { PlannedCall } from './tool-record.ts';
@@ -68,7 +69,7 @@ export async function recordModelStep(
 export async function recordStepAndSuccess(
   db: Db,
   record: ModelStepRecord,
-  result: string | null,
+  ending: RunEnding,
 ): Promise<{ readonly othersWait: boolean } | undefined> {
   const ended = await row<{ othersWait: boolean }>(
     db,
@@ -84,10 +85,10 @@ export async function recordStepAndSuccess(
       )${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, ended as (
         -- After the settlement: its locks come before the routine's.
         update runs set ${addUsage(record, sql`estimated_usage`)}, ${textOfRun(record)},
-          step_count = step_count + 1, state = 'succeeded', result = ${result}, finished_at = now()
+          step_count = step_count + 1, state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)}, finished_at = now()
         from step, settled where runs.id = step.run_id
         returning runs.*
-      ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}${breakerAfterRun(success(result))}
+      ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}${breakerAfterRun(ending)}
       select ${othersWait} as "othersWait" from ended, routine
     `,
   );

@@ -1,5 +1,6 @@
 import type { Wait } from './admission/waiting-for.ts';
 import type { Usage } from '#core/usage/index.ts';
+import type { RunOutcome } from './outcome/outcome.ts';
 import type { RunState, StepKind, StepState, Trigger } from './states.ts';
 import type { ToolRecord } from './tool-record.ts';
 import type { Delivery } from '#core/webhooks/index.ts';
@@ -9,7 +10,7 @@ export interface RunUsage extends Usage {
   readonly costUsd: string | null;
 }
 
-export interface Run {
+export interface Run extends RunOutcome {
   readonly id: string;
   readonly projectId: string;
   readonly routineId: string;

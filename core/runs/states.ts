@@ -15,7 +15,11 @@ export type RunState = (typeof RUN_STATES)[number];
 /** The transitions of a run; SQL takes its `state in (…)` conditions from here, and the docs print this table. */
 export const RUN_TRANSITIONS = [
   { to: 'running', from: ['queued', 'running'], when: 'its first step begins' },
-  { to: 'succeeded', from: ['running'], when: 'a model step ends without asking for tools' },
+  {
+    to: 'succeeded',
+    from: ['running'],
+    when: 'a model step ends it, and every check of the routine passes',
+  },
   {
     to: 'failed',
     from: ['queued', 'running'],
@@ -82,6 +86,10 @@ export const RUN_REASONS = {
   model_unreachable: 'the model provider could not be reached or broke off',
   model_malformed: 'the model provider answered something that is not a completion',
   model_empty: 'the model answered without any text',
+  outcome_missing:
+    'the model ended without stating its outcome, which the routine requires, also when reminded',
+  could_not: 'the model stated that it could not do the work',
+  check_failed: 'a check of the routine failed; the error message names it',
   output_truncated: 'the model stopped at its output limit',
   content_filtered: 'the provider withheld the answer',
   workflow_lost: 'the engine lost the run',
@@ -126,6 +134,9 @@ export const CLASS_OF_FAILURE = {
   model_unreachable: 'provider',
   model_malformed: 'provider',
   model_empty: 'routine',
+  outcome_missing: 'routine',
+  could_not: 'routine',
+  check_failed: 'routine',
   output_truncated: 'routine',
   content_filtered: 'routine',
   workflow_lost: 'platform',

@@ -16,6 +16,8 @@ export interface ToolRecord {
   readonly structured: string | null;
   readonly structuredLength: number | null;
   readonly attachments: readonly ToolAttachment[];
+  /** Set on a call that was decided against, after it had been planned. */
+  readonly refused?: true;
 }
 
 /** A part of a tool's result that is not text: its description, not the content itself. */

@@ -10,7 +10,7 @@ export function refusedEnd(tool: PendingTool, { why }: Refusal): ToolStepEnd {
   return {
     state: 'failed',
     errorMessage: `Refused: ${why}.`,
-    record: { ...noResult(), ...shownArguments(tool.input, []) },
+    record: { ...noResult(), ...shownArguments(tool.input, []), refused: true },
     message: toolMessage(tool, `The call was refused and not made: ${why}.`, true),
   };
 }

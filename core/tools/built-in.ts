@@ -1,13 +1,29 @@
 import { calculateTool } from '#core/calculate/index.ts';
 import type { JsonObject } from '#lib/json.ts';
+import { FINISH, finishTool } from './finish.ts';
 
 /** Names the tools that the service carries out itself: read-only, without a connection, in a run that its routine lets use them. */
 export const BUILT_IN_TOOLS = ['calculate'] as const;
 export type BuiltInToolName = (typeof BUILT_IN_TOOLS)[number];
 
-interface BuiltInTool {
+/** Names every tool of the service itself that a run may be offered. */
+export type OwnToolName = BuiltInToolName | typeof FINISH;
+
+/** Returns the tools of the service itself that runs of a routine are offered. */
+export function ownTools(routine: {
+  readonly builtInTools: readonly BuiltInToolName[];
+  readonly outcome: string;
+}): readonly OwnToolName[] {
+  const { builtInTools, outcome } = routine;
+  return outcome === 'required' ? [...builtInTools, FINISH] : builtInTools;
+}
+
+interface ToolDefinition {
   readonly description: string;
   readonly inputSchema: JsonObject;
+}
+
+interface BuiltInTool extends ToolDefinition {
   /** Never throws; an error says what to send instead. */
   execute(args: unknown): BuiltInOutcome;
 }
@@ -27,6 +43,6 @@ export function builtInTool(call: {
   return name === undefined || call.policyId !== null ? undefined : TOOLS[name];
 }
 
-export function builtInDefinition(name: BuiltInToolName): BuiltInTool {
-  return TOOLS[name];
+export function ownDefinition(name: OwnToolName): ToolDefinition {
+  return name === FINISH ? finishTool : TOOLS[name];
 }

@@ -1,6 +1,7 @@
 export {
   BUILT_IN_TOOLS,
   builtInTool,
+  ownTools,
   type BuiltInOutcome,
   type BuiltInToolName,
 } from './built-in.ts';
@@ -17,6 +18,7 @@ export {
   type OfferedTool,
   type OfferedToolJson,
 } from './offered.ts';
+export { FINISH, STATED_OUTCOMES, type StatedOutcome } from './finish.ts';
 export { POLICY_STATES, type ToolPolicy } from './policy.ts';
 export { listPolicies, policyUnchanged, routinesUsing } from './queries.ts';
 export { automaticToolsJson, type VersionTool } from './snapshot.ts';

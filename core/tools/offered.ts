@@ -1,5 +1,5 @@
 import { sql, type Sql } from '#lib/database/index.ts';
-import { builtInDefinition, type BuiltInToolName } from './built-in.ts';
+import { ownDefinition, type OwnToolName } from './built-in.ts';
 
 /** A tool as the model knows it. A built-in one has neither policy nor connection. */
 export interface CallableTool {
@@ -67,32 +67,32 @@ function automatic({ projectId, routineId }: { projectId: Sql; routineId: Sql })
     where p.routine_id = ${routineId} and p.project_id = ${projectId} and p.state = 'automatic'`;
 }
 
-/** Names the tools of a run: first the built-in ones that its version chose, then those of its connections. */
+/** Names the tools of a run: first the service's own that its version chose, then those of its connections. */
 export function offeredTools(
   found: readonly OfferedToolJson[],
-  builtIn: readonly BuiltInToolName[],
+  own: readonly OwnToolName[],
 ): OfferedTool[] {
   return [
-    ...builtIn.map((name) => ({
-      ...ofBuiltIn(name),
-      inputSchema: builtInDefinition(name).inputSchema,
+    ...own.map((name) => ({
+      ...ofOwn(name),
+      inputSchema: ownDefinition(name).inputSchema,
     })),
-    ...found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes, builtIn) })),
+    ...found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes, own) })),
   ];
 }
 
 export function callableTools(
   found: readonly CallableToolJson[],
-  builtIn: readonly BuiltInToolName[],
+  own: readonly OwnToolName[],
 ): CallableTool[] {
   return [
-    ...builtIn.map(ofBuiltIn),
-    ...found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes, builtIn) })),
+    ...own.map(ofOwn),
+    ...found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes, own) })),
   ];
 }
 
-function ofBuiltIn(name: BuiltInToolName): CallableTool {
-  const { description } = builtInDefinition(name);
+function ofOwn(name: OwnToolName): CallableTool {
+  const { description } = ownDefinition(name);
   return {
     name,
     policyId: null,
@@ -104,17 +104,17 @@ function ofBuiltIn(name: BuiltInToolName): CallableTool {
 }
 
 /**
- * Returns the server's own name, as far as providers allow it, where the run has no other tool of that name. A built-in
- * tool keeps its name, because skills call it by that.
+ * Returns the server's own name, as far as providers allow it, where the run has no other tool of that name. A tool of the
+ * service itself keeps its name, because skills and briefings call it by that.
  */
 function nameFor(
   tool: { readonly toolName: string; readonly policyId: string },
   clashes: boolean,
-  builtIn: readonly string[],
+  own: readonly string[],
 ): string {
   const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64);
   // The whole id and not a part of it: another server could have chosen a name that ends like this.
-  return clashes || builtIn.includes(plain)
+  return clashes || own.includes(plain)
     ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}`
     : plain;
 }

@@ -14,6 +14,14 @@ export interface EndedRun {
   readonly startedAt: Date | null;
   readonly finishedAt: Date;
   readonly result: string | null;
+  /** What it came to; null unless it succeeded. */
+  readonly outcome: string | null;
+  readonly outcomeSummary: string | null;
+  readonly checks: readonly {
+    readonly type: string;
+    readonly passed: boolean;
+    readonly detail: string;
+  }[];
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
   readonly outputTokens: number;
@@ -70,6 +78,9 @@ export function eventBody(run: EndedRun): string {
       createdAt: run.createdAt,
       startedAt: run.startedAt,
       finishedAt: run.finishedAt,
+      outcome: run.outcome,
+      outcomeSummary: run.outcomeSummary,
+      checks: run.checks.map(({ type, passed, detail }) => ({ type, passed, detail })),
       ...limitedResult(run.result),
       usage: {
         inputTokens,

@@ -1,4 +1,5 @@
 import type { ChatRequest } from './request.ts';
+import { finishCall } from './finish.ts';
 import { report } from './report.ts';
 import { chooseCalls } from './tool-calls.ts';
 import type { ToolCall } from './tool-calls.ts';
@@ -13,15 +14,15 @@ export interface Reply {
 
 /**
  * Makes the fixture's own reply: it calls tools that are offered and not yet answered, else it
- * writes a report. The same request always gets the same reply (on the same day, where it names none).
+ * writes a report and, where it is offered `finish`, states the outcome. The same request always gets the same reply (on the same day, where it names none).
  */
 export function naturalReply(request: ChatRequest, reasons: boolean): Reply {
   const calls = chooseCalls(request);
   if (calls.length > 0) return callsReply(calls);
+  const finish = finishCall(request);
+  const text = report(request);
   return {
-    text: report(request),
-    calls: [],
-    finishReason: 'stop',
+    ...(finish === undefined ? textReply(text) : callsReply([finish], text)),
     ...(reasons
       ? { reasoning: 'The task is clear; I write the report from what I was given.' }
       : {}),

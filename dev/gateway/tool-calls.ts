@@ -11,14 +11,18 @@ export interface ToolCall {
   arguments: string;
 }
 
+/** The tool by which a run states its outcome; finish.ts calls it. */
+export const FINISH = 'finish';
+
 /**
  * The calls of the first turn: every offered tool that the task names, else the first one. The task is the first
  * message of the user; what comes behind it may list every tool there is.
  * Once there is a tool result the model is content. `tool_choice` is respected.
  */
 export function chooseCalls(request: ChatRequest): ToolCall[] {
-  const { tools, tool_choice: choice, messages } = request;
-  if (!tools?.length || choice === 'none') return [];
+  const { tool_choice: choice, messages } = request;
+  const tools = (request.tools ?? []).filter((tool) => tool.function.name !== FINISH);
+  if (tools.length === 0 || choice === 'none') return [];
   if (messages.some(({ role }) => role === 'tool')) return [];
   const first = messages.find(({ role }) => role === 'user');
   const task = first === undefined ? '' : textOf(first);

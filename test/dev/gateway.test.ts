@@ -247,6 +247,27 @@ describe('tool calls', () => {
     $defs: { tag: { type: 'string', minLength: 10 } },
   };
 
+  it('state an outcome with the report, as a line of the task says, where finish is offered', async () => {
+    const tools = [offered('finish', schema)];
+    const stated = async (task: string, extra: object = {}) => {
+      const { message } = (await answer(task, { tools, ...extra })).choices[0]!;
+      expect(message.content).toContain('Report of');
+      const [call] = message.tool_calls ?? [];
+      return call && JSON.parse(call.function.arguments);
+    };
+    expect(await stated('Look.')).toEqual({ outcome: 'done', summary: 'The report is written.' });
+    expect(await stated('Look.\nFINISH nothing_to_report All quiet.')).toEqual({
+      outcome: 'nothing_to_report',
+      summary: 'All quiet.',
+    });
+    expect(await stated('Look.\nFINISH never')).toBeUndefined();
+    expect(await stated('Look.\nFINISH late')).toBeUndefined();
+    expect(await stated('Look.', { tool_choice: 'none' })).toBeUndefined();
+    // The work comes first.
+    const both = await answer('Look.', { tools: [...tools, offered('look_up', schema)] });
+    expect(both.choices[0]!.message.tool_calls).toMatchObject([{ function: { name: 'look_up' } }]);
+  });
+
   it('come when tools are offered, with arguments that fit the schema', async () => {
     const { choices } = await answer('Look it up', { tools: [offered('look_up', schema)] });
     expect(choices[0]!.finish_reason).toBe('tool_calls');

@@ -24,6 +24,8 @@ const test = serviceTest({ worker: true })
       routine: {
         instructions: `${mark} {{topic}}`,
         variables: { topic: 'weather' },
+        outcome: 'required',
+        checks: [{ type: 'result_matches', pattern: 'a' }],
         webhookUrl: `${receiver.origin}/hook`,
       },
     });
@@ -33,7 +35,11 @@ const test = serviceTest({ worker: true })
       { name: 'lookup', arguments: { query: CANARY } },
       { name: `invented_${CANARY}`, arguments: { query: CANARY } },
     );
-    service.gateway.control.script({ marker: mark, behaviour: { kind: 'text', text: CANARY } });
+    const finish = { name: 'finish', arguments: { outcome: 'done', summary: CANARY } };
+    service.gateway.control.script({
+      marker: mark,
+      behaviour: { kind: 'tool-calls', calls: [finish], text: CANARY },
+    });
     const ended = await runOnce(key, routineId, { variables: { topic: CANARY } });
     expect(ended.state).toBe('succeeded');
     await expect
@@ -89,6 +95,7 @@ test('what a run, its tools and its receiver wrote is erased, and what it was st
     prompt: null,
     briefing: null,
     result: null,
+    outcomeSummary: null,
     variables: {},
     steps: run.steps.map((step: Step) => ({
       ...step,

@@ -25,6 +25,8 @@ test(
       skills: [],
       carryResult: true,
       builtInTools: [],
+      outcome: 'optional',
+      checks: [],
       overlap: 'skip',
       misfire: 'run_once',
       limits: {

@@ -25,6 +25,8 @@ test.for<[string, Record<string, unknown>]>([
   ['a limit', { limits: { maxSteps: 3 } }],
   ['whether the last result is carried', { carryResult: false }],
   ['a built-in tool', { builtInTools: ['calculate'] }],
+  ['whether the outcome has to be stated', { outcome: 'required' }],
+  ['a check', { checks: [{ type: 'result_not_empty' }] }],
 ])(
   '%s is material: the routine is a draft again and needs a fresh run',
   proves('state.material-change', 'PATCH /v1/routines/:routineId', '409 successful_run_required'),
@@ -53,6 +55,7 @@ test('what is not material leaves an active routine active', async ({ key }) => 
     { pauseAfterFailures: 2 },
     // The same values again are no change.
     { ...START, limits: { maxSteps: 25 }, carryResult: true, builtInTools: [] },
+    { outcome: 'optional', checks: [] },
   ]) {
     const patched = await key.patch(`/v1/routines/${id}`, patch);
     expect(patched.data).toMatchObject({ state: 'active', revision: 1 });

@@ -29,6 +29,8 @@ test('every material change is a version that says what changed and who did it',
     [['limits'], { limits: { maxTotalTokens: null } }],
     [['carryResult'], { carryResult: false }],
     [['builtInTools'], { builtInTools: ['calculate'] }],
+    [['outcome'], { outcome: 'required' }],
+    [['checks'], { checks: [{ type: 'distinct_sources', atLeast: 2 }] }],
     [['instructions', 'skills'], { instructions: 'Write.', skills: [] }],
   ];
   for (const [, patch] of changes) {
@@ -36,13 +38,13 @@ test('every material change is a version that says what changed and who did it',
   }
   const listed = (await key.get(versions)).data;
   expect(listed.map(({ revision }: { revision: number }) => revision)).toEqual([
-    10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
+    12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
   ]);
   expect(listed.map(({ changed }: { changed: string[] }) => changed).toReversed()).toEqual([
     [],
     ...changes.map(([changed]) => changed),
   ]);
-  expect(listed[9]).toEqual({
+  expect(listed[11]).toEqual({
     revision: 1,
     createdAt: expect.any(String),
     createdBy: ada.userId,
@@ -53,7 +55,7 @@ test('every material change is a version that says what changed and who did it',
 
   const first = await key.get(`${versions}/1`);
   expect(first.data).toEqual({
-    ...listed[9],
+    ...listed[11],
     ...START,
     routineId: id,
     model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
@@ -66,10 +68,17 @@ test('every material change is a version that says what changed and who did it',
     },
     carryResult: true,
     builtInTools: [],
+    outcome: 'optional',
+    checks: [],
     tools: [],
   });
-  const { data: ninth } = await key.get(`${versions}/9`);
-  expect(ninth).toMatchObject({ carryResult: false, builtInTools: ['calculate'] });
+  const { data: eleventh } = await key.get(`${versions}/11`);
+  expect(eleventh).toMatchObject({
+    carryResult: false,
+    builtInTools: ['calculate'],
+    outcome: 'required',
+    checks: [{ type: 'distinct_sources', atLeast: 2 }],
+  });
 });
 
 test('the list of versions has pages', async ({ key, bobsKey }) => {
@@ -102,6 +111,8 @@ test('a restored version is a new revision that has to be proven', async ({ key 
     limits: { maxSteps: 2 },
     carryResult: false,
     builtInTools: ['calculate'],
+    outcome: 'required',
+    checks: [{ type: 'no_refused_calls' }],
   });
   const path = `/v1/routines/${id}/versions/1/restore`;
   const once = key.with({ 'Idempotency-Key': newId('run') });
@@ -113,6 +124,8 @@ test('a restored version is a new revision that has to be proven', async ({ key 
     limits: { maxSteps: 25 },
     carryResult: true,
     builtInTools: [],
+    outcome: 'optional',
+    checks: [],
     state: 'draft',
     revision: 3,
   });
@@ -125,7 +138,16 @@ test('a restored version is a new revision that has to be proven', async ({ key 
   expect(version).toMatchObject({
     ...START,
     restoredFrom: 1,
-    changed: ['instructions', 'variables', 'skills', 'limits', 'carryResult', 'builtInTools'],
+    changed: [
+      'instructions',
+      'variables',
+      'skills',
+      'limits',
+      'carryResult',
+      'builtInTools',
+      'outcome',
+      'checks',
+    ],
   });
   // The proof of revision 1 was one of that revision.
   const refused = await key.post(`/v1/routines/${id}/activate`);

@@ -20,6 +20,7 @@ const RUN = {
   timeoutSeconds: 900,
   maxTotalTokens: null,
   maxOutputTokens: null,
+  outcomeRule: 'optional' as const,
   carryResult: true,
   previous: undefined,
 };
@@ -88,6 +89,14 @@ describe('the briefing', () => {
     expect(briefing).toContain('- Tools: none; work with what is given here\n');
     expect(briefing).toContain(
       '900 seconds; 50000 tokens of input and output; 800 tokens of output a step\n',
+    );
+  });
+
+  test('says how to end only where the outcome has to be stated', () => {
+    expect(renderPrompt(RUN)?.briefing).not.toContain('finish');
+    const briefing = renderPrompt({ ...RUN, outcomeRule: 'required' })?.briefing;
+    expect(briefing).toContain(
+      '\n- How to end: write the result as a message and call finish in that same message, once and with no other call, to state the outcome;',
     );
   });
 

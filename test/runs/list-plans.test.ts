@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRuns, RUN_STATES, type RunState } from '#core/runs/index.ts';
+import type { RunFilter } from '#core/runs/queries.ts';
 import { previousRunJson } from '#core/runs/previous-run.ts';
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
@@ -23,10 +24,11 @@ beforeAll(async () => {
     database,
     sql`
       insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, finished_at)
+        timeout_seconds, finished_at, outcome)
       select 'run_' || lpad((n * 2 + nth)::text, 26, '0'), p.organization_id, p.id, routine_id, 1, 'manual',
         case when n < 40 or nth = 1 then (array['queued', 'running', 'cancelled', 'skipped'])[1 + case when n < 40 then n % 4 else 2 + n % 2 end]
-          else (array['succeeded', 'failed'])[1 + n % 2] end, 1, 60, case when n % 4 > 1 or n >= 40 then now() end
+          else (array['succeeded', 'failed'])[1 + n % 2] end, 1, 60, case when n % 4 > 1 or n >= 40 then now() end,
+        case when n % 10000 = 44 and nth = 0 then 'partial' end
       from generate_series(0, 29999) n, projects p,
         (values (0, ${routine.id}), (1, ${other.id})) as r(nth, routine_id)
       where p.id = ${routine.projectId}
@@ -41,6 +43,14 @@ test.each(RUN_STATES)('a page of the %s runs of a routine reads few blocks', asy
   expect(await blocksOf(pageOf(state))).toBeLessThan(100);
 });
 
+test.each(['done', 'nothing_to_report', 'partial'] as const)(
+  'a page of the runs that came to %s reads few blocks, of a routine and of its project',
+  async (outcome) => {
+    expect(await blocksOf(pageOf(undefined, { outcome }))).toBeLessThan(100);
+    expect(await blocksOf(pageOf(undefined, { outcome, routineId: undefined }))).toBeLessThan(100);
+  },
+);
+
 test('the previous run of a routine is read from few blocks, also where none has succeeded', async () => {
   for (const routineId of [routine.id, other.id]) {
     const previous = previousRunJson({
@@ -51,15 +61,17 @@ test('the previous run of a routine is read from few blocks, also where none has
   }
 });
 
-function pageOf(state: RunState | undefined) {
+function pageOf(state: RunState | undefined, over: Partial<RunFilter> = {}) {
   return (db: Db) =>
     listRuns(db, routine.projectId, {
       routineId: routine.id,
       state,
       trigger: undefined,
+      outcome: undefined,
       since: undefined,
       until: undefined,
       page: { limit: 50, after: undefined },
+      ...over,
     });
 }
 

@@ -6,6 +6,7 @@ import { activateRoutine } from '#core/routines/index.ts';
 import { beginStep } from '#core/runs/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
 import { failure } from '#core/runs/ending.ts';
+import { success } from '#core/runs/ending.ts';
 import { recordStepAndSuccess } from '#core/runs/record-step.ts';
 import { reserveStep } from '#core/runs/reserve-step.ts';
 import { readForecast } from '#core/scheduling/index.ts';
@@ -229,7 +230,7 @@ async function performQueued(database: Database, routineId: string): Promise<boo
   const attempt = { runId, index: 0, attempt: run!.attempt, prompt: 'Write.', briefing: null };
   const costUsd = costOf(USAGE, OPTION.prices);
   const record = { ...attempt, response, messages: [], costUsd, cutBy: undefined };
-  return (await recordStepAndSuccess(database, record, 'Done.')) !== undefined;
+  return (await recordStepAndSuccess(database, record, success('Done.'))) !== undefined;
 }
 
 /** Sets the clock on a connection of the pool, which takes a tenth of the time that one of its own does. */

@@ -1,8 +1,14 @@
 import { z } from 'zod';
-import { BUILT_IN_VARIABLES, MISFIRE_POLICIES, OVERLAP_POLICIES } from '#core/routines/index.ts';
+import {
+  BUILT_IN_VARIABLES,
+  MISFIRE_POLICIES,
+  OUTCOME_RULES,
+  OVERLAP_POLICIES,
+} from '#core/routines/index.ts';
 import { BUILT_IN_TOOLS } from '#core/tools/index.ts';
 import { EXAMPLE, idOf, nameOf } from '../../http/schemas.ts';
 import { modelReference } from '../models.ts';
+import { checks } from './checks.ts';
 
 export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });
 
@@ -55,6 +61,11 @@ export const fields = {
         'Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.',
       example: ['calculate'],
     }),
+  outcome: z.enum(OUTCOME_RULES).meta({
+    description:
+      'With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.',
+  }),
+  checks,
   overlap: z.enum(OVERLAP_POLICIES),
   misfire: z.enum(MISFIRE_POLICIES),
   pauseAfterFailures: z.number().int().min(1).max(1_000),

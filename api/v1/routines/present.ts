@@ -7,6 +7,7 @@ import type {
   SavedRoutine,
 } from '#core/routines/index.ts';
 import { iso, isoOrNull } from '../../http/schemas.ts';
+import { presentCheck } from './checks.ts';
 import { nextRunsOf } from './next-runs.ts';
 
 export function presentRoutine(row: Routine) {
@@ -27,6 +28,8 @@ export function presentRoutineSummary(row: RoutineSummary) {
     skills: [...row.skills],
     carryResult: row.carryResult,
     builtInTools: [...row.builtInTools],
+    outcome: row.outcome,
+    checks: row.checks.map(presentCheck),
     overlap: row.overlap,
     misfire: row.misfire,
     limits: presentLimits(row.limits),

@@ -58,6 +58,8 @@ export const routineBody = z
     skills: fields.skills.default([]),
     carryResult: fields.carryResult.default(true),
     builtInTools: fields.builtInTools.default([]),
+    outcome: fields.outcome.default('optional'),
+    checks: fields.checks.default([]),
     overlap: fields.overlap.default('skip'),
     misfire: fields.misfire.default('run_once'),
     limits: limits.prefault({}),

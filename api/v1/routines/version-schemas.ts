@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { VERSION_FIELDS, type Version, type VersionSummary } from '#core/routines/index.ts';
 import { EXAMPLE, idOf, iso, timestamp } from '../../http/schemas.ts';
+import { presentCheck } from './checks.ts';
 import { presentLimits, presentModel } from './present.ts';
 import { shape } from './responses.ts';
 
@@ -51,6 +52,8 @@ export const version = z
     limits: shape.limits,
     carryResult: shape.carryResult,
     builtInTools: shape.builtInTools,
+    outcome: shape.outcome,
+    checks: shape.checks,
     tools: z
       .array(tool)
       .meta({ description: 'The tools that were automatic; restoring does not change them.' }),
@@ -88,6 +91,8 @@ export function presentVersion(row: Version) {
     limits: presentLimits(row.limits),
     carryResult: row.carryResult,
     builtInTools: [...row.builtInTools],
+    outcome: row.outcome,
+    checks: row.checks.map(presentCheck),
     tools: row.tools.map((tool) => ({
       connectionId: tool.connectionId,
       name: tool.name,

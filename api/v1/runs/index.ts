@@ -187,8 +187,8 @@ async function listPage(
   { query, routineId }: { query: z.output<typeof runQuery>; routineId: string | undefined },
 ) {
   const page = pageOf(query, 'run');
-  const { state, trigger, since, until } = query;
-  const filter = { routineId, state, trigger, since, until, page };
+  const { state, trigger, outcome, since, until } = query;
+  const filter = { routineId, state, trigger, outcome, since, until, page };
   const found = await runs.listRuns(deps.database, access.projectId, filter);
   return listReply(found, page, presentRunSummary);
 }

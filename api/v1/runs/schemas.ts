@@ -15,6 +15,7 @@ import {
 } from '#core/runs/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, pageQuery, timestamp } from '../../http/schemas.ts';
 import { delivery, presentDelivery } from './delivery-schema.ts';
+import { outcomeFields, outcomes, presentOutcome } from './outcome-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 import { presentUsage, usage } from './usage-schema.ts';
 
@@ -34,7 +35,9 @@ const shortShape = {
     .string()
     .nullable()
     .meta({
-      description: `Why it ended so: ${Object.entries(RUN_REASONS)
+      description: `Why it ended so. The list may grow: take a reason that you do not know by the state. ${Object.entries(
+        RUN_REASONS,
+      )
         .map(([reason, why]) => `\`${reason}\` (${why})`)
         .join(', ')}.`,
       example: 'overlap' satisfies RunReason,
@@ -48,6 +51,7 @@ const shortShape = {
         .join(', ')}.`,
     }),
   errorMessage: z.string().nullable(),
+  ...outcomeFields,
   scheduledFor: timestamp
     .nullable()
     .meta({ description: 'The instant of the schedule it stands for.' }),
@@ -129,6 +133,7 @@ export const runDetail = z
 export const runFilters = {
   state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
   trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only those started so.' }),
+  outcome: outcomes.optional().meta({ description: 'Only those that succeeded and came to this.' }),
   since: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))
@@ -162,6 +167,7 @@ function presentShort(row: Run | RunSummary) {
     reason: row.reason,
     failureClass: failureClassOf(row),
     errorMessage: row.errorMessage,
+    ...presentOutcome(row),
     scheduledFor: isoOrNull(row.scheduledFor),
     skipped: presentSkipped(row),
     retryOf: row.retryOf,

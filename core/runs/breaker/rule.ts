@@ -14,6 +14,9 @@ const AFTER_A_RESPONSE: ReadonlySet<string> = new Set<FailureReason>([
   'max_total_tokens',
   'model_refused',
   'model_empty',
+  'outcome_missing',
+  'could_not',
+  'check_failed',
   'output_truncated',
   'content_filtered',
 ]);

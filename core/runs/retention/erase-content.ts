@@ -3,7 +3,7 @@ import { execute, sql, type Db } from '#lib/database/index.ts';
 
 /**
  * Erases everything that people, models and tools have written into runs which have ended: prompts, variables, messages,
- * arguments and results of tools, results of runs, and webhook bodies. States, reasons, times, usage and the names of
+ * arguments and results of tools, results and summaries of runs, and webhook bodies. States, reasons, times, usage and the names of
  * tools stay. A run with a delivery that is still to be made is left for later.
  * @param runIds runs that the transaction has locked
  * @returns how many are erased
@@ -20,7 +20,7 @@ export async function eraseContent(tx: Db, runIds: readonly string[]): Promise<n
           error_message = case when kind = 'model' then error_message end
         where run_id = any(${ids})
       )
-      update runs set prompt = null, briefing = null, result = null, variables = '{}', content_erased_at = now()
+      update runs set prompt = null, briefing = null, result = null, outcome_summary = null, variables = '{}', content_erased_at = now()
       where id = any(${ids})
     `,
   );

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { ResultCheck } from '#core/routines/index.ts';
+
+const pattern = z.string().min(1, 'must not be empty').max(500).meta({
+  description:
+    'A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.',
+  example: '^## Findings',
+});
+
+const atLeast = z.number().int().min(1).max(100);
+
+const check = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('result_not_empty') }),
+    z.strictObject({ type: z.literal('result_matches'), pattern }),
+    z.strictObject({ type: z.literal('result_does_not_match'), pattern }),
+    z.strictObject({ type: z.literal('distinct_sources'), atLeast }),
+    z.strictObject({
+      type: z.literal('tool_succeeded'),
+      tool: z.string().min(1).max(100).meta({
+        description: 'The `name` of one of the `callableTools`, or the id of its policy.',
+        example: 'search',
+      }),
+      atLeast: atLeast.default(1),
+    }),
+    z.strictObject({ type: z.literal('no_refused_calls') }),
+  ])
+  .meta({ id: 'ResultCheck' });
+
+/** The checks that a run has to pass to succeed. */
+export const checks = z
+  .array(check)
+  .max(10)
+  .meta({
+    description:
+      'What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.',
+    example: [{ type: 'distinct_sources', atLeast: 3 }],
+  });
+
+export function presentCheck(check: ResultCheck): ResultCheck {
+  switch (check.type) {
+    case 'result_matches':
+    case 'result_does_not_match':
+      return { type: check.type, pattern: check.pattern };
+    case 'distinct_sources':
+      return { type: check.type, atLeast: check.atLeast };
+    case 'tool_succeeded':
+      return { type: check.type, tool: check.tool, atLeast: check.atLeast };
+    default:
+      return { type: check.type };
+  }
+}

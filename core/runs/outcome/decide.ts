@@ -1,0 +1,26 @@
+import type { ResultCheck } from '#core/routines/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import { failure, type RunEnding } from '../ending.ts';
+import { asksForCalls, countCalls } from './calls.ts';
+import { judge, type Evidence } from './judge.ts';
+
+/**
+ * Decides how a run ends that would succeed: by the checks of its routine, from what is on record in the transaction that
+ * ends it. A check that fails makes it fail.
+ */
+export async function decideEnding(
+  db: Db,
+  run: { readonly id: string; readonly checks: readonly ResultCheck[] },
+  ending: RunEnding,
+  patterns: Evidence['patterns'],
+): Promise<RunEnding> {
+  if (ending.state !== 'succeeded' || run.checks.length === 0) return ending;
+  const calls = asksForCalls(run.checks) ? await countCalls(db, run.id) : [];
+  const checks = judge(run.checks, { result: ending.result ?? '', patterns, calls });
+  const failed = checks.findIndex(({ passed }) => !passed);
+  const check = checks[failed];
+  if (check === undefined) return { ...ending, checks };
+  const message = `The check ${check.type} (checks[${failed}]) failed: ${check.detail}`;
+  const { result, outcomeSummary } = ending;
+  return { ...failure('check_failed', message), result, outcomeSummary, checks };
+}

@@ -1,0 +1,41 @@
+import { FINISH, STATED_OUTCOMES, type StatedOutcome } from '#core/tools/index.ts';
+import { isJsonObject } from '#lib/json.ts';
+
+interface Call {
+  readonly name: string;
+  readonly input: unknown;
+  /** True when its arguments could not be read, which the model is told already. */
+  readonly invalid: boolean;
+}
+
+/** How a response stands to the end of a run that has to state its outcome. */
+export type Finish =
+  | { readonly kind: 'stated'; readonly outcome: StatedOutcome; readonly summary: string }
+  /** No call of `finish` in the response counts, for this reason; the run goes on. */
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'absent' };
+
+/** Reads whether a response ends the run: by one call of `finish` that says what it came to, and by nothing else. */
+export function readFinish(calls: readonly Call[]): Finish {
+  const finish = calls.find(({ name, invalid }) => name === FINISH && !invalid);
+  if (finish === undefined) return { kind: 'absent' };
+  if (calls.some(({ name }) => name !== FINISH)) return { kind: 'refused', why: WITH_OTHERS };
+  if (calls.length > 1) return { kind: 'refused', why: TWICE };
+  return readInput(finish.input);
+}
+
+const WITH_OTHERS =
+  'the response asks for other tools too; look at what they return, then call finish by itself';
+const TWICE = 'finish was called more than once; call it once, with one outcome';
+
+function readInput(input: unknown): Finish {
+  const { outcome, summary } = isJsonObject(input) ? input : {};
+  const stated = STATED_OUTCOMES.find((each) => each === outcome);
+  if (stated === undefined) {
+    return { kind: 'refused', why: `outcome must be one of ${STATED_OUTCOMES.join(', ')}` };
+  }
+  if (typeof summary !== 'string' || summary.trim() === '') {
+    return { kind: 'refused', why: 'summary must say in one to three sentences what came of it' };
+  }
+  return { kind: 'stated', outcome: stated, summary: summary.trim() };
+}

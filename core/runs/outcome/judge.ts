@@ -1,0 +1,70 @@
+import type { ResultCheck } from '#core/routines/index.ts';
+import type { CallCount } from './calls.ts';
+import type { CheckResult } from './outcome.ts';
+import { countSources } from './sources.ts';
+
+/** What a run is judged by. */
+export interface Evidence {
+  readonly result: string;
+  /** Whether the result has the pattern of each check, by its index; undefined where that could not be found out. */
+  readonly patterns: ReadonlyMap<number, boolean | undefined>;
+  readonly calls: readonly CallCount[];
+}
+
+/** Judges a run by the checks of its routine. The same evidence always gets the same verdicts. */
+export function judge(checks: readonly ResultCheck[], evidence: Evidence): CheckResult[] {
+  return checks.map((check, index) => ({
+    type: check.type,
+    ...verdictOf(check, evidence, evidence.patterns.get(index)),
+  }));
+}
+
+type Verdict = Omit<CheckResult, 'type'>;
+
+function verdictOf(check: ResultCheck, evidence: Evidence, found: boolean | undefined): Verdict {
+  switch (check.type) {
+    case 'result_not_empty': {
+      const passed = evidence.result.trim() !== '';
+      return { passed, detail: passed ? 'The result has a text.' : 'The result is empty.' };
+    }
+    case 'result_matches':
+      return matching(found, true);
+    case 'result_does_not_match':
+      return matching(found, false);
+    case 'distinct_sources': {
+      const sources = countSources(evidence.result, check.atLeast);
+      return counted(sources, check.atLeast, 'distinct source addresses in the result');
+    }
+    case 'tool_succeeded': {
+      const calls = evidence.calls.filter(
+        ({ name, policyId }) => name === check.tool || policyId === check.tool,
+      );
+      const succeeded = sum(calls.map((each) => each.succeeded));
+      return counted(succeeded, check.atLeast, `successful calls of ${check.tool}`);
+    }
+    case 'no_refused_calls': {
+      const refused = sum(evidence.calls.map((each) => each.refused));
+      const detail = refused === 0 ? 'No call was refused.' : `${refused} calls were refused.`;
+      return { passed: refused === 0, detail };
+    }
+  }
+}
+
+function matching(found: boolean | undefined, wanted: boolean): Verdict {
+  if (found === undefined) {
+    return { passed: false, detail: 'The result is too long for this pattern to be looked for.' };
+  }
+  const detail = `The pattern is ${found ? '' : 'not '}in the result.`;
+  return { passed: found === wanted, detail };
+}
+
+function counted(number: number, atLeast: number, what: string): Verdict {
+  return {
+    passed: number >= atLeast,
+    detail: `${number} ${what}, at least ${atLeast} wanted.`,
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}

@@ -1,0 +1,27 @@
+import type { ResultCheckType } from '#core/routines/index.ts';
+
+/** Lists what a run that succeeded came to. Not having been able to do the work is a failure, `could_not`. */
+export const OUTCOMES = {
+  done: 'the work was done',
+  nothing_to_report: 'the work was done, and nothing was found that is worth reporting',
+  partial: 'a part of the work could not be done',
+} as const;
+export type Outcome = keyof typeof OUTCOMES;
+
+/** The verdict of one check, in the order in which the routine lists them. */
+export interface CheckResult {
+  readonly type: ResultCheckType;
+  readonly passed: boolean;
+  /** Says what was found, in words that repeat nothing of the result. */
+  readonly detail: string;
+}
+
+/** What a run came to, beyond its state. */
+export interface RunOutcome {
+  /** Null unless the run succeeded. */
+  readonly outcome: Outcome | null;
+  /** What the model said when it ended the run; null when it said nothing. */
+  readonly outcomeSummary: string | null;
+  /** Empty when nothing was checked. */
+  readonly checks: readonly CheckResult[];
+}

@@ -1,0 +1,23 @@
+import type { ResultCheck } from '#core/routines/index.ts';
+import { matchesPattern, PatternTooSlow } from '#lib/linear-pattern/index.ts';
+
+/** Looks for the patterns of the checks in a result: before the transaction that ends the run, as it takes its time. */
+export async function findPatterns(
+  checks: readonly ResultCheck[],
+  result: string,
+): Promise<Map<number, boolean | undefined>> {
+  const found = new Map<number, boolean | undefined>();
+  for (const [index, check] of checks.entries()) {
+    if ('pattern' in check) found.set(index, await isIn(result, check.pattern));
+  }
+  return found;
+}
+
+async function isIn(result: string, pattern: string): Promise<boolean | undefined> {
+  try {
+    return await matchesPattern(pattern, result);
+  } catch (error) {
+    if (error instanceof PatternTooSlow) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ResultCheck } from '#core/routines/index.ts';
+import { judge, type Evidence } from '#core/runs/outcome/judge.ts';
+import { countSources } from '#core/runs/outcome/sources.ts';
+
+const NOTHING: Evidence = { result: '', patterns: new Map(), calls: [] };
+
+function verdict(check: ResultCheck, evidence: Partial<Evidence>) {
+  return judge([check], { ...NOTHING, ...evidence })[0]!;
+}
+
+describe('a check', () => {
+  test.each<[ResultCheck, Partial<Evidence>, boolean, string]>([
+    [{ type: 'result_not_empty' }, { result: 'x' }, true, 'The result has a text.'],
+    [{ type: 'result_not_empty' }, { result: ' \n\t' }, false, 'The result is empty.'],
+    [
+      { type: 'result_matches', pattern: 'a' },
+      { patterns: new Map([[0, true]]) },
+      true,
+      'The pattern is in the result.',
+    ],
+    [
+      { type: 'result_matches', pattern: 'a' },
+      { patterns: new Map([[0, false]]) },
+      false,
+      'The pattern is not in the result.',
+    ],
+    [
+      { type: 'result_does_not_match', pattern: 'a' },
+      { patterns: new Map([[0, true]]) },
+      false,
+      'The pattern is in the result.',
+    ],
+    [
+      { type: 'result_does_not_match', pattern: 'a' },
+      { patterns: new Map([[0, undefined]]) },
+      false,
+      'The result is too long for this pattern to be looked for.',
+    ],
+    [
+      { type: 'distinct_sources', atLeast: 2 },
+      { result: 'https://a.example/1 and https://a.example/2' },
+      true,
+      '2 distinct source addresses in the result, at least 2 wanted.',
+    ],
+    [
+      { type: 'tool_succeeded', tool: 'search', atLeast: 2 },
+      { calls: [{ name: 'search', policyId: 'pol_1', succeeded: 1, refused: 0 }] },
+      false,
+      '1 successful calls of search, at least 2 wanted.',
+    ],
+    [
+      { type: 'tool_succeeded', tool: 'pol_1', atLeast: 1 },
+      { calls: [{ name: 'search', policyId: 'pol_1', succeeded: 1, refused: 0 }] },
+      true,
+      '1 successful calls of pol_1, at least 1 wanted.',
+    ],
+    [
+      { type: 'no_refused_calls' },
+      { calls: [{ name: 'search', policyId: 'pol_1', succeeded: 3, refused: 2 }] },
+      false,
+      '2 calls were refused.',
+    ],
+    [
+      { type: 'no_refused_calls' },
+      { calls: [{ name: 'search', policyId: 'pol_1', succeeded: 0, refused: 0 }] },
+      true,
+      'No call was refused.',
+    ],
+  ])('%j judges by code', (check, evidence, passed, detail) => {
+    expect(verdict(check, evidence)).toEqual({ type: check.type, passed, detail });
+  });
+
+  test('gets its own verdict and no other one', () => {
+    const checks: ResultCheck[] = [
+      { type: 'result_not_empty' },
+      { type: 'result_matches', pattern: 'a' },
+      { type: 'result_matches', pattern: 'b' },
+    ];
+    const patterns = new Map([
+      [1, true],
+      [2, false],
+    ]);
+    const verdicts = judge(checks, { ...NOTHING, result: 'a', patterns });
+    expect(verdicts.map(({ passed }) => passed)).toEqual([true, true, false]);
+  });
+});
+
+describe('source addresses', () => {
+  test.each([
+    ['none', 'ftp://a.example, a.example and mailto:b@a.example', 0],
+    ['in Markdown', '[a](https://a.example/x), <https://b.example/>, `https://c.example`.', 3],
+    ['in JSON', '{"url":"https://a.example/x","other":"https://b.example"}', 2],
+    ['at the end of sentences', 'See https://a.example/x. Or https://a.example/x, or not?', 1],
+    ['that differ in their fragment', 'https://a.example/x#one https://a.example/x#two', 1],
+    ['that differ in their case before the path', 'HTTPS://A.example/x https://a.example/x', 1],
+    [
+      'that differ in path or query',
+      'https://a.example/x https://a.example/y https://a.example/x?p=2',
+      3,
+    ],
+    ['that are none', 'https://:80 https://[ http:// https://a b', 1],
+  ])('are counted: %s', (_, text, number) => {
+    expect(countSources(text, 100)).toBe(number);
+  });
+
+  test('are as many as were written, in any text around them', () => {
+    const host = fc.stringMatching(/^[a-z]{1,10}$/);
+    const between = fc.constantFrom(' ', '\n', '", "', ') and (', '. ', '> <');
+    fc.assert(
+      fc.property(fc.uniqueArray(host, { minLength: 1, maxLength: 30 }), between, (hosts, glue) => {
+        const text = `(${hosts.map((name) => `https://${name}.example/p`).join(glue)})`;
+        return countSources(text, 100) === hosts.length;
+      }),
+    );
+  });
+
+  test('are no more than are asked for, so that a long text is not read to its end', () => {
+    const text = Array.from({ length: 50_000 }, (_, n) => `https://a.example/${n}`).join(' ');
+    expect(countSources(text, 3)).toBe(3);
+  });
+});
