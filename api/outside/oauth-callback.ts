@@ -11,13 +11,17 @@ export const completeConnectionSignIn = route({
   tag: 'Connections',
   summary: 'End a sign-in to a provider or tool server',
   description:
-    'The user interface forwards the return from the provider to this operation, query and all, with the session cookie that the sign-in was begun with. A state works once, within ten minutes, for that session and provider. What the provider says of an error is not repeated.',
+    'The user interface forwards the return from the provider to this operation, query and all, with the session cookie that the sign-in was begun with. A state works once, within ten minutes, for that session and provider; each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. What the provider says of an error is not repeated.',
   auth: 'session',
   params: z.strictObject({
     provider: z
       .string()
       .regex(/^[a-z][a-z0-9-]{0,60}$/)
-      .meta({ description: 'Where the sign-in was begun.', example: 'github' }),
+      .meta({
+        description:
+          'Where the sign-in was begun: a provider, or for a tool server its authorization server, as in the `redirectUri` of the start.',
+        example: 'github',
+      }),
   }),
   // Providers add parameters of their own, which mean nothing to us.
   query: z.object({
@@ -45,7 +49,7 @@ export const completeConnectionSignIn = route({
   errors: ['attempt_expired', 'forbidden', 'connection_not_found', 'provider_error'],
 }).to(async ({ access, by, params, query, deps }) => {
   const completed = await completeSignIn(signInDepsOf(deps), {
-    provider: params.provider,
+    callback: params.provider,
     userId: access.userId,
     sessionId: access.sessionId,
     state: query.state,

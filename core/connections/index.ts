@@ -30,7 +30,6 @@ export { changeConnection, createToolServer, toolServerOf } from './tool-servers
 export {
   authenticateClient,
   authorizationRequest,
-  CLIENT_METADATA_PATH,
   clientMetadataDocument,
   clientMetadataUrlOf,
   completeSignIn,

@@ -4,7 +4,7 @@
  */
 import { authorizationRequest } from '#core/connections/oauth/authorization-request.ts';
 import { grantHeaders } from '#core/connections/oauth/grant.ts';
-import { redirectUriOf } from '#core/connections/oauth/index.ts';
+import { callbackOf, redirectUriOf } from '#core/connections/oauth/index.ts';
 import { discoveredTarget, type EarlierSignIn } from '#core/connections/oauth/target.ts';
 import { redeemCode, scopesIn } from '#core/connections/oauth/token-endpoint.ts';
 import { TOOL_SERVER } from '#core/connections/providers/catalogue.ts';
@@ -61,11 +61,11 @@ async function afterSignIn(error: unknown): Promise<void> {
 /** As `startSignIn` and `completeSignIn` do it. */
 async function signIn(): Promise<void> {
   const target = await discoveredTarget(
-    { outbound, uiOrigin: UI_ORIGIN, clientMetadataUrl: CLIENT_METADATA_URL },
+    { outbound, uiOrigin: UI_ORIGIN, clientMetadataUrl: () => CLIENT_METADATA_URL },
     { provider: TOOL_SERVER, url, givenClient: givenClient(), earlier },
   );
   const { server, client, resource, scope } = target;
-  const redirectUri = redirectUriOf(UI_ORIGIN, TOOL_SERVER);
+  const redirectUri = redirectUriOf(UI_ORIGIN, callbackOf(TOOL_SERVER, server.issuer));
   const { authorizationUrl, codeVerifier } = await authorizationRequest(
     target,
     redirectUri,

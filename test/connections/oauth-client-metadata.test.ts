@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
 import { startProtectedToolServer } from '#dev/authorization-server/protected-tool-server.ts';
@@ -11,9 +12,10 @@ import {
 } from './sign-in-fixture.ts';
 
 const PUBLIC_URL = 'https://api.acme.dev';
-const DOCUMENT = `${PUBLIC_URL}/oauth/client-metadata.json`;
 
 let fixture: ProtectedFixture;
+/** The address of the document for the authorization server of the fixture. */
+let document: string;
 /** What the authorization server has read, by its address. */
 const read: string[] = [];
 
@@ -22,6 +24,7 @@ beforeAll(async () => {
     env: { PUBLIC_URL },
     authorizationServer: { readClientMetadata },
   });
+  document = documentFor(fixture.authorizationServer.issuer);
 });
 afterAll(() => fixture.close());
 
@@ -32,6 +35,10 @@ async function readClientMetadata(input: string | URL | Request): Promise<Respon
   return fetch(`${fixture.service.url}${url.pathname}`);
 }
 
+function documentFor(issuer: string): string {
+  const digest = createHash('sha256').update(issuer).digest('hex').slice(0, 32);
+  return `${PUBLIC_URL}/oauth/client-metadata/tool-server-${digest}.json`;
+}
 function start(body: object, { person } = fixture) {
   return person.session.post('/v1/connections/oauth/tool-server/start', body);
 }
@@ -45,7 +52,7 @@ test('the document says who we are, plainly, to anybody', async () => {
   expect(response.headers.get('content-type')).toMatch(/^application\/json/);
   expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
   expect(await response.json()).toEqual({
-    client_id: DOCUMENT,
+    client_id: `${PUBLIC_URL}/oauth/client-metadata.json`,
     client_name: 'Routine Automation Service',
     client_uri: PUBLIC_URL,
     redirect_uris: ['tool-server', 'notion'].map((id) => `${UI_ORIGIN}/oauth/callback/${id}`),
@@ -55,6 +62,26 @@ test('the document says who we are, plainly, to anybody', async () => {
     // By where the user interface of this test is.
     application_type: 'native',
   });
+});
+
+test('an authorization server of tool servers has a document of its own, with the one return address it may use', async () => {
+  const { pathname } = new URL(document);
+  const response = await fetch(`${fixture.service.url}${pathname}`);
+  const name = /[^/]+(?=\.json$)/.exec(pathname)?.[0];
+  expect(await response.json()).toMatchObject({
+    client_id: document,
+    redirect_uris: [`${UI_ORIGIN}/oauth/callback/${name}`],
+  });
+  for (const wrong of [
+    'tool-server',
+    'notion',
+    `${name}0`,
+    `${name}/x`,
+    'tool-server-g'.padEnd(44, '0'),
+  ]) {
+    const { status } = await fetch(`${fixture.service.url}/oauth/client-metadata/${wrong}.json`);
+    expect([wrong, status]).toEqual([wrong, 404]);
+  }
 });
 
 test('the document can be read and nothing else', async () => {
@@ -69,15 +96,15 @@ test('the document can be read and nothing else', async () => {
 test('its address is our name where the authorization server reads it, from the sign-in to the renewals', async () => {
   const { person, toolServer, authorizationServer, service } = fixture;
   const { data } = await start({ url: toolServer.url });
-  expect(queryOf(data.authorizationUrl).get('client_id')).toBe(DOCUMENT);
+  expect(queryOf(data.authorizationUrl).get('client_id')).toBe(document);
   const connected = await signIn(person.session, 'tool-server', { url: toolServer.url });
   expect(connected.data).toMatchObject({ state: 'ready', url: toolServer.url });
-  expect(new Set(read)).toEqual(new Set([DOCUMENT]));
+  expect(new Set(read)).toEqual(new Set([document]));
 
   await expireIn(service, connected.data.id, 0);
   authorizationServer.control.tokenRequests.length = 0;
   const again = await start({ connectionId: connected.data.id });
-  expect(queryOf(again.data.authorizationUrl).get('client_id')).toBe(DOCUMENT);
+  expect(queryOf(again.data.authorizationUrl).get('client_id')).toBe(document);
   const routineId = await createRoutine(person.session);
   const discovered = await person.session.post(
     `/v1/routines/${routineId}/connections/${connected.data.id}/discover`,

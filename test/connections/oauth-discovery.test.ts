@@ -99,7 +99,7 @@ function start(home: Receiver, clientMetadataUrl = CLIENT_METADATA_URL) {
       ...service.deps,
       outbound: guardedBut(home),
       uiOrigin: 'https://ui.example.com',
-      clientMetadataUrl,
+      clientMetadataUrl: () => clientMetadataUrl,
     },
     {
       projectId: person.projectId,

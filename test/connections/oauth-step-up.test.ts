@@ -6,7 +6,8 @@ import {
   signIn,
   startProtectedFixture,
   storedGrant,
-  visit,
+  comeBack,
+  returnFrom,
   type ProtectedFixture,
 } from './sign-in-fixture.ts';
 import {
@@ -116,8 +117,7 @@ test('a sign-in that was begun before a scope was demanded leaves it to be deman
   });
   toolServer.control.callScope = WRITE_SCOPE;
   await call();
-  const query = await visit(early.authorizationUrl);
-  await person.session.get(`/oauth/callback/tool-server${query}`);
+  await comeBack(person.session, await returnFrom(early.authorizationUrl));
   expect(await read(id)).toMatchObject({ state: 'ready' });
   await call();
   expect(await read(id)).toMatchObject(NEEDS_SCOPES);

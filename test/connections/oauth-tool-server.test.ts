@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startProtectedToolServer } from '#dev/authorization-server/protected-tool-server.ts';
 import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
+import { freePort } from '#dev/ports.ts';
 import { routes } from '#api/routes.ts';
 import { createRoutine } from '../support/routines.ts';
 import {
@@ -23,6 +25,11 @@ beforeEach(() => {
   toolServer.bearers.length = 0;
 });
 
+/** Written out: whoever registered it would be lost if it changed. */
+function redirectUriAt(issuer: string): string {
+  const digest = createHash('sha256').update(issuer).digest('hex').slice(0, 32);
+  return `${UI_ORIGIN}/oauth/callback/tool-server-${digest}`;
+}
 function start(body: object) {
   return person.session.post('/v1/connections/oauth/tool-server/start', body);
 }
@@ -48,7 +55,7 @@ test('the sign-in registers us, names the resource, and asks for what the server
   expect(new URL(data.authorizationUrl).origin).toBe(authorizationServer.issuer);
   expect(query).toMatchObject({
     code_challenge_method: 'S256',
-    redirect_uri: `${UI_ORIGIN}/oauth/callback/tool-server`,
+    redirect_uri: redirectUriAt(authorizationServer.issuer),
     resource: toolServer.url,
     scope: 'tools offline_access',
   });
@@ -99,14 +106,15 @@ test('its token is renewed, and a revoked sign-in is made again in the same conn
 });
 
 test('a client that a person registered is used instead, and remembered', async () => {
+  const port = await freePort();
   const closed = await startAuthorizationServer({
-    port: 0,
+    port,
     registration: false,
     clients: [
       {
         client_id: 'by-hand',
         client_secret: 'canary-secret-by-hand-0123456789',
-        redirect_uris: [`${UI_ORIGIN}/oauth/callback/tool-server`],
+        redirect_uris: [redirectUriAt(`http://127.0.0.1:${port}`)],
         grant_types: ['authorization_code', 'refresh_token'],
         application_type: 'native',
       },
@@ -121,6 +129,7 @@ test('a client that a person registered is used instead, and remembered', async 
     const refused = await start({ url: gate.url });
     expect(refused.status).toBe(400);
     expect(refused.body.error.message).toContain('give clientId and clientSecret');
+    expect(refused.body.error.message).toContain(redirectUriAt(closed.issuer));
     const { data } = await signIn({
       url: gate.url,
       clientId: 'by-hand',

@@ -181,7 +181,7 @@ test('no credential reaches a log line or an error, however a connection fails',
     ...fixture.service.deps,
     log,
     uiOrigin: UI_ORIGIN,
-    clientMetadataUrl: 'https://api.acme.dev/oauth/client-metadata.json',
+    clientMetadataUrl: () => 'https://api.acme.dev/oauth/client-metadata.json',
   };
   const { control } = fixture.authorizationServer;
   const secrets = [API_KEY, CLIENT_SECRET, 'wrong-key-canary'];
@@ -234,7 +234,7 @@ test('no credential reaches a log line or an error, however a connection fails',
   control.tokenFaults.push({ status: 400, body: echo });
   await failed(
     completeSignIn(deps, {
-      provider: 'fixture',
+      callback: 'fixture',
       userId: person.userId,
       sessionId: 'the-session',
       state: answer.get('state')!,

@@ -182,6 +182,11 @@ export async function storedGrant(
 
 /** What a browser does with an authorization URL, up to where the provider sends it back: the query of the return. */
 export async function visit(authorizationUrl: string): Promise<string> {
+  return (await returnFrom(authorizationUrl)).search;
+}
+
+/** The address that the provider sends the browser back to. */
+export async function returnFrom(authorizationUrl: string): Promise<URL> {
   const jar = new Map<string, string>();
   let url = new URL(authorizationUrl);
   for (let hop = 0; hop < 10; hop++) {
@@ -197,7 +202,7 @@ export async function visit(authorizationUrl: string): Promise<string> {
     if (location === null)
       throw new Error(`${url.pathname} answered ${response.status}: ${await response.text()}`);
     url = new URL(location, url);
-    if (url.origin === UI_ORIGIN) return url.search;
+    if (url.origin === UI_ORIGIN) return url;
   }
   throw new Error('too many redirects');
 }
@@ -206,6 +211,10 @@ export async function visit(authorizationUrl: string): Promise<string> {
 export async function signIn(session: ApiClient, provider: string, body: object = {}) {
   const started = await session.post(`/v1/connections/oauth/${provider}/start`, body);
   if (started.status !== 200) throw new Error(JSON.stringify(started.body));
-  const query = await visit(started.data.authorizationUrl);
-  return session.get(`/oauth/callback/${provider}${query}`);
+  return comeBack(session, await returnFrom(started.data.authorizationUrl));
+}
+
+/** Forwards the return from a provider, as the user interface does. */
+export function comeBack(session: ApiClient, { pathname, search }: URL) {
+  return session.get(`${pathname}${search}`);
 }

@@ -281,6 +281,6 @@ function takeFlowWith(box: SecretBox) {
     state: 'a-state',
     userId: person.userId,
     sessionId: 'a-session',
-    provider: 'example',
+    callback: 'example',
   });
 }

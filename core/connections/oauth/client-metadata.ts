@@ -2,13 +2,26 @@ import { isHttpsUrl, resolveClientMetadata } from '@modelcontextprotocol/client'
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { TOOL_SERVER, type ProviderCatalogue } from '../providers/index.ts';
 import type { OAuthClient } from './authorization-server.ts';
-import { redirectUriOf } from './sign-in-deps.ts';
+import { isIssuerCallback, redirectUriOf } from './callback.ts';
 
-/** Fixed for good: the address is our name at every authorization server that has seen it. */
-export const CLIENT_METADATA_PATH = '/oauth/client-metadata.json';
+/**
+ * Returns the address of our document for a callback. Addresses are fixed for good: each is our name at every
+ * authorization server that has seen it. Issuers of tool servers have one each, because the document names the return
+ * address; the first one serves all others, and the sign-ins of before issuers had their own.
+ */
+export function clientMetadataUrlOf(publicUrl: string): (callback: string) => string {
+  return (callback) =>
+    `${publicUrl}/oauth/client-metadata${isIssuerCallback(callback) ? `/${callback}` : ''}.json`;
+}
 
-export function clientMetadataUrlOf(publicUrl: string): string {
-  return `${publicUrl}${CLIENT_METADATA_PATH}`;
+/** Lists the callbacks of the document at this path; undefined where there is none. */
+function callbacksAt(path: string, providers: ProviderCatalogue): string[] | undefined {
+  const match = /^\/oauth\/client-metadata(?:\/([^/]+))?\.json$/.exec(path);
+  if (match === null) return undefined;
+  const [, callback] = match;
+  if (callback !== undefined) return isIssuerCallback(callback) ? [callback] : undefined;
+  const discovered = providers.providers.filter(({ auth }) => auth.kind === 'discovery');
+  return [TOOL_SERVER, ...discovered.map(({ id }) => id)];
 }
 
 /**
@@ -28,22 +41,22 @@ export function clientMetadata(redirectUris: string[], authMethod: string) {
 }
 
 /**
- * The document behind a client id that is an address (draft-ietf-oauth-client-id-metadata-document): authorization
- * servers read it there in place of a registration. It names every return address that a discovered server can get.
+ * Makes the document behind a client id that is an address (draft-ietf-oauth-client-id-metadata-document): authorization
+ * servers read it there in place of a registration. It names the return addresses that go with that client id. Undefined
+ * where no document is.
  */
-export function clientMetadataDocument(input: {
-  publicUrl: string;
-  uiOrigin: string;
-  providers: ProviderCatalogue;
-}) {
+export function clientMetadataDocument(
+  path: string,
+  input: { publicUrl: string; uiOrigin: string; providers: ProviderCatalogue },
+) {
   const { publicUrl, uiOrigin, providers } = input;
-  const discovered = providers.providers.filter(({ auth }) => auth.kind === 'discovery');
-  const callers = [TOOL_SERVER, ...discovered.map(({ id }) => id)];
+  const callbacks = callbacksAt(path, providers);
+  if (callbacks === undefined) return undefined;
   return {
-    client_id: clientMetadataUrlOf(publicUrl),
+    client_id: `${publicUrl}${path}`,
     client_uri: publicUrl,
     ...clientMetadata(
-      callers.map((id) => redirectUriOf(uiOrigin, id)),
+      callbacks.map((name) => redirectUriOf(uiOrigin, name)),
       'none',
     ),
   };

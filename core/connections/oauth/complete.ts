@@ -7,16 +7,19 @@ import { TOOL_SERVER, verifyAtToolServer, verifyCredential } from '../providers/
 import { storeCredentials } from '../store/credentials.ts';
 import { draftConnection, type ConnectionDraft } from '../store/draft.ts';
 import { insertConnection, readConnection } from '../store/queries.ts';
+import { redirectUriOf } from './callback.ts';
+import { assertIssuer } from './issuer.ts';
 import { SignInError } from './sign-in-error.ts';
 import { takeFlow, type Flow } from './flows.ts';
 import { grantHeaders, type Grant } from './grant.ts';
 import { issuerOf } from './managed.ts';
-import { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
+import type { SignInDeps } from './sign-in-deps.ts';
 import { redeemCode, scopesIn, TokenError, type Tokens } from './token-endpoint.ts';
 
 /** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
 export interface ProviderAnswer {
-  readonly provider: string;
+  /** The name of the callback that it came in at. */
+  readonly callback: string;
   readonly userId: string;
   /** The session of the browser: only the one that began the sign-in can end it. */
   readonly sessionId: string;
@@ -44,11 +47,12 @@ export async function completeSignIn(
       'This sign-in is over or was not begun here; start it again.',
     );
   }
+  assertIssuer(issuerOf(deps.providers, flow.provider, flow.issued).server, answer.iss);
   if (answer.error !== undefined) {
     throw new SignInError(answer.error === 'access_denied' ? 'denied' : 'refused');
   }
   if (answer.code === undefined) throw new SignInError('refused');
-  const tokens = await redeem(deps, flow, answer.code, answer.iss);
+  const tokens = await redeem(deps, flow, answer.code, answer.iss, answer.callback);
   return keep(deps, answer.by, flow, tokens);
 }
 
@@ -57,12 +61,13 @@ async function redeem(
   flow: Flow,
   code: string,
   iss: string | undefined,
+  callback: string,
 ): Promise<Tokens> {
   const { server, client } = issuerOf(providers, flow.provider, flow.issued);
   try {
     return await redeemCode(
       { outbound, server, client, resource: flow.resource },
-      { code, iss, verifier: flow.verifier, redirectUri: redirectUriOf(uiOrigin, flow.provider) },
+      { code, iss, verifier: flow.verifier, redirectUri: redirectUriOf(uiOrigin, callback) },
     );
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;

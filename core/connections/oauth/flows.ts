@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';
+import { callbackOf } from './callback.ts';
 
 /** The person who began a sign-in, and the connection it is for. */
 export interface FlowOwner {
@@ -10,7 +11,7 @@ export interface FlowOwner {
   readonly userId: string;
   /** The session of that person's browser: its id, which is not the token in the cookie. */
   readonly sessionId: string;
-  /** The name in the address of the callback. */
+  /** A managed provider, or `tool-server`. */
   readonly provider: string;
   /** The connection that is signed in to again, or for the first time; null makes a new one. */
   readonly connectionId: string | null;
@@ -60,14 +61,14 @@ export async function insertFlow(
 }
 
 /**
- * Takes a sign-in out: a state works once, in the session that began it, at the provider it was begun for, while that
+ * Takes a sign-in out: a state works once, in the session that began it, at the callback it was begun for, while that
  * person is in the project. Presented by that session it is used up, even where the rest does not fit; another one,
  * of the same person too, could be a browser that somebody else was made to come back in (RFC 9700, section 4.7).
  */
 export async function takeFlow(
   db: Db,
   box: SecretBox,
-  presented: { state: string; userId: string; sessionId: string; provider: string },
+  presented: { state: string; userId: string; sessionId: string; callback: string },
 ): Promise<Flow | undefined> {
   const hash = hashOf(presented.state);
   const taken = await row<FlowOwner & { sealed: string; live: boolean; member: boolean }>(
@@ -85,8 +86,10 @@ export async function takeFlow(
   );
   if (taken === undefined) return undefined;
   const { sealed, live, member, ...owner } = taken;
-  if (!live || !member || owner.provider !== presented.provider) return undefined;
-  return { ...owner, ...flowSecrets.parse(JSON.parse(box.open(sealed, place(hash)))) };
+  if (!live || !member) return undefined;
+  const flow = { ...owner, ...flowSecrets.parse(JSON.parse(box.open(sealed, place(hash)))) };
+  const callback = callbackOf(flow.provider, flow.issued?.server.issuer);
+  return presented.callback === callback ? flow : undefined;
 }
 
 /** Deletes sign-ins that nobody has come back from in time, `limit` at most; returns how many. */

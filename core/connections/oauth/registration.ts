@@ -11,7 +11,7 @@ export async function registerAt(
   { metadata, scope }: DiscoveredServer,
   redirectUri: string,
 ): Promise<OAuthClient> {
-  if (metadata.registration_endpoint === undefined) throw new SignInError('no_registration');
+  if (metadata.registration_endpoint === undefined) throw SignInError.noRegistration(redirectUri);
   try {
     const registered = await registerClient(metadata.issuer, {
       metadata,

@@ -13,12 +13,7 @@ export interface SignInDeps {
   readonly providers: ProviderCatalogue;
   /** The user interface gets the provider's response and hands it on to us. */
   readonly uiOrigin: string;
-  /** The address of our client metadata document, used as our client id where it can be. */
-  readonly clientMetadataUrl: string;
+  /** Returns the address of our client metadata document for a callback, used as our client id where it can be. */
+  readonly clientMetadataUrl: (callback: string) => string;
   readonly log: Log;
-}
-
-/** The address that providers send people back to: fixed by us, and registered there by an operator. */
-export function redirectUriOf(uiOrigin: string, provider: string): string {
-  return `${uiOrigin}/oauth/callback/${provider}`;
 }

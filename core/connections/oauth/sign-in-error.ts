@@ -14,11 +14,15 @@ const ERRORS = {
   no_pkce: ['provider_error', 'The authorization server does not offer PKCE with S256.'],
   no_registration: [
     'invalid_request',
-    'The authorization server registers no clients: register one there and give clientId and clientSecret.',
+    'The authorization server registers no clients: register one there, and give clientId and clientSecret.',
   ],
   registration_refused: [
     'provider_error',
     'The authorization server refused to register a client.',
+  ],
+  foreign_response: [
+    'provider_error',
+    'The response is not from the authorization server that the sign-in was begun at; start it again.',
   ],
   denied: ['forbidden', 'Access was not granted at the provider.'],
   refused: ['provider_error', 'The provider answered the sign-in with an error; start it again.'],
@@ -29,9 +33,15 @@ const ERRORS = {
 export class SignInError extends AppError {
   readonly reason: keyof typeof ERRORS;
 
-  constructor(reason: keyof typeof ERRORS) {
-    super(ERRORS[reason][0], ERRORS[reason][1]);
+  constructor(reason: keyof typeof ERRORS, message: string = ERRORS[reason][1]) {
+    super(ERRORS[reason][0], message);
     this.reason = reason;
+  }
+
+  /** Tells the person who registers a client by hand which return address is ours. */
+  static noRegistration(redirectUri: string): SignInError {
+    const [, message] = ERRORS.no_registration;
+    return new SignInError('no_registration', `${message} Its return address is ${redirectUri}.`);
   }
 
   static of(error: OutboundError): SignInError {

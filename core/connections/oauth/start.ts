@@ -5,10 +5,11 @@ import { TOOL_SERVER } from '../providers/index.ts';
 import { draftConnection, type ConnectionDraft } from '../store/draft.ts';
 import { readConnection } from '../store/queries.ts';
 import { authorizationRequest } from './authorization-request.ts';
+import { callbackOf, redirectUriOf } from './callback.ts';
 import { insertFlow, newState } from './flows.ts';
 import { openGrant } from './grant.ts';
 import { readGrant } from './grants-store.ts';
-import { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
+import type { SignInDeps } from './sign-in-deps.ts';
 import {
   assertAllowed,
   discoveredTarget,
@@ -61,7 +62,8 @@ export async function startSignIn(
   assertSameKind(request, draft);
 
   const target = await targetOf(deps, request, draft, connection);
-  const redirectUri = redirectUriOf(deps.uiOrigin, request.provider);
+  const callback = callbackOf(request.provider, target.server.issuer);
+  const redirectUri = redirectUriOf(deps.uiOrigin, callback);
   const state = newState();
   const { authorizationUrl, codeVerifier } = await authorizationRequest(target, redirectUri, state);
   assertAllowed(deps.outbound, authorizationUrl.href);

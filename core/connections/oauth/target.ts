@@ -4,13 +4,14 @@ import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { refusal } from '../tool-servers/index.ts';
 import type { Provider } from '../providers/index.ts';
 import type { AuthorizationServer, OAuthClient } from './authorization-server.ts';
+import { callbackOf, redirectUriOf } from './callback.ts';
 import { clientByMetadata } from './client-metadata.ts';
 import { discoverServer, type DiscoveredServer } from './discovery.ts';
 import { SignInError } from './sign-in-error.ts';
 import type { Grant } from './grant.ts';
 import { clientOfProvider, oauthOf, serverOfProvider } from './managed.ts';
 import { registerAt } from './registration.ts';
-import { redirectUriOf, type SignInDeps } from './sign-in-deps.ts';
+import type { SignInDeps } from './sign-in-deps.ts';
 
 /** The authorization server of a sign-in, and our client there. */
 export interface SignInTarget {
@@ -86,7 +87,7 @@ export async function discoveredTarget(
   const scope = computeScopeUnion(described.scope, granted.join(' '), demanded.join(' '));
   const found = { ...described, scope };
   const client = await clientAt(deps, fetch, found, {
-    redirectUri: redirectUriOf(deps.uiOrigin, input.provider),
+    callback: callbackOf(input.provider, found.server.issuer),
     given: input.givenClient,
     kept: isSameIssuer ? earlier?.issued?.client : undefined,
   });
@@ -98,17 +99,19 @@ export async function discoveredTarget(
  * the one that our metadata document describes; else one that we register for this connection.
  */
 async function clientAt(
-  { outbound, clientMetadataUrl }: DiscoveryDeps,
+  { outbound, uiOrigin, clientMetadataUrl }: DiscoveryDeps,
   fetch: typeof globalThis.fetch,
   found: DiscoveredServer,
-  input: { redirectUri: string; given: GivenClient | undefined; kept: OAuthClient | undefined },
+  input: { callback: string; given: GivenClient | undefined; kept: OAuthClient | undefined },
 ): Promise<OAuthClient> {
-  const { given, kept, redirectUri } = input;
+  const { given, kept, callback } = input;
   if (given !== undefined) return { ...given, given: true };
   if (kept?.given === true) return kept;
   const readsMetadata = found.metadata.client_id_metadata_document_supported === true;
-  const described = readsMetadata ? clientByMetadata(outbound, clientMetadataUrl) : undefined;
-  return described ?? registerAt(fetch, found, redirectUri);
+  const described = readsMetadata
+    ? clientByMetadata(outbound, clientMetadataUrl(callback))
+    : undefined;
+  return described ?? registerAt(fetch, found, redirectUriOf(uiOrigin, callback));
 }
 
 /** Asks the tool server for its challenge, with a request without credentials (RFC 9728, section 5.1). */
