@@ -5,13 +5,14 @@ import type { Log } from '#lib/log.ts';
 import { openMailer } from '#lib/mail/index.ts';
 import type { Deps } from './deps.ts';
 import { clientAddressBehind } from './http/client-address.ts';
+import { limitKeyAttempts } from './http/key-attempts.ts';
 
 /** Opens what sign-ins and mail need, in the API alone. The caller closes the mailer. */
 export function openAccounts(
   config: Config,
   services: { readonly database: Database; readonly membershipEnded: MembershipEnded },
   log: Log,
-): Pick<Deps, 'auth' | 'mailer' | 'clientAddress'> {
+): Pick<Deps, 'auth' | 'mailer' | 'clientAddress' | 'keyAttempts'> {
   const { database, membershipEnded } = services;
   const { SMTP_URL: url, MAIL_FROM: from, UI_ORIGIN: uiOrigin } = config;
   const mailer =
@@ -29,5 +30,10 @@ export function openAccounts(
     membershipEnded,
     log,
   });
-  return { auth, mailer, clientAddress: clientAddressBehind(config.TRUSTED_PROXIES) };
+  return {
+    auth,
+    mailer,
+    clientAddress: clientAddressBehind(config.TRUSTED_PROXIES),
+    keyAttempts: limitKeyAttempts(config.WRONG_KEYS_PER_MINUTE),
+  };
 }

@@ -29,6 +29,7 @@ import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
 import type { ClientAddress } from './http/client-address.ts';
+import type { KeyAttempts } from './http/key-attempts.ts';
 
 /** The parts of the HTTP face, handed in by its entry; none of them is a module-level singleton. */
 export interface Deps {
@@ -43,6 +44,7 @@ export interface Deps {
   /** Undefined without a mail server. */
   readonly mailer: Mailer | undefined;
   readonly clientAddress: ClientAddress;
+  readonly keyAttempts: KeyAttempts;
   readonly membershipEnded: MembershipEnded;
   readonly projectDeleted: DeletionDeps['projectDeleted'];
   readonly auditRetentionDays: number;

@@ -14,6 +14,7 @@ import type { AccessOf, AuthKind, ProjectAccess } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import type { RouteSpec } from '../route.ts';
 import { readBody } from './body.ts';
+import { networkOf } from './client-address.ts';
 
 /**
  * Decides who is calling, for which tenant and within which limits, before a byte of the body is read.
@@ -51,11 +52,13 @@ export async function authenticate(
 }
 
 async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<ProjectAccess> {
-  const presented = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(ctx.get('authorization'))?.[1];
-  const key =
-    presented === undefined
+  const presented = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(ctx.get('authorization'))?.[1] ?? '';
+  const address = networkOf(deps.clientAddress(ctx.req));
+  const key = await deps.keyAttempts.lookUp({ address, presented }, async () =>
+    presented === ''
       ? undefined
-      : await authenticateKey(deps.database, deps.config.PRODUCT_TAG, presented);
+      : authenticateKey(deps.database, deps.config.PRODUCT_TAG, presented),
+  );
   if (key === undefined) throw new AppError('invalid_api_key', undefined, CHALLENGE);
   ctx.state.projectId = key.projectId;
   assertWithinLimit(ctx, key.use, deps);

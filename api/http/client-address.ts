@@ -38,6 +38,17 @@ export function clientAddressBehind(trustedProxies: readonly string[]): ClientAd
   };
 }
 
+/**
+ * Returns the network that a caller has to itself: an IPv4 address, or 64 bits of an IPv6 address, in which one caller
+ * may take as many addresses as it likes.
+ */
+export function networkOf(address: string): string {
+  if (isIP(address) === 0) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return Buffer.from(parsed.toByteArray().slice(0, 8)).toString('hex');
+}
+
 function single(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   const address = ipaddr.process(text);
   return [address, address.kind() === 'ipv4' ? 32 : 128];

@@ -80,6 +80,7 @@ export const variables = {
     .default('info'),
   TRUSTED_PROXIES: networks.default([]),
   RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
+  WRONG_KEYS_PER_MINUTE: integer(60, 1, 1_000_000),
   EVENT_STREAMS_PER_CREDENTIAL: integer(20, 1, 100_000),
   EVENT_STREAMS_PER_ORGANIZATION: integer(200, 1, 100_000),
   EVENT_STREAMS_PER_PROCESS: integer(2_000, 1, 100_000),
