@@ -3,6 +3,23 @@ import { readConnectionClients } from './connection-clients.ts';
 import { modelRuntimeFaults } from './model-runtime.ts';
 import { BILLING_VARIABLES, configSchema, runtimeSchema } from './schema.ts';
 
+const PAYMENT = {
+  NODE_ENV: true,
+  LOG_LEVEL: true,
+  UI_ORIGIN: true,
+  COMMERCIAL_ACQUISITION_ENABLED: true,
+  CHECKOUT_ENABLED: true,
+  AUTOMATIC_TAX_ENABLED: true,
+  BILLING_GRACE_DAYS: true,
+  STRIPE_SECRET_KEY: true,
+  STRIPE_WEBHOOK_SECRET: true,
+  STRIPE_PRICE_STARTER: true,
+  STRIPE_PRICE_PRO: true,
+  STRIPE_PRICE_SCALE: true,
+  STRIPE_PORTAL_CONFIGURATION: true,
+  STRIPE_API_URL: true,
+} as const;
+
 /** Asks each process only for what it uses: a worker has no sessions to sign, a migration no Temporal. */
 const roleSchemas = {
   api: configSchema,
@@ -15,23 +32,8 @@ const roleSchemas = {
     ENCRYPTION_KEY: true,
     ENCRYPTION_KEY_PREVIOUS: true,
   }),
-  billing: configSchema.pick({
-    NODE_ENV: true,
-    LOG_LEVEL: true,
-    DATABASE_URL: true,
-    UI_ORIGIN: true,
-    COMMERCIAL_ACQUISITION_ENABLED: true,
-    CHECKOUT_ENABLED: true,
-    AUTOMATIC_TAX_ENABLED: true,
-    BILLING_GRACE_DAYS: true,
-    STRIPE_SECRET_KEY: true,
-    STRIPE_WEBHOOK_SECRET: true,
-    STRIPE_PRICE_STARTER: true,
-    STRIPE_PRICE_PRO: true,
-    STRIPE_PRICE_SCALE: true,
-    STRIPE_PORTAL_CONFIGURATION: true,
-    STRIPE_API_URL: true,
-  }),
+  'billing-check': configSchema.pick(PAYMENT),
+  'billing-reconcile': configSchema.pick({ ...PAYMENT, DATABASE_URL: true }),
   'billing-setup': configSchema.pick({
     NODE_ENV: true,
     LOG_LEVEL: true,
@@ -97,9 +99,16 @@ export function loadConfig<R extends Role>(
   return parsed.data as ConfigOf<R>;
 }
 
+const PAID_ROLES: ReadonlySet<Role> = new Set([
+  'api',
+  'worker',
+  'billing-check',
+  'billing-reconcile',
+]);
+
 /** Lists what the product refuses in production, from the variables that are present, so that all is reported at once. */
 function productionFaults(role: Role, present: Partial<Record<string, string>>): string[] {
-  if (role !== 'api' && role !== 'worker') return [];
+  if (!PAID_ROLES.has(role)) return [];
   const faults: string[] = [];
   const there = BILLING_VARIABLES.filter((name) => present[name] !== undefined);
   const missing = BILLING_VARIABLES.filter((name) => present[name] === undefined);
@@ -108,6 +117,7 @@ function productionFaults(role: Role, present: Partial<Record<string, string>>):
       `payment billing is only partly configured: ${there.join(', ')} present; ${missing.join(', ')} missing`,
     );
   }
+  if (role !== 'api' && role !== 'worker') return faults;
   if (role === 'api' && present['SMTP_URL'] !== undefined && present['MAIL_FROM'] === undefined) {
     faults.push('MAIL_FROM: required, as SMTP_URL is set');
   }

@@ -12,20 +12,23 @@ const database = openDatabase({
 });
 try {
   const named = process.argv.slice(2);
-  const organizations = named.length > 0 ? named : await listCustomers(database);
-  for (const organizationId of organizations) {
+  const customers = await listCustomers(database);
+  for (const organizationId of named.length > 0 ? named : customers) {
+    if (!customers.includes(organizationId)) {
+      log.error({ organizationId }, 'is no customer');
+      process.exitCode = 1;
+      continue;
+    }
     await requestSync(database, organizationId);
     try {
       const synced = await syncOrganization({ database, processor, watch }, organizationId);
-      log.info(
-        { organizationId, synced },
-        synced ? 'in step' : 'no customer, or under way elsewhere',
-      );
+      log.info({ organizationId }, synced ? 'in step' : 'another process is bringing it in step');
     } catch (err) {
       log.error({ err, organizationId }, 'could not be brought in step');
       process.exitCode = 1;
     }
   }
+  if (customers.length === 0) log.info('there are no customers yet');
 } finally {
   await database.end();
 }

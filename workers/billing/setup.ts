@@ -2,6 +2,7 @@
 import { connectProcessor, setUpProcessor } from '#core/billing/index.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
+import { ask } from './processor.ts';
 
 const { LOG_LEVEL: level, ...config } = loadConfig('billing-setup');
 const log = createLog({ level, name: 'billing-setup' });
@@ -10,7 +11,8 @@ if (config.STRIPE_SECRET_KEY === undefined) {
   process.exit(2);
 }
 const stripe = connectProcessor(config.STRIPE_SECRET_KEY, config.STRIPE_API_URL);
-const { prices, portal } = await setUpProcessor(stripe, process.argv[2] ?? 'Routines');
+const name = process.argv[2] ?? 'Routines';
+const { prices, portal } = await ask(log, () => setUpProcessor(stripe, name));
 console.log(
   [
     `STRIPE_PRICE_STARTER=${prices.starter}`,

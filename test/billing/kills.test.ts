@@ -1,0 +1,169 @@
+import { expect } from 'vitest';
+import { deliver } from '#dev/payments/delivery.ts';
+import { itemOf } from '#dev/payments/ledger.ts';
+import type { Subscription } from '#dev/payments/objects.ts';
+import type { PaymentProcessor } from '#dev/payments/server.ts';
+import { fetchMissedEvents, reconcilePayments } from '#core/billing/index.ts';
+import { row, rows, sql } from '#lib/database/index.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import type { Service } from '#test/support/service.ts';
+import { startLifeline, type CutPoint } from './lifeline.ts';
+import { paidTest, priceOf, subscribed } from './support.ts';
+
+const test = paidTest();
+
+interface World {
+  readonly service: Service;
+  readonly processor: PaymentProcessor;
+}
+
+/** Every message of a process to Postgres and to the processor, cut before and after, until there is none left. */
+async function atEveryPoint(once: (point: CutPoint) => Promise<boolean>): Promise<number> {
+  let points = 0;
+  for (const when of ['before', 'after'] as const) {
+    for (let message = 1; await once({ message, when }); message += 1) points += 1;
+  }
+  return points;
+}
+
+/** Another API process, that dies at the point while `work` is under way. Tells whether it got that far. */
+async function dying(
+  { service, processor }: World,
+  person: Person,
+  point: CutPoint,
+  work: (url: string) => Promise<void>,
+): Promise<boolean> {
+  const database = new URL(service.databaseUrl);
+  const lifeline = await startLifeline([database.host, new URL(processor.url).host]);
+  const [databaseHost = '', processorHost = ''] = lifeline.addresses;
+  database.host = databaseHost;
+  const replica = await service.replica({
+    DATABASE_URL: database.href,
+    DATABASE_POOL_SIZE: '2',
+    STRIPE_API_URL: `http://${processorHost}`,
+  });
+  try {
+    // It has worked before: connections are open and statements prepared.
+    expect((await person.session.at(replica.url).get('/v1/routines')).status).toBe(200);
+    lifeline.cutAt(point);
+    await work(replica.url);
+    return lifeline.isCut;
+  } finally {
+    await lifeline.close();
+    await replica.close();
+  }
+}
+
+/** Lets leases and pauses run out, and does what the scheduler does then. */
+async function recover({ service }: World): Promise<void> {
+  const { database, payment } = service.deps;
+  const deps = { database, processor: payment.processor!, watch: payment.watch };
+  await rows(
+    database,
+    sql`
+      update billing_customers set leased_until = now() - interval '1 second',
+        checkout_leased_until = now() - interval '1 second', next_attempt_at = now()
+    `,
+  );
+  await fetchMissedEvents(deps);
+  await reconcilePayments(deps, new AbortController().signal);
+}
+
+/** What is stored of an organization's access and of its subscriptions. */
+function stored({ service }: World, { organizationId }: Person) {
+  return row(
+    service.deps.database,
+    sql`
+      select paid_plan as plan, extract(epoch from paid_until)::int as until,
+        extract(epoch from period_start)::int as "periodStart", extract(epoch from period_end)::int as "periodEnd",
+        (select jsonb_agg(jsonb_build_array(id, status, price_id) order by id) from billing_subscriptions s
+          where s.organization_id = o.id) as subscriptions
+      from organizations o where id = ${organizationId}
+    `,
+  );
+}
+
+/** The same, as the processor has it. */
+function asPaid(subscription: Subscription) {
+  const { id, status, cancel_at: end } = subscription;
+  const {
+    price,
+    current_period_start: periodStart,
+    current_period_end: periodEnd,
+  } = itemOf(subscription);
+  return {
+    plan: price.id.replace('price_', ''),
+    until: end ?? periodEnd + 14 * 86_400,
+    periodStart,
+    periodEnd,
+    subscriptions: [[id, status, price.id]],
+  };
+}
+
+test(
+  'a process that dies between any two steps of an event leaves the old state or the new one, and the next tick the new one',
+  { timeout: 240_000 },
+  async ({ service, processor, ada }) => {
+    const world = { service, processor };
+    const { subscription } = await subscribed(world, ada, 'starter');
+    await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
+    const seen = new Set<string>();
+    const points = await atEveryPoint(async (point) => {
+      const before = asPaid(subscription);
+      const next = itemOf(subscription).price.id === 'price_starter' ? 'scale' : 'starter';
+      const event = processor.ledger.changePrice(subscription, priceOf(next));
+      const after = asPaid(subscription);
+      expect(before).not.toEqual(after);
+      let status = 0;
+      const hasDied = await dying(world, ada, point, async (url) => {
+        status = await deliver(event, { ...processor.endpoint, url: `${url}/webhooks/stripe` });
+      });
+      const left = await stored(world, ada);
+      expect([before, after], JSON.stringify(point)).toContainEqual(left);
+      seen.add(`${status === 200 ? 'accepted' : 'not accepted'}, ${left?.['plan'] === next}`);
+      // A process that has said 200 is not told again; the scheduler is all there is.
+      await recover(world);
+      expect(await stored(world, ada), JSON.stringify(point)).toEqual(after);
+      await processor.send(event);
+      expect(await stored(world, ada), JSON.stringify(point)).toEqual(after);
+      return hasDied;
+    });
+    expect(points).toBeGreaterThan(20);
+    // It has died before the event was on record, before the sync was done, and after it.
+    expect(seen).toContain('not accepted, false');
+    expect(seen).toContain('accepted, true');
+    expect(seen).toContain('accepted, false');
+  },
+);
+
+test(
+  'a process that dies between any two steps of a checkout leaves one customer, one open checkout and one subscription',
+  { timeout: 240_000 },
+  async ({ service, processor }) => {
+    const world = { service, processor };
+    const { ledger } = processor;
+    const body = { plan: 'pro', entrypoint: 'billing' };
+    const points = await atEveryPoint(async (point) => {
+      const person = await signUp(service);
+      const hasDied = await dying(world, person, point, async (url) => {
+        await person.session.at(url).post('/v1/billing/checkout', body);
+      });
+      await recover(world);
+      const again = await person.session.post('/v1/billing/checkout', body);
+      expect([again.status, again.data?.kind], JSON.stringify(point)).toEqual([200, 'checkout']);
+      const customers = [...ledger.customers.values()].filter(
+        ({ metadata }) => metadata['organization'] === person.organizationId,
+      );
+      expect(customers, JSON.stringify(point)).toHaveLength(1);
+      const open = [...ledger.sessions.values()].filter(
+        ({ customer, status }) => customer === customers[0]?.id && status === 'open',
+      );
+      expect(open, JSON.stringify(point)).toHaveLength(1);
+      const subscription = ledger.pay(open[0]!);
+      await recover(world);
+      expect(await stored(world, person)).toEqual(asPaid(subscription));
+      return hasDied;
+    });
+    expect(points).toBeGreaterThan(20);
+  },
+);
