@@ -2,6 +2,7 @@ import { healthRoutes } from './outside/health.ts';
 import { submitBusinessLead } from './outside/business-leads.ts';
 import { completeConnectionSignIn } from './outside/oauth-callback.ts';
 import { receivePaymentEvent } from './outside/payment-events.ts';
+import { readPublicConfig } from './outside/public-config.ts';
 import { schedulerTick } from './outside/scheduler-tick.ts';
 import type { Route } from './route.ts';
 import { apiKeyRoutes } from './v1/api-keys.ts';
@@ -43,6 +44,7 @@ export const routes: readonly Route[] = [
   ...billingRoutes,
   completeConnectionSignIn,
   ...healthRoutes,
+  readPublicConfig,
   schedulerTick,
   submitBusinessLead,
   receivePaymentEvent,

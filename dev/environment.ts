@@ -8,6 +8,7 @@ export const DATA_DIR = path.resolve(import.meta.dirname, '..', '.data');
 
 export interface Ports {
   readonly api: number;
+  readonly ui: number;
   readonly postgres: number;
   readonly temporal: number;
   readonly temporalUi: number;
@@ -24,6 +25,7 @@ export interface Ports {
 /** The ports of a local start, each with the variable that moves it. */
 export const PORT_VARIABLES = {
   api: ['PORT', 3000],
+  ui: ['UI_PORT', 3001],
   postgres: ['POSTGRES_PORT', 54_329],
   temporal: ['TEMPORAL_PORT', 7233],
   temporalUi: ['TEMPORAL_UI_PORT', 8233],
@@ -51,6 +53,7 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
   };
   return {
     api: read('api'),
+    ui: read('ui'),
     postgres: read('postgres'),
     temporal: read('temporal'),
     temporalUi: read('temporalUi'),

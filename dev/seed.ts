@@ -21,7 +21,12 @@ const ACCOUNT = { email: 'demo@example.com', password: 'demo-password', name: 'D
  */
 export async function seedDemo(
   baseUrl: string,
-  { dataDir, toolServer, mail }: { dataDir: string; toolServer: string; mail: string },
+  {
+    dataDir,
+    uiOrigin,
+    toolServer,
+    mail,
+  }: { dataDir: string; uiOrigin: string; toolServer: string; mail: string },
 ): Promise<Demo> {
   const file = path.join(dataDir, 'demo.json');
   if (existsSync(file)) {
@@ -32,8 +37,8 @@ export async function seedDemo(
     await response.body?.cancel();
     if (response.ok) return demo;
   }
-  const cookie = await signIn(baseUrl, mail);
-  const call = caller(baseUrl, { Cookie: cookie, Origin: baseUrl });
+  const cookie = await signIn(baseUrl, { uiOrigin, mail });
+  const call = caller(baseUrl, { Cookie: cookie, Origin: uiOrigin });
   const { key: apiKey } = createdKey.parse(
     await call('POST', '/v1/api-keys', {
       name: 'demo',
@@ -100,11 +105,14 @@ const runState = z.object({ state: z.string(), errorMessage: z.string().nullable
 type Call = (method: string, target: string, body?: unknown) => Promise<unknown>;
 
 /** Signs the demo account up, if need be, confirms its address by the mail that comes, and signs it in. */
-async function signIn(baseUrl: string, mail: string): Promise<string> {
+async function signIn(
+  baseUrl: string,
+  { uiOrigin, mail }: { uiOrigin: string; mail: string },
+): Promise<string> {
   const post = (target: string, body: object) =>
     fetch(`${baseUrl}${target}`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', Origin: baseUrl },
+      headers: { 'Content-Type': 'application/json', Origin: uiOrigin },
       body: JSON.stringify(body),
     });
   const { name: _name, ...credentials } = ACCOUNT;

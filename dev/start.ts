@@ -67,6 +67,7 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions):
       }),
       payments ? startPayments(ports, env, children) : {},
     ]);
+    const built = watch ? undefined : buildDashboard(env, children);
     const environment = { ...services, ...base, ...modelAccounts, ...payment };
     await migrate(environment.DATABASE_URL);
     const node = watch ? ['--watch', '--watch-preserve-output'] : [];
@@ -89,9 +90,13 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions):
     ];
     const api = `http://localhost:${ports.api}`;
     await untilReady(api, processes);
-    const demo = await seedDemo(api, { dataDir: DATA_DIR, toolServer: await tools, mail });
+    const { UI_ORIGIN: uiOrigin } = base;
+    const seeded = seedDemo(api, { dataDir: DATA_DIR, uiOrigin, toolServer: await tools, mail });
+    await built;
+    const dashboard = `http://localhost:${ports.ui}`;
+    await untilReady(dashboard, [await run('Dashboard', watch ? 'ui/dev.ts' : 'ui/server.ts')]);
     const temporalUi = env['TEMPORAL_ADDRESS'] ? null : `http://localhost:${ports.temporalUi}`;
-    console.log(summary({ api, temporalUi, mail }, demo, elapsed(startedAt)));
+    console.log(summary({ dashboard, api, temporalUi, mail }, await seeded, elapsed(startedAt)));
   } catch (error) {
     await stop();
     throw error;
@@ -102,6 +107,21 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions):
     console.error(`\n${child.name} ended by itself. Its last lines:\n\n${child.outputTail()}`);
     void stop().then(() => process.exit(1));
   }
+}
+
+/** Builds the pages anew when their sources have changed since the last time. */
+async function buildDashboard(env: NodeJS.ProcessEnv, { spawn }: Children): Promise<void> {
+  const build = await spawn({
+    name: 'Build of the dashboard',
+    command: process.execPath,
+    args: ['ui/build.ts', '--if-changed'],
+    cwd: ROOT,
+    env,
+    logFile: path.join(DATA_DIR, 'ui-build.log'),
+    isStarting: () => true,
+  });
+  const { code } = await build.exited;
+  if (code !== 0) throw new Error(`The dashboard cannot be built:\n\n${build.outputTail()}`);
 }
 
 /** Two processes on one machine cannot share the port of their metrics: the worker takes the one ten above the API's. */
@@ -119,6 +139,7 @@ async function assertPortsFree(
   const own = { postgres: env['DATABASE_URL'], temporal: env['TEMPORAL_ADDRESS'] };
   const needed: (keyof Ports)[] = [
     'api',
+    'ui',
     'tools',
     'smtp',
     'mail',
@@ -200,7 +221,12 @@ function baseEnvironment(ports: Ports, env: NodeJS.ProcessEnv) {
     HOST: env['HOST'] ?? '127.0.0.1',
     PORT: String(ports.api),
     PUBLIC_URL: env['PUBLIC_URL'] ?? address,
-    UI_ORIGIN: env['UI_ORIGIN'] ?? address,
+    UI_ORIGIN: env['UI_ORIGIN'] ?? `http://localhost:${ports.ui}`,
+    UI_HOST: env['UI_HOST'] ?? '127.0.0.1',
+    UI_PORT: String(ports.ui),
+    API_URL: address,
+    // The dashboard, which says for whom it asks.
+    TRUSTED_PROXIES: env['TRUSTED_PROXIES'] ?? '127.0.0.0/8,::1',
     ALLOW_PRIVATE_NETWORK: env['ALLOW_PRIVATE_NETWORK'] ?? 'true',
     // No mail of a local start leaves the machine.
     SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,

@@ -1,6 +1,7 @@
 import type { Demo } from './seed.ts';
 
 export interface Addresses {
+  readonly dashboard: string;
   readonly api: string;
   readonly temporalUi: string | null;
   readonly mail: string;
@@ -8,12 +9,13 @@ export interface Addresses {
 
 /** Tells somebody who has just started the service where things are, with three lines to paste. */
 export function summary(
-  { api, temporalUi, mail }: Addresses,
+  { dashboard, api, temporalUi, mail }: Addresses,
   demo: Demo,
   readyAfter: string,
 ): string {
   const auth = `-H 'Authorization: Bearer ${demo.apiKey}'`;
   const facts = [
+    ['Dashboard', dashboard],
     ['API', api],
     ['API docs', `${api}/docs`],
     ['Temporal UI', temporalUi ?? 'of your own Temporal server'],

@@ -55,6 +55,15 @@ const roleSchemas = {
     WORKER_DEPLOYMENT_NAME: true,
   }),
   runtime: runtimeSchema,
+  ui: configSchema.pick({
+    NODE_ENV: true,
+    LOG_LEVEL: true,
+    UI_ORIGIN: true,
+    UI_HOST: true,
+    UI_PORT: true,
+    API_URL: true,
+    COMMERCIAL_ACQUISITION_ENABLED: true,
+  }),
 };
 
 export type Role = keyof typeof roleSchemas;
@@ -108,6 +117,7 @@ const PAID_ROLES: ReadonlySet<Role> = new Set([
 
 /** Lists what the product refuses in production, from the variables that are present, so that all is reported at once. */
 function productionFaults(role: Role, present: Partial<Record<string, string>>): string[] {
+  if (role === 'ui') return dashboardFaults(present);
   if (!PAID_ROLES.has(role)) return [];
   const faults: string[] = [];
   const there = BILLING_VARIABLES.filter((name) => present[name] !== undefined);
@@ -143,6 +153,21 @@ function productionFaults(role: Role, present: Partial<Record<string, string>>):
   }
   if (present['GATEWAY_API_KEY'] === undefined) {
     faults.push('GATEWAY_API_KEY: required in production');
+  }
+  return faults;
+}
+
+/** The dashboard has no defaults in production: a wrong one would refuse every sign-in, or send it elsewhere. */
+function dashboardFaults(present: Partial<Record<string, string>>): string[] {
+  if ((present['NODE_ENV'] ?? 'production') !== 'production') return [];
+  const faults: string[] = [];
+  if (present['UI_ORIGIN']?.startsWith('https://') !== true) {
+    faults.push('UI_ORIGIN: required in production: an https origin');
+  }
+  if (present['API_URL'] === undefined) {
+    faults.push(
+      'API_URL: required in production: the origin at which the dashboard reaches the API',
+    );
   }
   return faults;
 }

@@ -68,7 +68,10 @@ export const variables = {
   METRICS_HOST: nonEmpty.default('127.0.0.1'),
   TEMPORAL_METRICS_PORT: wholeNumber(1, 65_535).optional(),
   PUBLIC_URL: origin.default('http://localhost:3000'),
-  UI_ORIGIN: origin.default('http://localhost:3000'),
+  UI_ORIGIN: origin.default('http://localhost:3001'),
+  UI_HOST: nonEmpty.default('0.0.0.0'),
+  UI_PORT: integer(3001, 0, 65_535),
+  API_URL: origin.default('http://localhost:3000'),
   PRODUCT_TAG: z
     .string()
     .regex(/^[a-z][a-z0-9]{1,11}$/, 'expected 2 to 12 lower-case letters and digits')

@@ -10,6 +10,7 @@ import { routes } from '#api/routes.ts';
 /** Operations that users of such a service ask for and the contract does not name. */
 const beyondContract: readonly string[] = [
   'GET /ready',
+  'GET /public/config',
   'GET /v1/skills',
   'GET /v1/skills/{skillId}',
   'PATCH /v1/skills/{skillId}',

@@ -1,0 +1,24 @@
+/** Entry: `node ui/server.ts` serves the built dashboard until SIGTERM or SIGINT. */
+import path from 'node:path';
+import { loadConfig } from '../lib/config/index.ts';
+import { createLog } from '../lib/log.ts';
+import { createDashboard } from './server/app.ts';
+import { readFiles, serveFiles } from './server/files.ts';
+import { listen } from './server/listen.ts';
+
+const config = loadConfig('ui');
+const log = createLog({ level: config.LOG_LEVEL, name: 'ui' });
+const files = await readFiles(path.join(import.meta.dirname, 'dist'));
+const app = createDashboard({ config, log, pages: serveFiles(files) });
+const server = await listen(app.callback(), { host: config.UI_HOST, port: config.UI_PORT });
+log.info({ host: config.UI_HOST, port: server.port }, 'listening');
+
+let stopping = false;
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    void server.close().then(() => log.info('stopped'));
+  });
+}

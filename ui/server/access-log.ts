@@ -1,0 +1,20 @@
+import type { Middleware } from 'koa';
+import type { Log } from '../../lib/log.ts';
+
+/** Logs one line a request. It names what served it and never the URL, which may hold a code of a sign-in. */
+export function accessLog(log: Log): Middleware {
+  return async (ctx, next) => {
+    const started = performance.now();
+    await next();
+    log.info(
+      {
+        requestId: ctx.state.requestId,
+        method: ctx.method,
+        served: ctx.state.served,
+        status: ctx.status,
+        durationMs: Math.round(performance.now() - started),
+      },
+      'request',
+    );
+  };
+}

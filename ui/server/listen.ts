@@ -1,0 +1,44 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { listenOn } from '../../lib/listen.ts';
+
+export interface RunningServer {
+  readonly port: number;
+  readonly server: Server;
+  /** Takes no new request, lets those under way finish for up to 20 seconds, then cuts them off. */
+  close(): Promise<void>;
+}
+
+const GRACE_MS = 20_000;
+
+/** Listens with limits that Node leaves open. */
+export async function listen(
+  handler: RequestListener,
+  { host, port }: { host: string; port: number },
+): Promise<RunningServer> {
+  const server = createServer(
+    {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: 15_000,
+      requestTimeout: 30_000,
+      // Longer than the usual idle timeout of a load balancer, so that we never close first.
+      keepAliveTimeout: 65_000,
+      connectionsCheckingInterval: 5_000,
+    },
+    handler,
+  );
+  return {
+    port: await listenOn(server, { host, port }),
+    server,
+    close: () =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+        const idle = setInterval(() => server.closeIdleConnections(), 50);
+        server.close(() => {
+          clearTimeout(timer);
+          clearInterval(idle);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}

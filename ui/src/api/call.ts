@@ -1,0 +1,88 @@
+import createClient from 'openapi-fetch';
+import { errorOf, unreachable } from './error.ts';
+import type { paths } from './schema.d.ts';
+import type { DataOf, InputOf, Method } from './types.ts';
+
+/** A success with what its headers say. */
+export interface Reply<D> {
+  readonly data: D;
+  /** For `If-Match`, where the operation has it. */
+  readonly etag: string | undefined;
+  /** Where the next page of a list begins. */
+  readonly nextCursor: string | undefined;
+  readonly requestId: string | undefined;
+}
+
+export interface CallOptions {
+  /** Sent as `X-Project-Id`: each request says its project, so that two tabs can be in two. */
+  readonly projectId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly ifMatch?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+const client = createClient<paths>({ baseUrl: '' });
+
+/**
+ * Calls an operation.
+ * @throws {ApiError}
+ */
+export async function call<P extends keyof paths, M extends Method>(
+  method: M,
+  path: P,
+  input: InputOf<P, M>,
+  options: CallOptions = {},
+): Promise<Reply<DataOf<P, M>>> {
+  const given: { path?: unknown; query?: unknown; body?: unknown } = input;
+  const { signal, projectId, ifMatch, idempotencyKey } = options;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `InputOf` has checked what the library would check by its own types
+  const request = client.request as unknown as UntypedRequest;
+  const { response, error } = await request(method, path, {
+    params: { path: given.path, query: given.query },
+    // Every POST of the API takes a JSON object.
+    body: given.body ?? (method === 'post' ? {} : undefined),
+    headers: {
+      Accept: 'application/json',
+      'X-Project-Id': projectId,
+      'If-Match': ifMatch,
+      'Idempotency-Key': idempotencyKey,
+    },
+    parseAs: 'stream',
+    signal,
+  }).catch((error: unknown) => {
+    if (signal?.aborted === true) throw error;
+    throw unreachable();
+  });
+  if (!response.ok) throw errorOf(response, error);
+  return replyOf(response, await bodyOf(response));
+}
+
+type UntypedRequest = (
+  method: string,
+  path: string,
+  init: object,
+) => Promise<{ response: Response; error?: unknown }>;
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  return text === '' ? null : JSON.parse(text);
+}
+
+function replyOf<D>(response: Response, body: unknown): Reply<D> {
+  const isEnvelope =
+    typeof body === 'object' && body !== null && 'data' in body && 'requestId' in body;
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API checks its responses against the document that the types come from
+    data: (isEnvelope ? body.data : body) as D,
+    etag: response.headers.get('etag') ?? undefined,
+    nextCursor: nextCursorOf(response.headers.get('link')),
+    requestId: response.headers.get('x-request-id') ?? undefined,
+  };
+}
+
+/** Reads the cursor from the header `Link: <…?cursor=…>; rel="next"`. */
+export function nextCursorOf(link: string | null): string | undefined {
+  const target = /<([^>]+)>\s*;\s*rel="next"/.exec(link ?? '')?.[1];
+  if (target === undefined) return undefined;
+  return new URL(target, location.origin).searchParams.get('cursor') ?? undefined;
+}

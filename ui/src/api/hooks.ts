@@ -1,0 +1,227 @@
+import {
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type QueryClient,
+} from '@tanstack/react-query';
+import { useRef } from 'react';
+import { toast } from '#ui/parts/toast.tsx';
+import { call, type CallOptions, type Reply } from './call.ts';
+import { ApiError } from './error.ts';
+import { isAccountPath, useOptionalProjectId } from './project.ts';
+import type { paths } from './schema.d.ts';
+import type { DataOf, InputArgs, InputOf, ItemOf, Method, PathOf } from './types.ts';
+
+/** What a page knows of something that it reads. */
+export interface Loaded<D> {
+  readonly data: D | undefined;
+  /** Set also while older data is still shown. */
+  readonly error: ApiError | null;
+  /** Nothing has come yet: show a skeleton, never "none". */
+  readonly isPending: boolean;
+  readonly isFetching: boolean;
+  /** For `If-Match`. */
+  readonly etag: string | undefined;
+  readonly refetch: () => void;
+}
+
+export interface ReadOptions {
+  /** Reads again this often while the page is visible. */
+  readonly everyMs?: number | false;
+  readonly enabled?: boolean;
+  /** Keeps what is shown while the next filter or page is read. */
+  readonly keepPrevious?: boolean;
+  readonly staleMs?: number;
+}
+
+/**
+ * Reads one thing.
+ * @example const run = useRead('/v1/runs/{runId}', { path: { runId } }, { everyMs: 5_000 });
+ */
+export function useRead<P extends PathOf<'get'>>(
+  path: P,
+  input: InputOf<P, 'get'>,
+  { everyMs = false, enabled = true, keepPrevious = false, staleMs }: ReadOptions = {},
+): Loaded<DataOf<P, 'get'>> {
+  const projectId = useOptionalProjectId();
+  const query = useQuery<Reply<DataOf<P, 'get'>>, ApiError>({
+    queryKey: keyOf(projectId, path, input),
+    queryFn: ({ signal }) => call('get', path, input, { projectId, signal }),
+    refetchInterval: everyMs,
+    enabled,
+    ...(keepPrevious ? { placeholderData: (previous) => previous } : {}),
+    ...(staleMs === undefined ? {} : { staleTime: staleMs }),
+  });
+  return {
+    data: query.data?.data,
+    etag: query.data?.etag,
+    error: query.error,
+    isPending: query.isPending,
+    isFetching: query.isFetching,
+    refetch: () => void query.refetch(),
+  };
+}
+
+/** A list of which the pages read so far are shown as one. */
+export interface LoadedList<Item> extends Loaded<readonly Item[]> {
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly loadMore: () => void;
+}
+
+/**
+ * Reads a list by its `Link` headers.
+ * @example const runs = useList('/v1/runs', { query: { limit: 50 } }, { everyMs: 5_000 });
+ */
+export function useList<P extends PathOf<'get'>>(
+  path: P,
+  input: InputOf<P, 'get'>,
+  { everyMs = false, enabled = true, keepPrevious = false }: ReadOptions = {},
+): LoadedList<ItemOf<P>> {
+  const projectId = useOptionalProjectId();
+  const list = useInfiniteQuery({
+    queryKey: [...keyOf(projectId, path, input), 'list'],
+    queryFn: ({ pageParam, signal }) =>
+      call('get', path, withCursor<P>(input, String(pageParam)), { projectId, signal }),
+    initialPageParam: '',
+    getNextPageParam: (last: Reply<unknown>) => last.nextCursor,
+    refetchInterval: everyMs,
+    enabled,
+    ...(keepPrevious ? { placeholderData: (previous) => previous } : {}),
+  });
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- pages of a list, whose item `ItemOf` names
+    data: list.data?.pages.flatMap((page) => page.data as readonly ItemOf<P>[]),
+    etag: undefined,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `call` throws nothing else
+    error: list.error as ApiError | null,
+    isPending: list.isPending,
+    isFetching: list.isFetching,
+    refetch: () => void list.refetch(),
+    hasMore: list.hasNextPage,
+    isLoadingMore: list.isFetchingNextPage,
+    loadMore: () => void list.fetchNextPage(),
+  };
+}
+
+function withCursor<P extends PathOf<'get'>>(
+  input: InputOf<P, 'get'>,
+  cursor: string,
+): InputOf<P, 'get'> {
+  if (cursor === '') return input;
+  const query = 'query' in input && typeof input.query === 'object' ? input.query : {};
+  return { ...input, query: { ...query, cursor } };
+}
+
+export interface SendOptions<D> {
+  /** Paths whose reads are made again after a success: `/v1/routines` stands for all below it. */
+  readonly refreshes?: readonly string[];
+  /** Said in a toast after a success; keep it to the fact: "Routine paused". */
+  readonly done?: string | ((data: D) => string);
+  readonly onDone?: (data: D, reply: Reply<D>) => void | Promise<void>;
+  /** Where the error is shown by the caller, in a form or beside the button, and not in a toast. */
+  readonly showsError?: boolean;
+}
+
+export interface Sending<P extends keyof paths, M extends Method> {
+  /** Sends, and shows an error in a toast unless the caller does. */
+  readonly send: (...args: [...InputArgs<P, M>, options?: SendNow]) => void;
+  /** The same for who needs the outcome. @throws {ApiError} */
+  readonly sendAsync: (...args: [...InputArgs<P, M>, options?: SendNow]) => Promise<DataOf<P, M>>;
+  readonly isSending: boolean;
+  readonly error: ApiError | null;
+  readonly data: DataOf<P, M> | undefined;
+  readonly reset: () => void;
+}
+
+type SendNow = Pick<CallOptions, 'ifMatch'>;
+
+/**
+ * Changes something. A POST carries an `Idempotency-Key` that stays the same while the same input is sent again after
+ * an error on the way, so that it never happens twice.
+ * @example
+ * const pause = useSend('post', '/v1/routines/{routineId}/pause', { refreshes: ['/v1/routines'], done: 'Paused' });
+ * pause.send({ path: { routineId } });
+ */
+export function useSend<M extends 'post' | 'patch' | 'delete', P extends PathOf<M>>(
+  method: M,
+  path: P,
+  { refreshes = [], done, onDone, showsError = false }: SendOptions<DataOf<P, M>> = {},
+): Sending<P, M> {
+  const projectId = useOptionalProjectId();
+  const client = useQueryClient();
+  const keys = useRef(new Map<string, string>());
+  const mutation = useMutation<
+    Reply<DataOf<P, M>>,
+    ApiError,
+    { input: InputOf<P, M>; now: SendNow }
+  >({
+    mutationFn: async ({ input, now }) => {
+      const idempotencyKey = method === 'post' ? keyFor(keys.current, input) : undefined;
+      return call(method, path, input, { projectId, idempotencyKey, ...now }).then(
+        (reply) => {
+          keys.current.clear();
+          return reply;
+        },
+        (error: unknown) => {
+          // Refused: the next try is a new request.
+          if (error instanceof ApiError && !error.isTemporary) keys.current.clear();
+          throw error;
+        },
+      );
+    },
+    onSuccess: async (reply) => {
+      if (done !== undefined) {
+        toast.done(typeof done === 'function' ? done(reply.data) : done);
+      }
+      await onDone?.(reply.data, reply);
+      await refresh(client, projectId, refreshes);
+    },
+    onError: (error) => {
+      if (!showsError) toast.failed(error);
+    },
+  });
+  const split = (args: unknown[]) => {
+    const [input = {}, now = {}] = args;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the arguments are typed by `Sending`
+    return { input: input as InputOf<P, M>, now: now as SendNow };
+  };
+  return {
+    send: (...args) => mutation.mutate(split(args)),
+    sendAsync: async (...args) => (await mutation.mutateAsync(split(args))).data,
+    isSending: mutation.isPending,
+    error: mutation.error,
+    data: mutation.data?.data,
+    reset: mutation.reset,
+  };
+}
+
+function keyFor(keys: Map<string, string>, input: object): string {
+  const text = JSON.stringify(input);
+  const kept = keys.get(text) ?? crypto.randomUUID();
+  keys.clear();
+  keys.set(text, kept);
+  return kept;
+}
+
+/** Reads again what begins with these paths, in this project or, for a person's own, everywhere. */
+export async function refresh(
+  client: QueryClient,
+  projectId: string | undefined,
+  refreshed: readonly string[],
+): Promise<void> {
+  await client.invalidateQueries({
+    predicate: ({ queryKey: [scope, path] }) =>
+      typeof path === 'string' &&
+      (scope === projectId || scope === ACCOUNT) &&
+      refreshed.some((each) => path === each || path.startsWith(`${each}/`)),
+  });
+}
+
+const ACCOUNT = 'account';
+
+/** The key of a read: two projects never share what was read. */
+function keyOf(projectId: string | undefined, path: string, input: object): readonly unknown[] {
+  return [isAccountPath(path) ? ACCOUNT : (projectId ?? ACCOUNT), path, input];
+}

@@ -1,0 +1,55 @@
+import type { components, paths } from './schema.d.ts';
+
+/** A named shape of the API's document: `Shape<'Run'>`. */
+export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name];
+
+export type Method = 'get' | 'post' | 'patch' | 'delete';
+
+/** The paths that support a method. */
+export type PathOf<M extends Method> = {
+  [P in keyof paths]: paths[P] extends Record<M, object> ? P : never;
+}[keyof paths];
+
+type OperationOf<P extends keyof paths, M extends Method> =
+  paths[P] extends Record<M, infer O> ? O : never;
+
+/** The data of a success: what stands in the envelope, or the whole body where there is none. */
+export type DataOf<P extends keyof paths, M extends Method> = Unwrapped<
+  SuccessOf<OperationOf<P, M>>
+>;
+
+type SuccessOf<O> = O extends { responses: infer R }
+  ? JsonOf<R[keyof R & (200 | 201 | 202)]>
+  : never;
+type JsonOf<R> = R extends { content: { 'application/json': infer B } } ? B : never;
+type Unwrapped<B> = B extends { data: infer D; requestId: string } ? D : B;
+
+/** The item of a list. */
+export type ItemOf<P extends PathOf<'get'>> =
+  DataOf<P, 'get'> extends readonly (infer Item)[] ? Item : never;
+
+/** What a call takes: `path` and `query` parameters and a `body`, each where the operation has it. */
+export type InputOf<P extends keyof paths, M extends Method> = PathInput<OperationOf<P, M>> &
+  QueryInput<OperationOf<P, M>> &
+  BodyInput<OperationOf<P, M>>;
+
+type PathInput<O> = O extends { parameters: { path: infer V } } ? { readonly path: V } : Nothing;
+type QueryInput<O> = O extends { parameters: { query: infer V } }
+  ? { readonly query: V }
+  : O extends { parameters: { query?: infer V } }
+    ? [V] extends [never]
+      ? Nothing
+      : { readonly query?: V }
+    : Nothing;
+type BodyInput<O> = O extends { requestBody: { content: { 'application/json': infer B } } }
+  ? { readonly body: B }
+  : O extends { requestBody?: { content: { 'application/json': infer B } } }
+    ? { readonly body?: B }
+    : Nothing;
+/** The neutral element of `&`. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- has no fields on purpose
+interface Nothing {}
+
+/** The arguments of a call: none are needed where every field of the input may be left out. */
+export type InputArgs<P extends keyof paths, M extends Method> =
+  Nothing extends InputOf<P, M> ? [input?: InputOf<P, M>] : [input: InputOf<P, M>];

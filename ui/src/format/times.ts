@@ -1,0 +1,84 @@
+import { LOCALE, VIEWER_ZONE } from './locale.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** "Mon 23 Nov, 07:00"; with the year when it is another one. */
+export function dateTime(at: Date, zone = VIEWER_ZONE, now = new Date()): string {
+  return new Intl.DateTimeFormat(LOCALE, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    ...(at.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' }),
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZone: zone,
+  }).format(at);
+}
+
+/** "23 Nov 2026" */
+export function date(at: Date, zone = VIEWER_ZONE): string {
+  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone: zone }).format(at);
+}
+
+/** "07:00" */
+export function clock(at: Date, zone = VIEWER_ZONE): string {
+  return new Intl.DateTimeFormat(LOCALE, {
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZone: zone,
+  }).format(at);
+}
+
+/** The whole instant with the zone named, for titles. */
+export function exactTime(at: Date, zone = VIEWER_ZONE): string {
+  const text = new Intl.DateTimeFormat(LOCALE, {
+    dateStyle: 'full',
+    timeStyle: 'medium',
+    timeZone: zone,
+  }).format(at);
+  return `${text} (${zone})`;
+}
+
+/** "5 minutes ago", "in 3 hours", "just now". */
+export function relative(at: Date, now = new Date()): string {
+  const ms = at.getTime() - now.getTime();
+  const size = Math.abs(ms);
+  const words = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
+  if (size < 10 * SECOND) return ms <= 0 ? 'just now' : 'now';
+  if (size < MINUTE) return words.format(Math.trunc(ms / SECOND), 'second');
+  if (size < HOUR) return words.format(Math.trunc(ms / MINUTE), 'minute');
+  if (size < DAY) return words.format(Math.trunc(ms / HOUR), 'hour');
+  if (size < 45 * DAY) return words.format(Math.trunc(ms / DAY), 'day');
+  return words.format(Math.trunc(ms / (30.44 * DAY)), 'month');
+}
+
+/** "1 h 5 min", "12 s", "840 ms": how long something took. */
+export function duration(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)} ms`;
+  if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(1)} s`;
+  if (ms < MINUTE) return `${Math.round(ms / SECOND)} s`;
+  if (ms < HOUR) return pair(ms, MINUTE, 'min', SECOND, 's');
+  if (ms < DAY) return pair(ms, HOUR, 'h', MINUTE, 'min');
+  return pair(ms, DAY, 'd', HOUR, 'h');
+}
+
+/** "4:05", "2:10:00": what is left, to the second. */
+export function countdown(ms: number): string {
+  const left = Math.max(0, Math.ceil(ms / SECOND));
+  const [hours, minutes, seconds] = [
+    Math.floor(left / 3_600),
+    Math.floor(left / 60) % 60,
+    left % 60,
+  ];
+  const tail = `${String(minutes).padStart(hours > 0 ? 2 : 1, '0')}:${String(seconds).padStart(2, '0')}`;
+  return hours > 0 ? `${hours}:${tail}` : tail;
+}
+
+function pair(ms: number, large: number, largeUnit: string, small: number, smallUnit: string) {
+  const first = Math.floor(ms / large);
+  const second = Math.floor((ms % large) / small);
+  return second === 0 ? `${first} ${largeUnit}` : `${first} ${largeUnit} ${second} ${smallUnit}`;
+}

@@ -1,0 +1,10 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { projectRoute } from '#ui/shell/routes.ts';
+import { searchOf } from '#ui/shell/search.ts';
+
+export const modelAccountsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'model-accounts',
+  validateSearch: searchOf('connected', 'error', 'requestId'),
+  component: lazyRouteComponent(() => import('./page.tsx'), 'ModelAccountsPage'),
+});

@@ -1,0 +1,5 @@
+import { PageHeader } from '#ui/parts/page.tsx';
+
+export function RoutinePage() {
+  return <PageHeader title="Routine" />;
+}

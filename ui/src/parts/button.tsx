@@ -1,0 +1,140 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { LoaderCircle, type LucideIcon } from 'lucide-react';
+import type { ComponentProps, MouseEvent, ReactNode } from 'react';
+import { cx } from './cx.ts';
+import { Tooltip } from './tooltip.tsx';
+
+export type ButtonKind = 'primary' | 'secondary' | 'quiet' | 'danger';
+export type ButtonSize = 'sm' | 'md';
+
+const BASE =
+  'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none transition-colors duration-100 aria-disabled:opacity-55 disabled:opacity-55';
+
+const KINDS: Readonly<Record<ButtonKind, string>> = {
+  primary:
+    'bg-accent text-on-accent not-aria-disabled:hover:bg-accent-hover not-aria-disabled:active:brightness-95',
+  secondary:
+    'border border-edge bg-surface text-ink not-aria-disabled:hover:bg-sunken not-aria-disabled:active:bg-hover',
+  quiet: 'text-muted not-aria-disabled:hover:bg-hover not-aria-disabled:hover:text-ink',
+  danger: 'bg-bad-fill text-on-accent not-aria-disabled:hover:brightness-92',
+};
+
+const SIZES: Readonly<Record<ButtonSize, string>> = {
+  sm: 'h-7 px-2.5 text-sm pointer-coarse:h-9',
+  md: 'h-8 px-3 text-base pointer-coarse:h-10',
+};
+
+const ICON_SIZES: Readonly<Record<ButtonSize, string>> = {
+  sm: 'size-7 pointer-coarse:size-9',
+  md: 'size-8 pointer-coarse:size-10',
+};
+
+export interface ButtonProps extends Omit<ComponentProps<'button'>, 'disabled'> {
+  readonly kind?: ButtonKind;
+  readonly size?: ButtonSize;
+  readonly icon?: LucideIcon;
+  /** The action is under way: the button shows it and takes no second click. */
+  readonly busy?: boolean;
+  /** Why it cannot be used now, in a sentence; the button then says so and does nothing. */
+  readonly disabledReason?: string | undefined;
+}
+
+export function Button({
+  kind = 'secondary',
+  size = 'md',
+  icon: Icon,
+  busy = false,
+  disabledReason,
+  className,
+  children,
+  onClick,
+  type = 'button',
+  ...rest
+}: ButtonProps) {
+  const isOff = busy || disabledReason !== undefined;
+  const button = (
+    <button
+      // oxlint-disable-next-line react/button-has-type -- it has one by default
+      type={type}
+      aria-disabled={isOff || undefined}
+      aria-busy={busy || undefined}
+      className={cx(BASE, KINDS[kind], SIZES[size], className)}
+      onClick={(event: MouseEvent<HTMLButtonElement>) => {
+        if (isOff) event.preventDefault();
+        else onClick?.(event);
+      }}
+      {...rest}
+    >
+      <Glyph busy={busy} icon={Icon} />
+      {children}
+    </button>
+  );
+  return disabledReason === undefined ? button : <Tooltip text={disabledReason}>{button}</Tooltip>;
+}
+
+export interface IconButtonProps extends Omit<ButtonProps, 'children' | 'icon'> {
+  readonly icon: LucideIcon;
+  /** Its name, also shown as its tooltip. */
+  readonly label: string;
+}
+
+export function IconButton({
+  icon: Icon,
+  label,
+  kind = 'quiet',
+  size = 'md',
+  busy = false,
+  disabledReason,
+  className,
+  onClick,
+  ...rest
+}: IconButtonProps) {
+  const isOff = busy || disabledReason !== undefined;
+  return (
+    <Tooltip text={disabledReason ?? label}>
+      <button
+        type="button"
+        aria-label={label}
+        aria-disabled={isOff || undefined}
+        className={cx(BASE, KINDS[kind], ICON_SIZES[size], className)}
+        onClick={(event) => {
+          if (isOff) event.preventDefault();
+          else onClick?.(event);
+        }}
+        {...rest}
+      >
+        <Glyph busy={busy} icon={Icon} />
+      </button>
+    </Tooltip>
+  );
+}
+
+export interface ButtonLinkProps extends LinkProps {
+  readonly kind?: ButtonKind;
+  readonly size?: ButtonSize;
+  readonly icon?: LucideIcon;
+  readonly className?: string;
+  readonly children?: ReactNode;
+}
+
+/** A link that looks like a button: it goes somewhere and changes nothing. */
+export function ButtonLink({
+  kind = 'secondary',
+  size = 'md',
+  icon,
+  className,
+  children,
+  ...link
+}: ButtonLinkProps) {
+  return (
+    <Link className={cx(BASE, KINDS[kind], SIZES[size], className)} {...link}>
+      <Glyph busy={false} icon={icon} />
+      {children}
+    </Link>
+  );
+}
+
+function Glyph({ busy, icon: Icon }: { busy: boolean; icon: LucideIcon | undefined }) {
+  if (busy) return <LoaderCircle aria-hidden className="size-4 animate-spin" strokeWidth={2} />;
+  return Icon === undefined ? null : <Icon aria-hidden className="size-4" strokeWidth={1.75} />;
+}

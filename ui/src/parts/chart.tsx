@@ -1,0 +1,14 @@
+import { lazy, Suspense } from 'react';
+import type { BarsProps } from './bars.tsx';
+import { Skeleton } from './skeleton.tsx';
+
+const Bars = lazy(() => import('./bars.tsx'));
+
+/** Bars, whose library is loaded when a chart is first shown. */
+export function BarChart(props: BarsProps) {
+  return (
+    <Suspense fallback={<Skeleton className="h-44 w-full" />}>
+      <Bars {...props} />
+    </Suspense>
+  );
+}

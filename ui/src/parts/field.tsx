@@ -1,0 +1,90 @@
+import { createContext, use, useId, type ReactNode } from 'react';
+import { cx } from './cx.ts';
+
+interface FieldIds {
+  readonly id: string;
+  readonly describedBy: string | undefined;
+  readonly isInvalid: boolean;
+}
+
+const FieldContext = createContext<FieldIds | undefined>(undefined);
+
+export interface FieldProps {
+  readonly label: ReactNode;
+  /** What a person has to know to fill it in, before they do. */
+  readonly description?: ReactNode;
+  /** What is wrong, as the server says it. */
+  readonly error?: string | undefined;
+  readonly optional?: boolean;
+  /** Stands at the end of the label's line: a counter, a link. */
+  readonly aside?: ReactNode;
+  /** The label is for screen readers only, where the place says it all. */
+  readonly labelHidden?: boolean;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+/** A control with its label, description and error; the control inside takes its ids from here. */
+export function Field({
+  label,
+  description,
+  error,
+  optional = false,
+  aside,
+  labelHidden = false,
+  className,
+  children,
+}: FieldProps) {
+  const id = useId();
+  const descriptionId = `${id}-description`;
+  const errorId = `${id}-error`;
+  const describedBy =
+    [description !== undefined && descriptionId, error !== undefined && errorId]
+      .filter(Boolean)
+      .join(' ') || undefined;
+  return (
+    <div className={cx('flex flex-col gap-1.5', className)}>
+      <div className={cx('flex items-baseline justify-between gap-3', labelHidden && 'sr-only')}>
+        <label htmlFor={id} id={`${id}-label`} className="text-sm font-medium text-ink">
+          {label}
+          {optional && <span className="ml-1.5 font-normal text-faint">Optional</span>}
+        </label>
+        {aside !== undefined && <span className="text-xs text-faint tabular">{aside}</span>}
+      </div>
+      {description !== undefined && (
+        <p id={descriptionId} className="-mt-1 text-sm text-muted">
+          {description}
+        </p>
+      )}
+      <FieldContext value={{ id, describedBy, isInvalid: error !== undefined }}>
+        {children}
+      </FieldContext>
+      {error !== undefined && (
+        <p id={errorId} role="alert" className="text-sm text-bad-ink">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What a control inside of a field has to carry. */
+export function useFieldProps() {
+  const field = use(FieldContext);
+  if (field === undefined) return {};
+  return {
+    id: field.id,
+    'aria-describedby': field.describedBy,
+    'aria-invalid': field.isInvalid || undefined,
+  };
+}
+
+/** The faults of a form that belong to no field. */
+export function FormError({ message }: { readonly message: string | undefined }) {
+  if (message === undefined) return null;
+  return (
+    <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad-ink">
+      {message}
+    </p>
+  );
+}

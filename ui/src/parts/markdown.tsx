@@ -1,0 +1,28 @@
+import Markdown from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+
+/** Text of a model as Markdown. Links open elsewhere, images are named and not loaded, and no HTML is taken over. */
+export default function MarkdownText({ text }: { readonly text: string }) {
+  return (
+    <div className="prose-text text-base text-ink">
+      <Markdown
+        remarkPlugins={[remarkGfm]}
+        components={{
+          a: ({ href, children }) => (
+            <a href={href} target="_blank" rel="noreferrer noopener nofollow">
+              {children}
+            </a>
+          ),
+          img: ({ alt }) => <em>{alt === undefined || alt === '' ? 'Image' : alt}</em>,
+          table: ({ children }) => (
+            <div className="overflow-x-auto">
+              <table>{children}</table>
+            </div>
+          ),
+        }}
+      >
+        {text}
+      </Markdown>
+    </div>
+  );
+}

@@ -1,0 +1,13 @@
+import { lazy, Suspense } from 'react';
+import { SkeletonText } from './skeleton.tsx';
+
+const Markdown = lazy(() => import('./markdown.tsx'));
+
+/** Markdown, whose reader is loaded when it is first needed. */
+export function RichText({ text }: { readonly text: string }) {
+  return (
+    <Suspense fallback={<SkeletonText lines={4} />}>
+      <Markdown text={text} />
+    </Suspense>
+  );
+}

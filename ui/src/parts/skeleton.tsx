@@ -1,0 +1,39 @@
+import { cx } from './cx.ts';
+
+/** A grey bar where text will stand. */
+export function Skeleton({ className }: { readonly className?: string }) {
+  return (
+    <span
+      aria-hidden
+      className={cx('block h-4 animate-pulse rounded-sm bg-line', className ?? 'w-full')}
+    />
+  );
+}
+
+const WIDTHS = ['w-48', 'w-40', 'w-56', 'w-44', 'w-52'];
+
+/** Rows of a table to come. */
+export function SkeletonRows({ rows = 5 }: { readonly rows?: number }) {
+  return (
+    <div aria-hidden>
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} className="flex h-11 items-center gap-6 border-b border-line">
+          <Skeleton className={WIDTHS[index % WIDTHS.length] ?? 'w-48'} />
+          <Skeleton className="ml-auto w-24 max-sm:hidden" />
+          <Skeleton className="w-16" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Paragraphs to come. */
+export function SkeletonText({ lines = 3 }: { readonly lines?: number }) {
+  return (
+    <div aria-hidden className="flex flex-col gap-2.5">
+      {Array.from({ length: lines }, (_, index) => (
+        <Skeleton key={index} className={index === lines - 1 ? 'w-3/5' : 'w-full'} />
+      ))}
+    </div>
+  );
+}

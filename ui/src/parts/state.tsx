@@ -1,0 +1,113 @@
+import type { ReactNode } from 'react';
+import { cx } from './cx.ts';
+
+export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'idle';
+
+const DOTS: Readonly<Record<Tone, string>> = {
+  good: 'bg-good',
+  warn: 'bg-warn',
+  bad: 'bg-bad',
+  busy: 'bg-busy',
+  idle: 'bg-idle',
+};
+
+const SOFT: Readonly<Record<Tone, string>> = {
+  good: 'bg-good-soft text-good-ink',
+  warn: 'bg-warn-soft text-warn-ink',
+  bad: 'bg-bad-soft text-bad-ink',
+  busy: 'bg-busy-soft text-busy-ink',
+  idle: 'bg-sunken text-muted',
+};
+
+/** Words for the states that the API names, each with its tone; one list for the whole dashboard. */
+const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
+  // Runs and their steps.
+  queued: ['Queued', 'idle'],
+  running: ['Running', 'busy'],
+  succeeded: ['Succeeded', 'good'],
+  failed: ['Failed', 'bad'],
+  cancelled: ['Cancelled', 'idle'],
+  skipped: ['Skipped', 'idle'],
+  nothing_to_report: ['Nothing to report', 'good'],
+  could_not_check: ['Could not check', 'warn'],
+  // Routines.
+  draft: ['Draft', 'idle'],
+  active: ['Active', 'good'],
+  paused: ['Paused', 'warn'],
+  archived: ['Archived', 'idle'],
+  // Connections and accounts.
+  ready: ['Ready', 'good'],
+  pending: ['Pending', 'busy'],
+  needs_reauthorization: ['Sign in again', 'warn'],
+  revoked: ['Revoked', 'idle'],
+  provider_disabled: ['Switched off', 'idle'],
+  error: ['Error', 'bad'],
+  // Deliveries.
+  delivered: ['Delivered', 'good'],
+  retrying: ['Retrying', 'warn'],
+};
+
+/** The word and the tone of a state; one that is not in the list is shown as it is. */
+export function describeState(state: string): { label: string; tone: Tone } {
+  const [label, tone] = STATES[state] ?? [
+    `${state.charAt(0).toUpperCase()}${state.slice(1).replaceAll('_', ' ')}`,
+    'idle' as const,
+  ];
+  return { label, tone };
+}
+
+export function toneOf(state: string): Tone {
+  return describeState(state).tone;
+}
+
+export interface BadgeProps {
+  readonly tone?: Tone;
+  readonly children: ReactNode;
+  readonly title?: string;
+}
+
+/** A word that stands out a little. */
+export function Badge({ tone = 'idle', children, title }: BadgeProps) {
+  return (
+    <span
+      title={title}
+      className={cx(
+        'inline-flex h-5 items-center gap-1.5 rounded-sm px-1.5 text-xs font-medium whitespace-nowrap',
+        SOFT[tone],
+      )}
+    >
+      {children}
+    </span>
+  );
+}
+
+export interface StateBadgeProps {
+  readonly state: string;
+  /** Why it is so, for the title. */
+  readonly reason?: string | undefined;
+}
+
+/** A state as a dot and a word. */
+export function StateBadge({ state, reason }: StateBadgeProps) {
+  const { label, tone } = describeState(state);
+  return (
+    <Badge tone={tone} {...(reason === undefined ? {} : { title: reason })}>
+      <Dot tone={tone} />
+      {label}
+    </Badge>
+  );
+}
+
+/** A dot alone; the word stands beside it. */
+export function Dot({ tone }: { readonly tone: Tone }) {
+  return (
+    <span
+      aria-hidden
+      className={cx(
+        'size-1.5 shrink-0 rounded-full',
+        DOTS[tone],
+        tone === 'busy' && 'animate-pulse',
+      )}
+    />
+  );
+}

@@ -1,0 +1,130 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { cx } from './cx.ts';
+
+export interface Column<Row> {
+  readonly key: string;
+  readonly header: ReactNode;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers stand right. */
+  readonly align?: 'left' | 'right';
+  /** A Tailwind width, like `w-40`; one column without takes the rest. */
+  readonly width?: string;
+  /** Left out below this width; what it says has to be elsewhere too. */
+  readonly from?: 'md' | 'lg';
+  /** On a phone it stands in a line without its header. */
+  readonly bare?: boolean;
+}
+
+export interface DataTableProps<Row> {
+  /** Names the table for those who do not see it. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** Buttons at the end of the row, above its link. */
+  readonly actions?: (row: Row) => ReactNode;
+  /** Marks rows that stand back, like archived ones. */
+  readonly isDim?: (row: Row) => boolean;
+}
+
+const FROM = { md: 'max-md:hidden', lg: 'max-lg:hidden' } as const;
+
+/**
+ * Rows of about 44 px under quiet headers. Below 640 px each row becomes a small card: its first column is the title,
+ * the others stand under it with their headers. The roles are spelled out, as such a layout would take them away.
+ */
+export function DataTable<Row>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  actions,
+  isDim = () => false,
+}: DataTableProps<Row>) {
+  return (
+    <table role="table" aria-label={label} className="w-full table-fixed text-sm max-sm:block">
+      <thead role="rowgroup" className="max-sm:sr-only">
+        <tr role="row" className="border-b border-line">
+          {columns.map((column) => (
+            <th
+              key={column.key}
+              role="columnheader"
+              scope="col"
+              className={cx(
+                'h-8 px-2 text-left text-xs font-medium text-faint first:pl-0',
+                column.align === 'right' && 'text-right',
+                column.width,
+                column.from && FROM[column.from],
+              )}
+            >
+              {column.header}
+            </th>
+          ))}
+          {actions !== undefined && (
+            <th role="columnheader" scope="col" className="w-24">
+              <span className="sr-only">Actions</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody role="rowgroup" className="max-sm:block">
+        {rows.map((row) => (
+          <tr
+            key={keyOf(row)}
+            role="row"
+            className={cx(
+              'group relative h-11 border-b border-line transition-colors duration-75 hover:bg-hover max-sm:grid max-sm:h-auto max-sm:grid-cols-[1fr_auto] max-sm:gap-x-3 max-sm:gap-y-1 max-sm:py-3',
+              isDim(row) && 'opacity-60',
+            )}
+          >
+            {columns.map((column, index) => (
+              <td
+                key={column.key}
+                role="cell"
+                className={cx(
+                  'overflow-hidden px-2 py-1.5 text-ellipsis text-muted first:pl-0 first:text-ink max-sm:overflow-visible max-sm:p-0',
+                  column.align === 'right' && 'text-right tabular max-sm:text-left',
+                  column.from && FROM[column.from],
+                  index === 0
+                    ? 'max-sm:col-start-1'
+                    : 'max-sm:col-span-2 max-sm:flex max-sm:flex-wrap max-sm:items-center max-sm:gap-2',
+                )}
+              >
+                {index > 0 && column.bare !== true && (
+                  <span aria-hidden className="text-xs text-faint sm:hidden">
+                    {column.header}
+                  </span>
+                )}
+                {column.cell(row)}
+              </td>
+            ))}
+            {actions !== undefined && (
+              <td
+                role="cell"
+                className="py-1 pl-2 text-right max-sm:col-start-2 max-sm:row-start-1 max-sm:p-0"
+              >
+                <div className="relative z-10 inline-flex items-center justify-end gap-1">
+                  {actions(row)}
+                </div>
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The link of a row: the whole row takes its click. */
+export function RowLink({ className, ...link }: LinkProps & { readonly className?: string }) {
+  return (
+    <Link
+      className={cx(
+        'font-medium text-ink outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent',
+        className,
+      )}
+      {...link}
+    />
+  );
+}

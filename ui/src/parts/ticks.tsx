@@ -1,0 +1,91 @@
+import { exactTime } from '#ui/format/times.ts';
+import { describeState, type Tone } from './state.tsx';
+
+export interface Tick {
+  readonly id: string;
+  readonly state: string;
+  /** When it began, or was to begin. */
+  readonly at: string;
+}
+
+export interface TicksProps {
+  /** The newest first, as lists of the API are. */
+  readonly runs: readonly Tick[];
+  readonly length?: number;
+}
+
+const WIDTH = 5;
+const GAP = 3;
+const HEIGHT = 18;
+
+const FILLS: Readonly<Record<Tone, string>> = {
+  good: 'fill-good',
+  warn: 'fill-warn',
+  bad: 'fill-bad',
+  busy: 'fill-busy animate-pulse',
+  idle: 'fill-idle',
+};
+
+/** The last runs, the newest at the right: what ran stands full, what was passed over half, what is to come low. */
+export function Ticks({ runs, length = 10 }: TicksProps) {
+  const shown = runs.slice(0, length).toReversed();
+  const empty = length - shown.length;
+  const width = length * (WIDTH + GAP) - GAP;
+  return (
+    <svg
+      role="img"
+      aria-label={summary(shown)}
+      width={width}
+      height={HEIGHT}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
+      className="shrink-0"
+    >
+      {Array.from({ length: empty }, (_, index) => (
+        <rect
+          key={index}
+          x={index * (WIDTH + GAP)}
+          y={HEIGHT - 3}
+          width={WIDTH}
+          height={3}
+          rx={1}
+          className="fill-line"
+        />
+      ))}
+      {shown.map((run, index) => {
+        const height = heightOf(run.state);
+        const { label, tone } = describeState(run.state);
+        return (
+          <g key={run.id}>
+            <title>{`${label}, ${exactTime(new Date(run.at))}`}</title>
+            <rect
+              x={(empty + index) * (WIDTH + GAP)}
+              width={WIDTH}
+              height={HEIGHT}
+              fill="transparent"
+            />
+            <rect
+              x={(empty + index) * (WIDTH + GAP)}
+              y={HEIGHT - height}
+              width={WIDTH}
+              height={height}
+              rx={1.5}
+              className={FILLS[tone]}
+            />
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+function heightOf(state: string): number {
+  if (state === 'skipped' || state === 'cancelled') return 9;
+  return state === 'queued' ? 5 : HEIGHT;
+}
+
+function summary(runs: readonly Tick[]): string {
+  if (runs.length === 0) return 'No runs yet';
+  const counts = Map.groupBy(runs, ({ state }) => describeState(state).label.toLowerCase());
+  const parts = [...counts].map(([label, group]) => `${group.length} ${label}`);
+  return `Last ${runs.length} runs: ${parts.join(', ')}`;
+}

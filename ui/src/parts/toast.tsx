@@ -1,0 +1,60 @@
+import { Toast as Base } from '@base-ui/react/toast';
+import { CircleAlert, CircleCheck, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { ApiError } from '#ui/api/error.ts';
+import { IconButton } from './button.tsx';
+
+const manager = Base.createToastManager();
+
+/** Says what has happened, once, in the corner; errors stay until they are closed. */
+export const toast = {
+  done: (title: string) => manager.add({ title, type: 'done' }),
+  failed: (error: ApiError) =>
+    manager.add({
+      title: error.message,
+      description: error.requestId === undefined ? undefined : `Request ${error.requestId}`,
+      type: 'failed',
+      priority: 'high',
+      timeout: 0,
+    }),
+};
+
+/** Holds the toasts of the whole page, which screen readers are told of as they come. */
+export function ToastProvider({ children }: { readonly children: ReactNode }) {
+  return (
+    <Base.Provider toastManager={manager} timeout={4_000} limit={3}>
+      {children}
+      <Base.Portal>
+        <Base.Viewport className="fixed right-3 bottom-3 z-50 flex w-[calc(100vw-1.5rem)] flex-col gap-2 sm:right-5 sm:bottom-5 sm:w-90">
+          <Toasts />
+        </Base.Viewport>
+      </Base.Portal>
+    </Base.Provider>
+  );
+}
+
+function Toasts() {
+  const { toasts } = Base.useToastManager();
+  return toasts.map((each) => (
+    <Base.Root
+      key={each.id}
+      toast={each}
+      className="rounded-lg bg-surface shadow-overlay transition-opacity duration-150 data-ending-style:opacity-0 data-limited:hidden data-starting-style:opacity-0"
+    >
+      <Base.Content className="flex items-start gap-2.5 px-3 py-2.5">
+        {each.type === 'failed' ? (
+          <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
+        ) : (
+          <CircleCheck aria-hidden className="mt-0.5 size-4 shrink-0 text-good" />
+        )}
+        <div className="min-w-0 grow">
+          <Base.Title className="text-base font-medium text-ink" />
+          <Base.Description className="font-mono text-xs break-all text-muted" />
+        </div>
+        <Base.Close
+          render={<IconButton icon={X} label="Dismiss" size="sm" className="-my-1 -mr-1.5" />}
+        />
+      </Base.Content>
+    </Base.Root>
+  ));
+}

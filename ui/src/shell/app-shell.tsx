@@ -1,0 +1,81 @@
+import { Outlet, useParams } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { ProjectProvider } from '#ui/api/project.ts';
+import { useRead } from '#ui/api/hooks.ts';
+import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
+import { ButtonLink } from '#ui/parts/button.tsx';
+import { CommandPalette } from './command-palette.tsx';
+import { Drawer } from './drawer.tsx';
+import { KeyboardHelp } from './keyboard-help.tsx';
+import { useKeys } from './keys.ts';
+import { rememberProject } from './last-project.ts';
+import { Sidebar } from './sidebar.tsx';
+import { TopBar } from './top-bar.tsx';
+
+/** The frame of every page of a project: where one is, where one can go, and the keys for it. */
+export function AppShell() {
+  const { projectId } = useParams({ from: '/account/p/$projectId' });
+  return (
+    <ProjectProvider value={projectId}>
+      <Frame key={projectId} projectId={projectId} />
+    </ProjectProvider>
+  );
+}
+
+function Frame({ projectId }: { projectId: string }) {
+  const [open, setOpen] = useState<'palette' | 'keys' | 'drawer' | null>(null);
+  const close = () => setOpen(null);
+  useKeys({ projectId, onPalette: () => setOpen('palette'), onHelp: () => setOpen('keys') });
+  return (
+    <div className="min-h-dvh lg:grid lg:grid-cols-[14.5rem_1fr]">
+      <a
+        href="#page"
+        className="sr-only z-50 rounded-md bg-surface px-3 py-2 shadow-overlay focus:not-sr-only focus:fixed focus:top-3 focus:left-3"
+      >
+        Skip to the page
+      </a>
+      <aside className="sticky top-0 h-dvh border-r border-line bg-sunken max-lg:hidden">
+        <Sidebar onPalette={() => setOpen('palette')} onKeys={() => setOpen('keys')} />
+      </aside>
+      <TopBar onMenu={() => setOpen('drawer')} onPalette={() => setOpen('palette')} />
+      <main
+        id="page"
+        tabIndex={-1}
+        className="mx-auto w-full max-w-[72rem] min-w-0 px-4 py-6 outline-none sm:px-8 lg:py-8"
+      >
+        <Project projectId={projectId} />
+      </main>
+      <Drawer open={open === 'drawer'} onClose={close}>
+        <Sidebar
+          onPalette={() => setOpen('palette')}
+          onKeys={() => setOpen('keys')}
+          onNavigate={close}
+        />
+      </Drawer>
+      <CommandPalette open={open === 'palette'} onClose={close} />
+      <KeyboardHelp open={open === 'keys'} onClose={close} />
+    </div>
+  );
+}
+
+/** The page, unless this project is not one of this person's. */
+function Project({ projectId }: { projectId: string }) {
+  const project = useRead('/v1/projects/{projectId}', { path: { projectId } });
+  const isThere = project.data !== undefined;
+  useEffect(() => {
+    if (isThere) rememberProject(projectId);
+  }, [isThere, projectId]);
+  if (project.error !== null && project.data === undefined) {
+    return project.error.status === 404 ? (
+      <EmptyState
+        title="This project is not one of yours"
+        action={<ButtonLink to="/">Go to your own</ButtonLink>}
+      >
+        It may have been deleted, or you are no longer a member of its organization.
+      </EmptyState>
+    ) : (
+      <ErrorState error={project.error} onRetry={project.refetch} />
+    );
+  }
+  return <Outlet />;
+}

@@ -1,0 +1,136 @@
+import { Combobox } from '@base-ui/react/combobox';
+import { Dialog } from '@base-ui/react/dialog';
+import { useNavigate } from '@tanstack/react-router';
+import { ArrowRightLeft, ListChecks, Plus, Search, type LucideIcon } from 'lucide-react';
+import { useRead } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import { Kbd } from '#ui/parts/kbd.tsx';
+import { POPUP_ITEM } from '#ui/parts/popup.ts';
+import { placesFor } from './navigation.ts';
+import { useProjects } from './projects.ts';
+
+interface Command {
+  readonly value: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly icon: LucideIcon;
+  readonly keys?: readonly string[];
+  readonly run: () => void;
+}
+
+/** Everything that one can go to or begin, found by typing. */
+export function CommandPalette({
+  open,
+  onClose,
+}: {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog.Root open={open} onOpenChange={(next) => !next && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-veil" />
+        <Dialog.Popup
+          aria-label="Search and commands"
+          className="fixed top-[10dvh] left-1/2 z-40 flex max-h-[70dvh] w-[calc(100vw-1.5rem)] max-w-xl -translate-x-1/2 flex-col overflow-hidden rounded-lg bg-surface shadow-overlay outline-none"
+        >
+          <Commands onClose={onClose} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Commands({ onClose }: { onClose: () => void }) {
+  const commands = useCommands();
+  return (
+    <Combobox.Root
+      inline
+      open
+      items={commands}
+      autoHighlight
+      itemToStringLabel={({ label, hint }: Command) => `${label} ${hint ?? ''}`}
+      value={null}
+      onValueChange={(command: Command | null) => {
+        if (command === null) return;
+        onClose();
+        command.run();
+      }}
+    >
+      <div className="flex items-center gap-2.5 border-b border-line px-3.5">
+        <Search aria-hidden className="size-4 shrink-0 text-faint" />
+        <Combobox.Input
+          aria-label="Search and commands"
+          placeholder="Go to a page, a routine, a project"
+          className="h-11 w-full bg-transparent text-base outline-none"
+        />
+      </div>
+      <Combobox.Empty className="px-4 py-6 text-center text-base text-muted empty:hidden">
+        Nothing fits.
+      </Combobox.Empty>
+      <Combobox.List className="overflow-y-auto p-1.5 empty:hidden">
+        {(command: Command) => (
+          <Combobox.Item key={command.value} value={command} className={POPUP_ITEM}>
+            <command.icon aria-hidden className="size-4 shrink-0 text-muted" strokeWidth={1.75} />
+            <span className="truncate">{command.label}</span>
+            {command.hint !== undefined && (
+              <span className="truncate text-sm text-faint">{command.hint}</span>
+            )}
+            <span className="ml-auto flex gap-1">
+              {command.keys?.map((key) => (
+                <Kbd key={key}>{key}</Kbd>
+              ))}
+            </span>
+          </Combobox.Item>
+        )}
+      </Combobox.List>
+    </Combobox.Root>
+  );
+}
+
+function useCommands(): readonly Command[] {
+  const projectId = useProjectId();
+  const navigate = useNavigate();
+  const config = useRead('/public/config', {}, { staleMs: 600_000 });
+  const routines = useRead('/v1/routines', { query: { limit: 200 } }, { staleMs: 30_000 });
+  const { groups } = useProjects();
+  return [
+    {
+      value: 'new-routine',
+      label: 'New routine',
+      icon: Plus,
+      run: () => void navigate({ to: '/p/$projectId/routines/new', params: { projectId } }),
+    },
+    ...placesFor(config.data)
+      .flat()
+      .map((place) => ({
+        value: place.to,
+        label: place.label,
+        icon: place.icon,
+        keys: ['G', place.key.toUpperCase()],
+        run: () => void navigate({ to: place.to, params: { projectId } }),
+      })),
+    ...(routines.data ?? []).map(({ id, name }) => ({
+      value: id,
+      label: name,
+      hint: 'Routine',
+      icon: ListChecks,
+      run: () =>
+        void navigate({
+          to: '/p/$projectId/routines/$routineId',
+          params: { projectId, routineId: id },
+        }),
+    })),
+    ...groups.flatMap(({ organization, projects }) =>
+      projects
+        .filter(({ id }) => id !== projectId)
+        .map(({ id, name }) => ({
+          value: id,
+          label: name,
+          hint: `Project of ${organization.name}`,
+          icon: ArrowRightLeft,
+          run: () => void navigate({ to: '/p/$projectId', params: { projectId: id } }),
+        })),
+    ),
+  ];
+}

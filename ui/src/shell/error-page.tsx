@@ -1,0 +1,32 @@
+import { useRouter, type ErrorComponentProps } from '@tanstack/react-router';
+import { ApiError } from '#ui/api/error.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
+import { CircleAlert } from 'lucide-react';
+import { usePageTitle } from './page-title.ts';
+
+/** Catches what a page did not: an error of the API keeps its request id, a fault of ours says that it is one. */
+export function ErrorPage({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  usePageTitle('Something went wrong');
+  const again = () => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <main className="mx-auto max-w-xl px-4 py-16">
+      <h1 className="sr-only">Something went wrong</h1>
+      {error instanceof ApiError ? (
+        <ErrorState error={error} onRetry={again} />
+      ) : (
+        <EmptyState
+          icon={CircleAlert}
+          title="This page has failed"
+          action={<Button onClick={() => location.reload()}>Reload the page</Button>}
+        >
+          The fault is ours. Nothing that you have saved is lost.
+        </EmptyState>
+      )}
+    </main>
+  );
+}

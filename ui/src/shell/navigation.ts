@@ -1,0 +1,74 @@
+import {
+  Cable,
+  CalendarDays,
+  ChartNoAxesColumn,
+  CreditCard,
+  House,
+  KeyRound,
+  ListChecks,
+  Play,
+  Settings,
+  Sparkles,
+  UserRoundCog,
+  type LucideIcon,
+} from 'lucide-react';
+
+export interface Place {
+  readonly to:
+    | '/p/$projectId'
+    | '/p/$projectId/routines'
+    | '/p/$projectId/runs'
+    | '/p/$projectId/calendar'
+    | '/p/$projectId/skills'
+    | '/p/$projectId/connections'
+    | '/p/$projectId/model-accounts'
+    | '/p/$projectId/api-keys'
+    | '/p/$projectId/usage'
+    | '/p/$projectId/billing'
+    | '/p/$projectId/settings';
+  readonly label: string;
+  readonly icon: LucideIcon;
+  /** Pressed after `g`. */
+  readonly key: string;
+  /** Only while plans are offered. */
+  readonly commercial?: boolean;
+}
+
+/** The pages of a project, in groups, as the sidebar, the palette and the keys know them. */
+export const PLACES: readonly (readonly Place[])[] = [
+  [
+    { to: '/p/$projectId', label: 'Home', icon: House, key: 'h' },
+    { to: '/p/$projectId/routines', label: 'Routines', icon: ListChecks, key: 'r' },
+    { to: '/p/$projectId/runs', label: 'Runs', icon: Play, key: 'n' },
+    { to: '/p/$projectId/calendar', label: 'Calendar', icon: CalendarDays, key: 'c' },
+  ],
+  [
+    { to: '/p/$projectId/skills', label: 'Skills', icon: Sparkles, key: 's' },
+    { to: '/p/$projectId/connections', label: 'Connections', icon: Cable, key: 'o' },
+    {
+      to: '/p/$projectId/model-accounts',
+      label: 'Model accounts',
+      icon: UserRoundCog,
+      key: 'm',
+    },
+  ],
+  [
+    { to: '/p/$projectId/api-keys', label: 'API keys', icon: KeyRound, key: 'k' },
+    { to: '/p/$projectId/usage', label: 'Usage', icon: ChartNoAxesColumn, key: 'u' },
+    {
+      to: '/p/$projectId/billing',
+      label: 'Billing',
+      icon: CreditCard,
+      key: 'b',
+      commercial: true,
+    },
+    { to: '/p/$projectId/settings', label: 'Settings', icon: Settings, key: 't' },
+  ],
+];
+
+/** The places that there are for this service. */
+export function placesFor(config: { readonly commercialAcquisition: boolean } | undefined) {
+  return PLACES.map((group) =>
+    group.filter((place) => place.commercial !== true || config?.commercialAcquisition === true),
+  );
+}

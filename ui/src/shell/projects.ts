@@ -1,0 +1,34 @@
+import { useRead } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import type { Shape } from '#ui/api/types.ts';
+
+export interface ProjectGroup {
+  readonly organization: Shape<'Organization'>;
+  readonly projects: readonly Shape<'Project'>[];
+}
+
+/** The projects of this person by organization, and where this page stands among them. */
+export function useProjects() {
+  const projectId = useProjectId();
+  const organizations = useRead(
+    '/v1/organizations',
+    { query: { limit: 200 } },
+    { staleMs: 60_000 },
+  );
+  const projects = useRead('/v1/projects', { query: { limit: 200 } }, { staleMs: 60_000 });
+  const project = projects.data?.find(({ id }) => id === projectId);
+  const groups: readonly ProjectGroup[] = (organizations.data ?? []).map((organization) => ({
+    organization,
+    projects: (projects.data ?? []).filter((each) => each.organizationId === organization.id),
+  }));
+  return {
+    groups,
+    project,
+    organization: organizations.data?.find(({ id }) => id === project?.organizationId),
+  };
+}
+
+/** Your role in the organization of this project; undefined until it is known. */
+export function useRole(): Shape<'Organization'>['role'] | undefined {
+  return useProjects().organization?.role;
+}

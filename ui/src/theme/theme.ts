@@ -1,0 +1,26 @@
+export type ThemeChoice = 'light' | 'dark' | 'system';
+
+const KEY = 'theme';
+const system = matchMedia('(prefers-color-scheme: dark)');
+
+export function readTheme(): ThemeChoice {
+  const kept = localStorage.getItem(KEY);
+  return kept === 'light' || kept === 'dark' ? kept : 'system';
+}
+
+/** Applies a choice and keeps it for this browser; public/theme.js applies it before the first paint. */
+export function chooseTheme(choice: ThemeChoice): void {
+  if (choice === 'system') localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, choice);
+  apply();
+}
+
+function apply(): void {
+  const choice = readTheme();
+  const isDark = choice === 'dark' || (choice === 'system' && system.matches);
+  document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
+}
+
+system.addEventListener('change', apply);
+// Another tab has chosen.
+addEventListener('storage', apply);
