@@ -310,7 +310,7 @@ export interface paths {
         };
         /**
          * End a sign-in to a provider or tool server
-         * @description The user interface forwards the return from the provider to this operation, query and all, with the session cookie that the sign-in was begun with. A state works once, within ten minutes, for that session and provider. What the provider says of an error is not repeated.
+         * @description The user interface forwards the return from the provider to this operation, query and all, with the session cookie that the sign-in was begun with. A state works once, within ten minutes, for that session and provider; each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. What the provider says of an error is not repeated.
          */
         get: operations["completeConnectionSignIn"];
         put?: never;
@@ -1174,7 +1174,7 @@ export interface paths {
         head?: never;
         /**
          * Change a routine
-         * @description A change of instructions, variables, model, skills (or their order), limits, `carryResult` or `builtInTools` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits` and `budget` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.
+         * @description A change of instructions, variables, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome` or `checks` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits` and `budget` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -1192,7 +1192,7 @@ export interface paths {
         put?: never;
         /**
          * Put a routine on its schedule
-         * @description Needs a manual run that has succeeded since the last material change.
+         * @description Needs a manual run that has succeeded since the last material change. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, that has to be accepted with `acceptForecast: true`; the error names the limit, the day, and who may raise it.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -1219,6 +1219,28 @@ export interface paths {
          *     API keys need the scope `connections:write`.
          */
         post: operations["discoverTools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routines/{routineId}/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Forecast what a routine will cost
+         * @description The occurrences of the next 30 days, as if the routine were active now, times what its runs have used (p50 and p95 by the nearest rank), held against every limit. Other routines count with their present pace. An archived routine has no occurrences.
+         *
+         *     API keys need the scope `routines:read`.
+         */
+        get: operations["readRoutineForecast"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1390,7 +1412,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a version of a routine
-         * @description Instructions, variables, model, skills, limits, `carryResult` and `builtInTools` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.
+         * @description Instructions, variables, model, skills, limits, `carryResult`, `builtInTools`, `outcome` and `checks` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -1721,10 +1743,17 @@ export interface components {
             modelId: string;
             name: string;
         };
+        ActivateRoutine: {
+            /**
+             * @description Activates the routine although its forecast says that a limit runs out.
+             * @default false
+             */
+            acceptForecast: boolean;
+        };
         Activation: {
             /** @description The latest manual run that has succeeded with the present revision; it may have been deleted since. */
             proofRunId: string | null;
-            /** @description Whether activating it would be accepted now. */
+            /** @description Whether activating it would be accepted now. Its forecast is an operation of its own: where that says that a limit runs out, it also has to be accepted. */
             ready: boolean;
             /** @description The code of the error that activating would get; null when ready. */
             reason: ("successful_run_required" | "routine_archived" | "allowance_exceeded") | null;
@@ -1914,6 +1943,13 @@ export interface components {
             kind: "checkout" | "portal";
             /** Format: uri */
             url: string;
+        };
+        CheckResult: {
+            /** @example 2 distinct source addresses in the result, at least 3 wanted. */
+            detail: string;
+            passed: boolean;
+            /** @enum {string} */
+            type: "result_not_empty" | "result_matches" | "result_does_not_match" | "distinct_sources" | "tool_succeeded" | "no_refused_calls";
         };
         Connection: {
             accountLabel: string | null;
@@ -2115,6 +2151,17 @@ export interface components {
              * @default true
              */
             carryResult: boolean;
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "distinct_sources",
+             *         "atLeast": 3
+             *       }
+             *     ]
+             */
+            checks: components["schemas"]["ResultCheck"][];
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions: string;
             /** @default {} */
@@ -2150,6 +2197,12 @@ export interface components {
             model: components["schemas"]["ModelReference"];
             /** @example Weekly SEO audit */
             name: string;
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @default optional
+             * @enum {string}
+             */
+            outcome: "optional" | "required";
             /**
              * @default skip
              * @enum {string}
@@ -2293,6 +2346,18 @@ export interface components {
         Done: {
             status: boolean;
         };
+        ForecastAmount: {
+            /**
+             * @description US dollars, a decimal string; null for a model without prices.
+             * @example 0.0124
+             */
+            costUsd: string | null;
+            /**
+             * @description Input and output; null where nothing bounds them.
+             * @example 5200
+             */
+            tokens: number | null;
+        };
         Health: {
             /** @constant */
             status: "ok";
@@ -2324,6 +2389,37 @@ export interface components {
             organizationId: string;
             /** @enum {string} */
             role: "admin" | "member";
+        };
+        LimitForecast: {
+            /** @enum {string} */
+            limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
+            /**
+             * @description Tokens, US dollars or runs, as a decimal string; the others likewise.
+             * @example 25
+             */
+            max: string;
+            /**
+             * @description The pace of the other routines that share the limit, taken from the last 7 days.
+             * @example 0.4
+             */
+            othersPerDay: string;
+            /**
+             * @description Who may raise it.
+             * @example an owner or an admin of the organization
+             */
+            raisedBy: string;
+            /** @description The first day (UTC) on which too little of the limit is left, null for none. Null as a whole where nothing tells what a run takes of it. A limit of cost refuses all runs on a model without prices. */
+            runsOutOn: {
+                p50: string | null;
+                p95: string | null;
+            } | null;
+            /** @enum {string} */
+            scope: "routine" | "project" | "organization" | "operator" | "plan";
+            /**
+             * @description What all have used of the present day, month or period.
+             * @example 3.2
+             */
+            used: string;
         };
         Member: {
             email: string;
@@ -2689,6 +2785,80 @@ export interface components {
             /** @constant */
             temporal: "ok";
         };
+        ResultCheck: {
+            /** @constant */
+            type: "result_not_empty";
+        } | {
+            /**
+             * @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.
+             * @example ^## Findings
+             */
+            pattern: string;
+            /** @constant */
+            type: "result_matches";
+        } | {
+            /**
+             * @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.
+             * @example ^## Findings
+             */
+            pattern: string;
+            /** @constant */
+            type: "result_does_not_match";
+        } | {
+            atLeast: number;
+            /** @constant */
+            type: "distinct_sources";
+        } | {
+            /** @default 1 */
+            atLeast: number;
+            /**
+             * @description The `name` of one of the `callableTools`, or the id of its policy.
+             * @example search
+             */
+            tool: string;
+            /** @constant */
+            type: "tool_succeeded";
+        } | {
+            /** @constant */
+            type: "no_refused_calls";
+        };
+        ResultCheckOutput: {
+            /** @constant */
+            type: "result_not_empty";
+        } | {
+            /**
+             * @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.
+             * @example ^## Findings
+             */
+            pattern: string;
+            /** @constant */
+            type: "result_matches";
+        } | {
+            /**
+             * @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.
+             * @example ^## Findings
+             */
+            pattern: string;
+            /** @constant */
+            type: "result_does_not_match";
+        } | {
+            atLeast: number;
+            /** @constant */
+            type: "distinct_sources";
+        } | {
+            /** @default 1 */
+            atLeast: number;
+            /**
+             * @description The `name` of one of the `callableTools`, or the id of its policy.
+             * @example search
+             */
+            tool: string;
+            /** @constant */
+            type: "tool_succeeded";
+        } | {
+            /** @constant */
+            type: "no_refused_calls";
+        };
         RotatedRoutine: {
             archivedAt: string | null;
             budget: {
@@ -2704,6 +2874,16 @@ export interface components {
             builtInTools: "calculate"[];
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
             carryResult: boolean;
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @example [
+             *       {
+             *         "type": "distinct_sources",
+             *         "atLeast": 3
+             *       }
+             *     ]
+             */
+            checks: components["schemas"]["ResultCheckOutput"][];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -2731,6 +2911,11 @@ export interface components {
             /** @example Weekly SEO audit */
             name: string;
             nextRunAt: string | null;
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @enum {string}
+             */
+            outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures: number;
@@ -2794,6 +2979,16 @@ export interface components {
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
             carryResult: boolean;
             /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @example [
+             *       {
+             *         "type": "distinct_sources",
+             *         "atLeast": 3
+             *       }
+             *     ]
+             */
+            checks: components["schemas"]["ResultCheckOutput"][];
+            /**
              * Format: date-time
              * @description RFC 3339, UTC.
              * @example 2026-11-21T09:00:00.000Z
@@ -2820,6 +3015,11 @@ export interface components {
             /** @example Weekly SEO audit */
             name: string;
             nextRunAt: string | null;
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @enum {string}
+             */
+            outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures: number;
@@ -2885,6 +3085,16 @@ export interface components {
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
             carryResult: boolean;
             /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @example [
+             *       {
+             *         "type": "distinct_sources",
+             *         "atLeast": 3
+             *       }
+             *     ]
+             */
+            checks: components["schemas"]["ResultCheckOutput"][];
+            /**
              * Format: date-time
              * @description RFC 3339, UTC.
              * @example 2026-11-21T09:00:00.000Z
@@ -2913,6 +3123,11 @@ export interface components {
             nextRunAt: string | null;
             /** @description The next five times of the schedule, were it active now. */
             nextRuns: string[];
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @enum {string}
+             */
+            outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures: number;
@@ -2960,6 +3175,62 @@ export interface components {
             webhookFailedAt: string | null;
             /** @example https://example.com/hooks/routine */
             webhookUrl: string | null;
+        };
+        RoutineForecast: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            from: string;
+            /** @description Every limit that binds the runs of the routine. */
+            limits: components["schemas"]["LimitForecast"][];
+            occurrences: {
+                count: number;
+                first: string | null;
+                last: string | null;
+            };
+            perRun: {
+                /**
+                 * @description `version_runs`: the latest runs of the present version that called their model; `proof_run`: the only one so far; `limits`: the most that the limits of the routine and its model allow.
+                 * @enum {string}
+                 */
+                basis: "version_runs" | "proof_run" | "limits";
+                p50: components["schemas"]["ForecastAmount"];
+                p95: components["schemas"]["ForecastAmount"];
+                /**
+                 * @description `directory`: the prices of the model directory now; `recorded`: what the runs cost at their time, as the directory does not say; `unpriced`: the model has no prices, so there are tokens only.
+                 * @enum {string}
+                 */
+                pricing: "directory" | "recorded" | "unpriced";
+                /** @description The runs that it is taken from. */
+                sampleSize: number;
+            };
+            revision: number;
+            /**
+             * @description Id of the routine.
+             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
+             */
+            routineId: string;
+            /** @description The limit that runs out first at p95, which activation has to accept. */
+            runsOut: {
+                /** @enum {string} */
+                limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
+                /** Format: date */
+                on: string;
+                /** @enum {string} */
+                scope: "routine" | "project" | "organization" | "operator" | "plan";
+            } | null;
+            total: {
+                p50: components["schemas"]["ForecastAmount"];
+                p95: components["schemas"]["ForecastAmount"];
+            };
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            until: string;
         };
         RoutinePausedEvent: {
             data: {
@@ -3009,6 +3280,16 @@ export interface components {
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
             carryResult: boolean;
             /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @example [
+             *       {
+             *         "type": "distinct_sources",
+             *         "atLeast": 3
+             *       }
+             *     ]
+             */
+            checks: components["schemas"]["ResultCheckOutput"][];
+            /**
              * Format: date-time
              * @description RFC 3339, UTC.
              * @example 2026-11-21T09:00:00.000Z
@@ -3033,6 +3314,11 @@ export interface components {
             /** @example Weekly SEO audit */
             name: string;
             nextRunAt: string | null;
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @enum {string}
+             */
+            outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures: number;
@@ -3086,7 +3372,17 @@ export interface components {
              *       "instructions"
              *     ]
              */
-            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "tools")[];
+            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "tools")[];
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @example [
+             *       {
+             *         "type": "distinct_sources",
+             *         "atLeast": 3
+             *       }
+             *     ]
+             */
+            checks: components["schemas"]["ResultCheckOutput"][];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -3105,6 +3401,11 @@ export interface components {
                 timeoutSeconds: number;
             };
             model: components["schemas"]["ModelReferenceOutput"];
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @enum {string}
+             */
+            outcome: "optional" | "required";
             /** @description The revision that it took over again. */
             restoredFrom: number | null;
             revision: number;
@@ -3139,7 +3440,7 @@ export interface components {
              *       "instructions"
              *     ]
              */
-            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "tools")[];
+            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "tools")[];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -3179,6 +3480,8 @@ export interface components {
         };
         Run: {
             cancelRequestedAt: string | null;
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            checks: components["schemas"]["CheckResult"][];
             /** @description When its content was erased: prompt, result, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
             contentErasedAt: string | null;
             /**
@@ -3201,10 +3504,14 @@ export interface components {
                 modelId: string;
                 provider: string;
             } | null;
+            /** @description What a run that succeeded came to, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            outcome: ("done" | "nothing_to_report" | "partial") | null;
+            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
             /**
-             * @description Why it ended so: `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
+             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
              * @example overlap
              */
             reason: string | null;
@@ -3253,6 +3560,8 @@ export interface components {
             /** @description What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded. */
             briefing: string | null;
             cancelRequestedAt: string | null;
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            checks: components["schemas"]["CheckResult"][];
             /** @description When its content was erased: prompt, result, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
             contentErasedAt: string | null;
             /**
@@ -3275,6 +3584,10 @@ export interface components {
                 modelId: string;
                 provider: string;
             } | null;
+            /** @description What a run that succeeded came to, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            outcome: ("done" | "nothing_to_report" | "partial") | null;
+            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
             /** @description What the model was given: instructions and skills, rendered. */
@@ -3282,7 +3595,7 @@ export interface components {
             /** @description Time that it has waited, or had waited when it began or ended. */
             queuedSeconds: number | null;
             /**
-             * @description Why it ended so: `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
+             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
              * @example overlap
              */
             reason: string | null;
@@ -3333,6 +3646,8 @@ export interface components {
         };
         RunEvent: {
             data: {
+                /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+                checks: components["schemas"]["CheckResult"][];
                 /**
                  * Format: date-time
                  * @description RFC 3339, UTC.
@@ -3351,11 +3666,16 @@ export interface components {
                  * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
                  */
                 id: string;
+                /** @description What a run that succeeded came to, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+                outcome: ("done" | "nothing_to_report" | "partial") | null;
+                /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+                outcomeSummary: string | null;
                 /**
                  * @description Id of the project.
                  * @example prj_01kx3k9y6wfd8r0v5m2c7t4q2a
                  */
                 projectId: string;
+                /** @description The list may grow. */
                 reason: string | null;
                 result: string | null;
                 /** @description The result of the run itself is longer. */
@@ -3413,6 +3733,8 @@ export interface components {
         };
         RunSummary: {
             cancelRequestedAt: string | null;
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            checks: components["schemas"]["CheckResult"][];
             /** @description When its content was erased: prompt, result, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
             contentErasedAt: string | null;
             /**
@@ -3435,10 +3757,14 @@ export interface components {
                 modelId: string;
                 provider: string;
             } | null;
+            /** @description What a run that succeeded came to, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            outcome: ("done" | "nothing_to_report" | "partial") | null;
+            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
             /**
-             * @description Why it ended so: `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
+             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
              * @example overlap
              */
             reason: string | null;
@@ -3495,6 +3821,16 @@ export interface components {
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
             carryResult: boolean;
             /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @example [
+             *       {
+             *         "type": "distinct_sources",
+             *         "atLeast": 3
+             *       }
+             *     ]
+             */
+            checks: components["schemas"]["ResultCheckOutput"][];
+            /**
              * Format: date-time
              * @description RFC 3339, UTC.
              * @example 2026-11-21T09:00:00.000Z
@@ -3521,6 +3857,11 @@ export interface components {
             /** @example Weekly SEO audit */
             name: string;
             nextRunAt: string | null;
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @enum {string}
+             */
+            outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures: number;
@@ -3876,6 +4217,16 @@ export interface components {
             builtInTools?: "calculate"[];
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
             carryResult?: boolean;
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @example [
+             *       {
+             *         "type": "distinct_sources",
+             *         "atLeast": 3
+             *       }
+             *     ]
+             */
+            checks?: components["schemas"]["ResultCheck"][];
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions?: string;
             limits?: {
@@ -3890,6 +4241,11 @@ export interface components {
             model?: components["schemas"]["ModelReference"];
             /** @example Weekly SEO audit */
             name?: string;
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @enum {string}
+             */
+            outcome?: "optional" | "required";
             /** @enum {string} */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures?: number;
@@ -4453,7 +4809,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Where the sign-in was begun. */
+                /** @description Where the sign-in was begun: a provider, or for a tool server its authorization server, as in the `redirectUri` of the start. */
                 provider: string;
             };
             cookie?: never;
@@ -6469,7 +6825,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ActivateRoutine"];
+            };
+        };
         responses: {
             /** @description The active routine. */
             200: {
@@ -6522,6 +6882,41 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Discovery"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readRoutineForecast: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path: {
+                /** @description Id of the routine. */
+                routineId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The forecast. */
+            200: {
+                headers: {
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RoutineForecast"];
                         requestId: string;
                     };
                 };
@@ -6628,6 +7023,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: number;
+                /** @description Only those that succeeded and came to this. */
+                outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description Created at or after this time. */
                 since?: string;
                 /** @description Only those in this state. */
@@ -6928,6 +7325,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: number;
+                /** @description Only those that succeeded and came to this. */
+                outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description Created at or after this time. */
                 since?: string;
                 /** @description Only those in this state. */
