@@ -49,9 +49,9 @@ test('a run that passes every check succeeds and shows the verdicts in order', a
     {
       type: 'distinct_sources',
       passed: true,
-      detail: '2 distinct source addresses in the result, at least 2 wanted.',
+      detail: 'Distinct source addresses in the result: 2, at least 2 wanted.',
     },
-    { type: 'no_refused_calls', passed: true, detail: 'No call was refused.' },
+    { type: 'no_refused_calls', passed: true, detail: 'Refused calls: 0.' },
   ]);
   expect((await key.post(`/v1/routines/${routineId}/activate`)).status).toBe(200);
 });
@@ -138,7 +138,7 @@ test('a call that its policy refuses is a refused call, a misplaced finish is no
     state: 'failed',
     reason: 'check_failed',
     outcomeSummary: 'All echoed.',
-    checks: [{ type: 'no_refused_calls', passed: false, detail: '1 calls were refused.' }],
+    checks: [{ type: 'no_refused_calls', passed: false, detail: 'Refused calls: 1.' }],
   });
 });
 

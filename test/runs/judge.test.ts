@@ -42,31 +42,31 @@ describe('a check', () => {
       { type: 'distinct_sources', atLeast: 2 },
       { result: 'https://a.example/1 and https://a.example/2' },
       true,
-      '2 distinct source addresses in the result, at least 2 wanted.',
+      'Distinct source addresses in the result: 2, at least 2 wanted.',
     ],
     [
       { type: 'tool_succeeded', tool: 'search', atLeast: 2 },
       { calls: [{ name: 'search', policyId: 'pol_1', succeeded: 1, refused: 0 }] },
       false,
-      '1 successful calls of search, at least 2 wanted.',
+      'Successful calls of search: 1, at least 2 wanted.',
     ],
     [
       { type: 'tool_succeeded', tool: 'pol_1', atLeast: 1 },
       { calls: [{ name: 'search', policyId: 'pol_1', succeeded: 1, refused: 0 }] },
       true,
-      '1 successful calls of pol_1, at least 1 wanted.',
+      'Successful calls of pol_1: 1, at least 1 wanted.',
     ],
     [
       { type: 'no_refused_calls' },
       { calls: [{ name: 'search', policyId: 'pol_1', succeeded: 3, refused: 2 }] },
       false,
-      '2 calls were refused.',
+      'Refused calls: 2.',
     ],
     [
       { type: 'no_refused_calls' },
       { calls: [{ name: 'search', policyId: 'pol_1', succeeded: 0, refused: 0 }] },
       true,
-      'No call was refused.',
+      'Refused calls: 0.',
     ],
   ])('%j judges by code', (check, evidence, passed, detail) => {
     expect(verdict(check, evidence)).toEqual({ type: check.type, passed, detail });

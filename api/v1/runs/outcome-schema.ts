@@ -15,7 +15,7 @@ const checkResult = z
     passed: z.boolean(),
     detail: z
       .string()
-      .meta({ example: '2 distinct source addresses in the result, at least 3 wanted.' }),
+      .meta({ example: 'Distinct source addresses in the result: 2, at least 3 wanted.' }),
   })
   .meta({ id: 'CheckResult' });
 

@@ -33,19 +33,18 @@ function verdictOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
       return matching(found, false);
     case 'distinct_sources': {
       const sources = countSources(evidence.result, check.atLeast);
-      return counted(sources, check.atLeast, 'distinct source addresses in the result');
+      return counted(sources, check.atLeast, 'Distinct source addresses in the result');
     }
     case 'tool_succeeded': {
       const calls = evidence.calls.filter(
         ({ name, policyId }) => name === check.tool || policyId === check.tool,
       );
       const succeeded = sum(calls.map((each) => each.succeeded));
-      return counted(succeeded, check.atLeast, `successful calls of ${check.tool}`);
+      return counted(succeeded, check.atLeast, `Successful calls of ${check.tool}`);
     }
     case 'no_refused_calls': {
       const refused = sum(evidence.calls.map((each) => each.refused));
-      const detail = refused === 0 ? 'No call was refused.' : `${refused} calls were refused.`;
-      return { passed: refused === 0, detail };
+      return { passed: refused === 0, detail: `Refused calls: ${refused}.` };
     }
   }
 }
@@ -61,7 +60,7 @@ function matching(found: boolean | undefined, wanted: boolean): Verdict {
 function counted(number: number, atLeast: number, what: string): Verdict {
   return {
     passed: number >= atLeast,
-    detail: `${number} ${what}, at least ${atLeast} wanted.`,
+    detail: `${what}: ${number}, at least ${atLeast} wanted.`,
   };
 }
 

@@ -58,6 +58,28 @@ describe.each(SLOTS)('a routine on an account of %s', (slot) => {
       [],
     );
   }, 60_000);
+
+  test('states its outcome, after a call that was refused and a reminder', async () => {
+    const { key, rig } = world;
+    const routineId = await createRoutine(key, {
+      instructions: 'Look.\nFINISH late All is well.',
+      model: modelOn(slot, await world.account(slot)),
+      outcome: 'required',
+    });
+    const calls = [{ name: 'finish', arguments: '{"outcome":"fine"}' }];
+    rig.providers.control.script({ kind: 'tool-calls', calls });
+    const run = await runOnce(key, routineId);
+    expect(run).toMatchObject({
+      state: 'succeeded',
+      outcome: 'done',
+      outcomeSummary: 'All is well.',
+      result: expect.stringContaining('Report of'),
+      stepCount: 3,
+    });
+    expect(toolSteps(run)).toMatchObject([
+      { state: 'failed', errorMessage: expect.stringContaining('outcome must be one of') },
+    ]);
+  }, 60_000);
 });
 
 test(

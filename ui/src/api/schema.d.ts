@@ -1945,7 +1945,7 @@ export interface components {
             url: string;
         };
         CheckResult: {
-            /** @example 2 distinct source addresses in the result, at least 3 wanted. */
+            /** @example Distinct source addresses in the result: 2, at least 3 wanted. */
             detail: string;
             passed: boolean;
             /** @enum {string} */
