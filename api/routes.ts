@@ -17,6 +17,7 @@ import { modelRoutes } from './v1/models.ts';
 import { organizationRoutes } from './v1/organizations.ts';
 import { routineRoutes } from './v1/routines/index.ts';
 import { runRoutes } from './v1/runs/index.ts';
+import { scheduleRoutes } from './v1/schedules.ts';
 import { sessionRoutes } from './v1/sessions.ts';
 import { settingsRoutes } from './v1/settings.ts';
 import { skillRoutes } from './v1/skills.ts';
@@ -28,6 +29,7 @@ export const routes: readonly Route[] = [
   ...modelRoutes,
   ...skillRoutes,
   ...routineRoutes,
+  ...scheduleRoutes,
   ...toolRoutes,
   ...connectionRoutes,
   ...providerRoutes,

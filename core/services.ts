@@ -39,6 +39,7 @@ import {
   createQueuedRuns,
   createRunChanges,
   createRunFeed,
+  createServicePauses,
   unpinRuns,
 } from '#core/runs/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
@@ -115,7 +116,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     log,
   });
   const runChanges = createRunChanges({ database, log });
-  const queuedRuns = createQueuedRuns({ metrics, admission, runChanges });
+  const news = { metrics, admission, runChanges };
+  const queuedRuns = createQueuedRuns(news);
   const deps = {
     database,
     secrets,
@@ -149,7 +151,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     providers,
     queuedRuns,
     routineEditor: createRoutineEditor(queuedRuns),
-    accountRoutines: createAccountRoutines(queuedRuns),
+    accountRoutines: createAccountRoutines(createServicePauses(news)),
     modelProviders,
     modelRuntime,
     modelCredentials,

@@ -58,6 +58,7 @@ export const ERRORS = {
   limit_reached: [409, 'There are as many of these as there may be.'],
   routines_active: [409, 'Pause or archive the active routines first.'],
   subscription_active: [409, 'Cancel the subscription first.'],
+  schedule_ended: [409, 'The schedule has no time left: change endsAt first.'],
   routine_archived: [409, 'The routine is archived.'],
   run_not_cancellable: [409, 'The run has already ended.'],
   run_not_finished: [409, 'The run has not ended yet.'],

@@ -3,6 +3,7 @@ export const TAGS = {
   Models: 'The models that routines can run on.',
   Skills: 'Reusable instructions, curated and your own.',
   Routines: 'Recurring work: instructions, a schedule, a model.',
+  Schedules: 'Times that schedules have.',
   Tools: 'What a routine may call, each tool off until a person confirms it.',
   Connections: 'Access to tool servers and managed providers.',
   'Model accounts': 'Personal accounts at connected model providers, for routines to run on.',

@@ -53,7 +53,7 @@ const GAUGES = [
   },
   {
     name: 'ras_queue_oldest_seconds',
-    help: 'How long the oldest queued run has been waiting for its first step to begin.',
+    help: 'How long the oldest queued run has been waiting for its first step to begin; backfills aside.',
     figure: 'queueAge',
   },
   {
@@ -93,11 +93,12 @@ async function readBacklog(db: Db): Promise<Backlog> {
         ), 0)::float8 as overdue,
         (
           select count(*) from (
-            select from runs where state = 'queued' and workflow_started_at is null limit 10000
+            select from runs where state = 'queued' and workflow_started_at is null and not held limit 10000
           ) waiting
         ) as outbox,
         coalesce((
-          select extract(epoch from now() - min(created_at)) from runs where state = 'queued'
+          select extract(epoch from now() - min(coalesce(run_at, created_at))) from runs
+          where state = 'queued' and not held and trigger <> 'backfill'
         ), 0)::float8 as "queueAge",
         coalesce((
           select greatest(extract(epoch from now() - min(greatest(next_attempt_at, claimed_until))), 0)

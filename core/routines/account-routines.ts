@@ -1,14 +1,13 @@
 import type { AccountRoutines } from '#core/model-connections/index.ts';
-import type { QueuedRuns } from './queued-runs.ts';
-import { pauseRoutinesOn } from './writes.ts';
+import { pauseRoutinesOn, type ServicePauses } from './service-pauses.ts';
 
 /** Lets the subject of model accounts pause the routines on one that is gone. */
-export function createAccountRoutines(queuedRuns: QueuedRuns): AccountRoutines {
+export function createAccountRoutines(servicePauses: ServicePauses): AccountRoutines {
   return {
     async pauseOn(tx, input) {
       const paused = await pauseRoutinesOn(tx, input);
-      await queuedRuns.skip(tx, paused, 'paused');
-      return paused;
+      await servicePauses.follow(tx, paused);
+      return paused.map(({ id }) => id);
     },
   };
 }

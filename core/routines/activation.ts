@@ -3,6 +3,7 @@ import type { SkillCatalogue } from '#core/skills/index.ts';
 import type { CallableTool } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { readRoutine, type ProvenRoutine } from './queries.ts';
+import { isOver, nextTimeFrom } from './next-times.ts';
 import type { Routine } from './routine.ts';
 import { warningsOf, type RoutineWarning } from './warnings.ts';
 
@@ -10,6 +11,7 @@ import { warningsOf, type RoutineWarning } from './warnings.ts';
 export const ACTIVATION_REASONS = [
   'successful_run_required',
   'routine_archived',
+  'schedule_ended',
   'allowance_exceeded',
 ] as const;
 
@@ -44,11 +46,17 @@ export async function readRoutineDetail(
 
 async function refusalOf(
   db: Db,
-  { state, proofRunId }: Pick<ProvenRoutine, 'state' | 'proofRunId'>,
+  routine: ProvenRoutine,
   { organizationId, plan }: { organizationId: string; plan: Plan },
 ): Promise<Activation['reason']> {
+  const { state, proofRunId } = routine;
   if (state === 'archived') return 'routine_archived';
   if (state === 'active') return null;
   if (proofRunId === null) return 'successful_run_required';
+  if (hasEnded(routine)) return 'schedule_ended';
   return (await mayActivate(db, organizationId, plan)) ? null : 'allowance_exceeded';
+}
+
+function hasEnded(routine: ProvenRoutine): boolean {
+  return routine.endsAt !== null && isOver(routine, nextTimeFrom(routine, new Date()));
 }

@@ -4,8 +4,8 @@ import type { Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
-import { isTimeZone, parseSchedule, ScheduleError } from '#lib/schedule/index.ts';
 import { unknownPlaceholders } from './placeholders.ts';
+import { checkSchedule, checkTimeZone } from './preview-times.ts';
 import type { RoutineFields } from './routine.ts';
 import { checkPatterns } from './result-checks.ts';
 import { checkTextLimits, MAX_CARRIED_LENGTH } from './text-limits.ts';
@@ -34,12 +34,7 @@ export async function checkRoutine(
   attached: readonly string[] = [],
   textChanged = true,
 ): Promise<void> {
-  if (!isTimeZone(fields.timezone)) {
-    throw invalid(
-      [{ path: 'timezone', message: 'not a known IANA time zone' }],
-      'invalid_timezone',
-    );
-  }
+  checkTimeZone(fields.timezone);
   checkSchedule(fields.schedule);
   const unknown = unknownPlaceholders(fields.instructions, fields.variables);
   if (unknown.length > 0) {
@@ -76,15 +71,6 @@ function builtInsOf({ name }: RoutineFields) {
 
 /** More than the marks around a carried result and their announcement come to. */
 const FENCE_LENGTH = 500;
-
-function checkSchedule(schedule: string): void {
-  try {
-    parseSchedule(schedule);
-  } catch (error) {
-    if (!(error instanceof ScheduleError)) throw error;
-    throw new AppError('invalid_schedule', `schedule: ${error.message}`);
-  }
-}
 
 function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): void {
   try {

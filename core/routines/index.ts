@@ -3,13 +3,25 @@ export { ACTIVATION_REASONS, readRoutineDetail, type RoutineDetail } from './act
 export { routineAfterRun } from './after-run.ts';
 export { createRoutineEditor } from './editor.ts';
 export { activateRoutine, archiveRoutine, pauseRoutine, type StopDeps } from './lifecycle.ts';
-export { pauseUnreadable, setNextTimes } from './next-times.ts';
+export {
+  isOver,
+  nextStarts,
+  nextTimeFrom,
+  setNextTimes,
+  shownNextRun,
+  timeFor,
+  timetableOf,
+  withoutJitter,
+  type Timing,
+} from './next-times.ts';
 export {
   asksFor,
   BUILT_IN_VARIABLES,
   fillPlaceholders,
   unknownPlaceholders,
 } from './placeholders.ts';
+export { listOccurrences } from './occurrences.ts';
+export { previewTimes } from './preview-times.ts';
 export { listRoutines, readRoutine, type ProvenRoutine } from './queries.ts';
 export { keepProofs } from './proof.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';
@@ -41,6 +53,13 @@ export {
   type RoutinePatch,
   type SavedRoutine,
 } from './save.ts';
+export {
+  pauseEnded,
+  pauseUnreadable,
+  SCHEDULE_ENDED,
+  type PausedRoutine,
+  type ServicePauses,
+} from './service-pauses.ts';
 export { ROUTINE_TRANSITIONS } from './states.ts';
 export { WARNING_CODES, type RoutineWarning } from './warnings.ts';
 export { MAX_CARRIED_LENGTH, promptRoom } from './text-limits.ts';

@@ -1,8 +1,8 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 import { assertMayActivate, type Plan } from '#core/billing/index.ts';
+import { isOver, nextTimeFrom } from './next-times.ts';
 import { hasProofRun } from './proof.ts';
 import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 import type { QueuedRuns } from './queued-runs.ts';
@@ -23,8 +23,8 @@ export interface ActivationInput {
 
 /**
  * Puts the routine on its schedule. Activating an active routine changes nothing.
- * @throws {AppError} `routine_not_found`, `routine_archived`, `successful_run_required`, `allowance_exceeded`, and the
- * verdict of `judge`
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `successful_run_required`, `schedule_ended`,
+ * `allowance_exceeded`, and the verdict of `judge`
  */
 export async function activateRoutine(
   database: Database,
@@ -40,13 +40,11 @@ export async function activateRoutine(
     // Somebody else changed it in between: what was judged is not what would run, so start again.
     if (routine.version !== seen.version) return undefined;
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
+    const nextRunAt = nextTimeFrom(routine, await databaseTime(tx));
+    if (isOver(routine, nextRunAt)) throw scheduleEnded(routine);
     await assertMayActivate(tx, input.organizationId, input.plan);
     if (refusal !== undefined) throw refusal;
-    const schedule = parseStoredSchedule(routine.schedule);
-    const active = await moveRoutine(tx, routine, {
-      state: 'active',
-      nextRunAt: nextOccurrence(schedule, routine.timezone, await databaseTime(tx)),
-    });
+    const active = await moveRoutine(tx, routine, { state: 'active', nextRunAt });
     const details = {
       revision: routine.revision,
       ...(input.forecastAccepted === true ? { forecastAccepted: true } : {}),
@@ -105,6 +103,11 @@ export function archiveRoutine(
     await queuedRuns.skip(tx, [id], 'archived');
     return archived;
   });
+}
+
+function scheduleEnded({ endsAt }: Routine): AppError {
+  const message = `The schedule has no time left up to endsAt, ${endsAt?.toISOString()}: change endsAt first.`;
+  return new AppError('schedule_ended', message);
 }
 
 /** Tells whether the routine still has to be moved to `to`. @throws {AppError} `routine_archived` */

@@ -4,7 +4,7 @@ import type { RoutineFields } from './routine.ts';
 /**
  * Lists the material fields: what its runs are told, and what they may do. Changing one makes a new revision, which no
  * manual run has proven yet, so the routine returns to draft. A change of its tool policies is material too; it arrives
- * through `returnToDraft`. Name, schedule, time zone, overlap, misfire, budget, `pauseAfterFailures` and webhook URL are
+ * through `returnToDraft`. Name, schedule, time zone, window, skipped dates, jitter, overlap, misfire, budget, `pauseAfterFailures` and webhook URL are
  * not material.
  */
 const MATERIAL_FIELDS = [

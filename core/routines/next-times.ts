@@ -1,5 +1,100 @@
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
-import { statesBefore } from './states.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { execute, sql, type Db } from '#lib/database/index.ts';
+import {
+  jitterMs,
+  nextInTimetable,
+  nextTimes,
+  parseStoredSchedule,
+  type Timetable,
+} from '#lib/schedule/index.ts';
+import type { Routine, RoutineFields } from './routine.ts';
+
+/** The fields that say when a routine is due. */
+export const TIMING_FIELDS = [
+  'schedule',
+  'timezone',
+  'startsAt',
+  'endsAt',
+  'skipDates',
+  'jitterSeconds',
+] as const satisfies readonly (keyof RoutineFields)[];
+
+export type Timing = Pick<RoutineFields, (typeof TIMING_FIELDS)[number]> & { readonly id: string };
+
+/** @throws {ScheduleError} when the stored schedule cannot be read */
+export function timetableOf(timing: Timing): Timetable {
+  const { timezone, startsAt, endsAt, skipDates } = timing;
+  const schedule = parseStoredSchedule(timing.schedule);
+  return { schedule, timezone, startsAt, endsAt, skipDates };
+}
+
+/** Returns the instant at which a run for an occurrence may start: later by the routine's jitter. */
+export function withJitter({ id, jitterSeconds }: Timing, occurrence: Date): Date {
+  return new Date(occurrence.getTime() + jitterMs(id, jitterSeconds));
+}
+
+/** Returns the instant of the schedule that an instant with the routine's jitter belongs to. */
+export function withoutJitter({ id, jitterSeconds }: Timing, instant: Date): Date {
+  return new Date(instant.getTime() - jitterMs(id, jitterSeconds));
+}
+
+/**
+ * Returns the time at which an active routine is looked at next: its next occurrence after `after`, an instant of the
+ * schedule, later by its jitter. Where its window holds no more, that is just after the end of the window, when whoever
+ * claims it pauses it.
+ */
+function nextTimeOf(timing: Timing, after: Date): Date {
+  return timeFor(timing, nextInTimetable(timetableOf(timing), after));
+}
+
+/** Returns the time at which an active routine is looked at for an occurrence, undefined for none. */
+export function timeFor(timing: Timing, occurrence: Date | undefined): Date {
+  return occurrence === undefined ? overAt(timing) : withJitter(timing, occurrence);
+}
+
+/** Returns the next time by the clock: an occurrence whose jitter has not passed yet is still to come. */
+export function nextTimeFrom(timing: Timing, now: Date): Date {
+  return nextTimeOf(timing, withoutJitter(timing, now));
+}
+
+/** Returns the next times at which runs of a routine would start, were it active: `count`, or fewer up to its end. */
+export function nextStarts(timing: Timing, now: Date, count: number): Date[] {
+  const times = nextTimes(timetableOf(timing), withoutJitter(timing, now), count);
+  return times.map((time) => withJitter(timing, time));
+}
+
+/** Tells whether a next time is no occurrence but the end of the window. */
+export function isOver(timing: Timing, nextRunAt: Date): boolean {
+  return timing.endsAt !== null && nextRunAt >= overAt(timing);
+}
+
+/** Returns a routine's next time as users see it: null where the window holds no more occurrences. */
+export function shownNextRun(timing: Timing & Pick<Routine, 'nextRunAt'>): Date | null {
+  const { nextRunAt } = timing;
+  return nextRunAt === null || isOver(timing, nextRunAt) ? null : nextRunAt;
+}
+
+/** Returns an instant that is later than every occurrence with its jitter. */
+function overAt({ endsAt, jitterSeconds }: Timing): Date {
+  if (endsAt === null) throw new RangeError('a schedule without an end has a next time');
+  return new Date(endsAt.getTime() + jitterSeconds * 1_000 + 1);
+}
+
+/**
+ * Returns the next time of a routine that is saved. An occurrence that is due stays due, and one whose jitter has not
+ * passed yet stays to come: new times do not undo it.
+ */
+export function nextTimeAfterSave(before: Routine, fields: RoutineFields, now: Date): Date | null {
+  const { id, nextRunAt } = before;
+  if (before.state !== 'active' || nextRunAt === null) return null;
+  if (!TIMING_FIELDS.some((field) => !isDeepStrictEqual(before[field], fields[field]))) {
+    return nextRunAt;
+  }
+  const after = { ...fields, id };
+  const isDue = nextRunAt <= now && !isOver(before, nextRunAt);
+  if (isDue) return withJitter(after, withoutJitter(before, nextRunAt));
+  return nextTimeOf(after, withoutJitter(before, now));
+}
 
 /** Writes the next times of routines whose rows the transaction holds. */
 export async function setNextTimes(
@@ -12,32 +107,6 @@ export async function setNextTimes(
       update routines r set next_run_at = n.next
       from jsonb_to_recordset(${JSON.stringify(next)}::jsonb) as n(id text, next timestamptz)
       where r.id = n.id
-    `,
-  );
-}
-
-/** A routine that the service has paused just now, and the webhook that is told. */
-export interface PausedRoutine {
-  readonly id: string;
-  readonly projectId: string;
-  readonly name: string;
-  readonly stateReason: string;
-  readonly pausedAt: Date;
-  readonly webhookUrl: string | null;
-  readonly webhookFailedAt: Date | null;
-}
-
-/** Pauses routines whose stored schedule this process cannot compute, and says so. */
-export async function pauseUnreadable(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
-  if (ids.length === 0) return [];
-  return rows<PausedRoutine>(
-    tx,
-    sql`
-      update routines set state = 'paused', next_run_at = null, version = version + 1, updated_at = now(),
-        state_reason = 'paused because its schedule has no computable next time; save the schedule again'
-      where id = any(${ids}) and state = any(${statesBefore('paused', 'service')})
-      returning id, project_id as "projectId", name, state_reason as "stateReason", updated_at as "pausedAt",
-        webhook_url as "webhookUrl", webhook_failed_at as "webhookFailedAt"
     `,
   );
 }

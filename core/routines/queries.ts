@@ -14,7 +14,8 @@ import { proofRunId } from './proof.ts';
 import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 
 const summaryColumns = sql`
-  id, project_id as "projectId", name, schedule, timezone,
+  id, project_id as "projectId", name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt",
+  skip_dates as "skipDates", jitter_seconds as "jitterSeconds",
   jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id) as model,
   skills, carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks, state, state_reason as "stateReason",
   revision, version, overlap, misfire,

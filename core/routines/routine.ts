@@ -42,6 +42,13 @@ export interface RoutineFields {
   readonly outcome: OutcomeRule;
   /** What code checks when a run would succeed. */
   readonly checks: readonly ResultCheck[];
+  /** The window of its schedule: occurrences from `startsAt` to `endsAt`, both inside; null for no such end. */
+  readonly startsAt: Date | null;
+  readonly endsAt: Date | null;
+  /** Dates in its time zone, `2026-12-24`, on which it has no occurrence; ascending. */
+  readonly skipDates: readonly string[];
+  /** The most that it may start later than its schedule says; its id decides how much. */
+  readonly jitterSeconds: number;
   readonly overlap: OverlapPolicy;
   readonly misfire: MisfirePolicy;
   readonly limits: Limits;

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 import { checkRoutine, type RoutineChecks } from './check.ts';
+import { checkTiming } from './check-timing.ts';
 import { isMaterialChange } from './material-change.ts';
+import { nextTimeAfterSave } from './next-times.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
 import type { QueuedRuns } from './queued-runs.ts';
 import type { Routine, RoutineFields } from './routine.ts';
@@ -34,6 +35,7 @@ export async function createRoutine(
 ): Promise<SavedRoutine> {
   const { id, projectId, fields } = input;
   await checkRoutine(deps.database, deps, projectId, fields);
+  await checkTiming(deps.database, fields, undefined);
   const webhookSecret = fields.webhookUrl === null ? undefined : generateWebhookSecret();
   const sealed = webhookSecret === undefined ? null : deps.webhookSecrets.seal(id, webhookSecret);
   const created = await insertRoutine(deps.database, {
@@ -83,6 +85,7 @@ export async function patchRoutine(
   const textChanged = [instructions, variables, skills].some((field) => field !== undefined);
   const changed = applyPatch(seen, patch);
   await checkRoutine(deps.database, deps, projectId, changed, attached, textChanged);
+  await checkTiming(deps.database, changed, seen);
 
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);
@@ -90,14 +93,6 @@ export async function patchRoutine(
     // Somebody else changed it in between: what was checked is not what would be written, so start again.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
-    const rescheduled = fields.schedule !== before.schedule || fields.timezone !== before.timezone;
-    // An occurrence that is already due stays due: a new schedule does not undo it.
-    const now = await databaseTime(tx);
-    const isDue = before.nextRunAt !== null && before.nextRunAt <= now;
-    const next =
-      rescheduled && !isDue
-        ? nextOccurrence(parseStoredSchedule(fields.schedule), fields.timezone, now)
-        : before.nextRunAt;
     const firstUrl = before.webhookUrl === null && fields.webhookUrl !== null;
     const webhookSecret = firstUrl ? generateWebhookSecret() : undefined;
     if (webhookSecret !== undefined) {
@@ -108,7 +103,7 @@ export async function patchRoutine(
     const routine = await updateRoutine(tx, before, {
       fields,
       version: material ? input.origin : undefined,
-      nextRunAt: before.state === 'active' ? next : null,
+      nextRunAt: nextTimeAfterSave(before, fields, await databaseTime(tx)),
       // Saving the URL, even the same one, says that its receiver works again.
       rearmWebhook: patch.webhookUrl !== undefined,
     });

@@ -26,13 +26,14 @@ export async function insertRoutine(
           model_provider, model_connection_id, model_id, skills, carry_result, built_in_tools, outcome, checks, overlap, misfire,
           max_steps, timeout_seconds, max_total_tokens, max_output_tokens, max_queue_seconds, max_tokens_per_day,
           max_cost_usd_per_month,
-          pause_after_failures, webhook_url, webhook_secret
+          pause_after_failures, webhook_url, webhook_secret, starts_at, ends_at, skip_dates, jitter_seconds
         ) values (
           ${input.id}, ${input.projectId}, ${input.name}, ${input.instructions}, ${JSON.stringify(input.variables)},
           ${input.schedule}, ${input.timezone}, ${model.provider}, ${model.connectionId}, ${model.modelId},
           ${input.skills}, ${input.carryResult}, ${input.builtInTools}, ${input.outcome}, ${storableJson(input.checks)}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
           ${limits.maxTotalTokens}, ${limits.maxOutputTokens}, ${limits.maxQueueSeconds}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
-          ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.webhookSecret}
+          ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.webhookSecret}, ${input.startsAt}, ${input.endsAt},
+          ${input.skipDates.toSorted()}, ${input.jitterSeconds}
         )
         on conflict (id) do nothing
         returning *
@@ -68,7 +69,8 @@ export async function updateRoutine(
         update routines set
           name = ${fields.name}, instructions = ${fields.instructions},
           variables = ${JSON.stringify(fields.variables)}, schedule = ${fields.schedule},
-          timezone = ${fields.timezone}, model_provider = ${model.provider},
+          timezone = ${fields.timezone}, starts_at = ${fields.startsAt}, ends_at = ${fields.endsAt},
+          skip_dates = ${fields.skipDates.toSorted()}, jitter_seconds = ${fields.jitterSeconds}, model_provider = ${model.provider},
           model_connection_id = ${model.connectionId}, model_id = ${model.modelId}, skills = ${fields.skills},
           carry_result = ${fields.carryResult}, built_in_tools = ${fields.builtInTools},
           outcome = ${fields.outcome}, checks = ${storableJson(fields.checks)},
@@ -142,27 +144,6 @@ export async function returnToDraft(
   const ids = changed.map(({ id }) => id);
   if (ids.length > 0) await forgetVersions(tx, ids);
   return ids;
-}
-
-/** Pauses the active routines on these accounts. @returns the ids of those that were active */
-export async function pauseRoutinesOn(
-  tx: Db,
-  input: { projectId: string; connectionIds: readonly string[]; reason: string },
-): Promise<string[]> {
-  const paused = await rows<{ id: string }>(
-    tx,
-    sql`
-      update routines set state = 'paused', state_reason = ${input.reason}, next_run_at = null,
-        version = version + 1, updated_at = now()
-      where id in (
-        select id from routines
-        where project_id = ${input.projectId} and model_connection_id = any(${input.connectionIds}::text[])
-          and state = any(${statesBefore('paused', 'service')})
-        order by id for update)
-      returning id
-    `,
-  );
-  return paused.map(({ id }) => id);
 }
 
 /** Assigns the columns of a material change: a new revision, which has no proof run and no next time. */

@@ -1,7 +1,7 @@
 import { callsOfRunOver } from '#core/model-connections/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
-import { enqueueDelivery, enqueuePaused, type EndedRun } from '#core/webhooks/index.ts';
+import { enqueueDelivery, type EndedRun } from '#core/webhooks/index.ts';
 import { row, sql, transaction, type Db } from '#lib/database/index.ts';
 import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { othersWait } from './admission/room.ts';
@@ -9,7 +9,7 @@ import { breakerAfterRun } from './breaker/index.ts';
 import type { RecordedEnd, RunEnding } from './ending.ts';
 import { outcomeOf, runOutcome } from './outcome/columns.ts';
 import { countsTowardsPause, statesBefore } from './states.ts';
-import { skipUnwanted } from './unwanted.ts';
+import { followPause } from './service-pauses.ts';
 
 export interface EndRunDeps extends AfterEndDeps {}
 
@@ -77,27 +77,27 @@ export async function recordEnd(
     `,
   );
   if (ended === undefined) return undefined;
-  // The routine that this failure has paused has nothing more to run.
-  if (ended.paused) await skipUnwanted(tx, [ended.routineId], 'paused');
   const deliveries = state === 'skipped' ? [] : await enqueueEvents(tx, ended);
   return { runId, ending, deliveries, othersWait: ended.othersWait };
 }
 
 async function enqueueEvents(tx: Db, ended: EndedRow): Promise<StartableDelivery[]> {
   const ofRun = await enqueueDelivery(tx, ended);
-  const ofPause = ended.paused
-    ? await enqueuePaused(tx, {
-        id: ended.routineId,
-        projectId: ended.projectId,
-        name: ended.routineName,
-        stateReason: ended.stateReason ?? '',
-        pausedAt: ended.finishedAt,
-        runId: ended.id,
-        webhookUrl: ended.webhookUrl,
-        webhookFailedAt: ended.webhookFailedAt,
-      })
-    : undefined;
-  return [ofRun, ofPause].filter((delivery) => delivery !== undefined);
+  const ofPause = ended.paused ? await followOwnPause(tx, ended) : [];
+  return [...(ofRun === undefined ? [] : [ofRun]), ...ofPause];
+}
+
+async function followOwnPause(tx: Db, ended: EndedRow): Promise<readonly StartableDelivery[]> {
+  const paused = {
+    id: ended.routineId,
+    projectId: ended.projectId,
+    name: ended.routineName,
+    stateReason: ended.stateReason ?? '',
+    pausedAt: ended.finishedAt,
+    webhookUrl: ended.webhookUrl,
+    webhookFailedAt: ended.webhookFailedAt,
+  };
+  return (await followPause(tx, [paused], new Map([[paused.id, ended.id]]))).deliveries;
 }
 
 interface EndedRow extends EndedRun {

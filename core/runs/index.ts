@@ -65,9 +65,9 @@ export { performToolStep, type ToolStepDeps, type ToolStepOutcome } from './tool
 export { retryRun, startManualRun } from './start.ts';
 export { stopRuns } from './stop.ts';
 export { createQueuedRuns } from './queued-runs.ts';
+export { createServicePauses, followPause } from './service-pauses.ts';
 export { sweepOpenRuns } from './sweep.ts';
 export { countRunsOfOthers } from './version-usage.ts';
-export { skipUnwanted } from './unwanted.ts';
 export {
   FAILURE_CLASSES,
   RUN_REASONS,

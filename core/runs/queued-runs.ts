@@ -1,28 +1,38 @@
-import type { QueuedRuns } from '#core/routines/index.ts';
-import { afterCommit } from '#lib/database/index.ts';
+import type { QueuedRuns, UnwantedReason } from '#core/routines/index.ts';
+import { afterCommit, type Db } from '#lib/database/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { Admission } from './admission/admission.ts';
 import { skip } from './ending.ts';
 import type { RunChanges } from './events/changes.ts';
 import { skipUnwanted } from './unwanted.ts';
 
+export interface SkipNews {
+  readonly metrics: Metrics;
+  readonly admission: Admission;
+  readonly runChanges: RunChanges;
+}
+
 /** Skips queued runs for the subject that owns routines, and once that is committed tells of it and lets others in. */
-export function createQueuedRuns(deps: {
-  metrics: Metrics;
-  admission: Admission;
-  runChanges: RunChanges;
-}): QueuedRuns {
+export function createQueuedRuns(news: SkipNews): QueuedRuns {
   return {
     async skip(tx, routineIds, reason) {
-      const skipped = await skipUnwanted(tx, routineIds, reason);
-      if (skipped.length === 0) return;
-      afterCommit(tx, () => {
-        for (const runId of skipped) {
-          deps.runChanges.tell(runId);
-          deps.metrics.runEnded(skip(reason));
-        }
-        deps.admission.nudge();
-      });
+      tellSkipped(tx, news, { runIds: await skipUnwanted(tx, routineIds, reason), reason });
     },
   };
+}
+
+/** Tells of skipped runs once the transaction that skips them is committed, and lets others in. */
+export function tellSkipped(
+  tx: Db,
+  { metrics, admission, runChanges }: SkipNews,
+  { runIds, reason }: { readonly runIds: readonly string[]; readonly reason: UnwantedReason },
+): void {
+  if (runIds.length === 0) return;
+  afterCommit(tx, () => {
+    for (const runId of runIds) {
+      runChanges.tell(runId);
+      metrics.runEnded(skip(reason));
+    }
+    admission.nudge();
+  });
 }

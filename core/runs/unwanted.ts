@@ -1,5 +1,5 @@
 import { notBeforeOf } from '#core/model-connections/index.ts';
-import type { UnwantedReason } from '#core/routines/index.ts';
+import { SCHEDULE_ENDED, type UnwantedReason } from '#core/routines/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import { skip } from './ending.ts';
 
@@ -13,7 +13,8 @@ export const unwantedReason = sql`case
   when r.state = 'archived' then 'archived'
   when runs.trigger <> 'schedule' then null
   when r.revision <> runs.routine_revision then 'superseded'
-  when r.state <> 'active' then 'paused'
+  -- What fell due inside its window still runs when the window is over.
+  when r.state <> 'active' and (r.state, r.state_reason) is distinct from ('paused', ${SCHEDULE_ENDED}) then 'paused'
   -- The allowance was used up after the occurrence was claimed; the later ones are passed over by then.
   when runs.model_connection_id is not null and ${notBeforeOf(sql`runs.model_connection_id`)} > now()
     then 'provider_unavailable'

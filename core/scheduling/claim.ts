@@ -1,4 +1,4 @@
-import { setNextTimes } from '#core/routines/index.ts';
+import { isOver, setNextTimes, timeFor, timetableOf, withoutJitter } from '#core/routines/index.ts';
 import {
   insertOccurrences,
   replaceOpenRuns,
@@ -6,11 +6,10 @@ import {
   type ReplacedRuns,
 } from '#core/runs/index.ts';
 import { transaction, type Database } from '#lib/database/index.ts';
-import { parseStoredSchedule } from '#lib/schedule/index.ts';
 import { lockDueRoutines, type DueRoutine } from './due-routines.ts';
 import { occurrenceRows } from './occurrence-rows.ts';
 import { decide, type Decision } from './occurrence.ts';
-import { pauseWithNews } from './pause-unreadable.ts';
+import { pauseWithNews } from './pause-with-news.ts';
 import { judge, type SkipRules } from './skip-reasons.ts';
 
 export interface ClaimDeps extends SkipRules {
@@ -49,7 +48,7 @@ export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Cl
     const due = await lockDueRoutines(tx, batchSize);
     const [oldest] = due;
     if (oldest === undefined) return NOTHING;
-    const { decided, unreadable } = decideInTime(due);
+    const { decided, unreadable, ended } = decideInTime(due);
     const candidates = decided.filter(({ decision }) => decision.run !== undefined);
     const verdicts = await judge(
       tx,
@@ -72,19 +71,19 @@ export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Cl
     const inserted = await insertOccurrences(tx, occurrences);
     await setNextTimes(
       tx,
-      decided.map(({ routine: { id }, decision: { next } }) => ({ id, next })),
+      decided.map(({ routine: { id }, next }) => ({ id, next })),
     );
     const blocked = new Map(
       occurrences
         .filter(({ id }) => inserted.has(id))
         .map(({ id, routine_id: routineId }) => [routineId, id]),
     );
-    await pauseWithNews(
-      tx,
-      unreadable.map(({ id }) => ({ id, runId: blocked.get(id) ?? null })),
-    );
+    await pauseWithNews(tx, {
+      unreadable: unreadable.map(({ id }) => ({ id, runId: blocked.get(id) ?? null })),
+      ended,
+    });
     const runs = occurrences.filter(({ state }) => state === 'queued').length;
-    const undecided = due.length - decided.length - unreadable.length;
+    const undecided = due.length - decided.length - unreadable.length - ended.length;
     const more = due.length === batchSize || undecided > 0;
     return {
       more,
@@ -111,21 +110,40 @@ function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, numbe
  */
 function decideInTime(due: readonly DueRoutine[]) {
   const end = performance.now() + 2_000;
-  const decided: { routine: DueRoutine; decision: Decision }[] = [];
+  const decided: Decided[] = [];
   const unreadable: DueRoutine[] = [];
+  const ended: string[] = [];
   for (const routine of due) {
-    const decision = tryDecide(routine);
-    if (decision === undefined) unreadable.push(routine);
-    else decided.push({ routine, decision });
+    if (isOver(routine, routine.dueAt)) {
+      ended.push(routine.id);
+      continue;
+    }
+    const found = tryDecide(routine);
+    if (found === undefined) unreadable.push(routine);
+    else decided.push(found);
     if (performance.now() > end) break;
   }
-  return { decided, unreadable };
+  return { decided, unreadable, ended };
+}
+
+interface Decided {
+  readonly routine: DueRoutine;
+  readonly decision: Decision;
+  /** When the routine is looked at again. */
+  readonly next: Date;
 }
 
 /** Returns undefined for a stored schedule that cannot be computed, so that it does not stop the others. */
-function tryDecide(routine: DueRoutine): Decision | undefined {
+function tryDecide(routine: DueRoutine): Decided | undefined {
   try {
-    return decide({ ...routine, schedule: parseStoredSchedule(routine.schedule) });
+    const decision = decide({
+      timetable: timetableOf(routine),
+      misfire: routine.misfire,
+      dueAt: withoutJitter(routine, routine.dueAt),
+      accountedUntil: routine.accountedUntil,
+      now: withoutJitter(routine, routine.now),
+    });
+    return { routine, decision, next: timeFor(routine, decision.next) };
   } catch {
     return undefined;
   }

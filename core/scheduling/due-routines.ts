@@ -1,17 +1,14 @@
 import type { Plan } from '#core/billing/index.ts';
 import { paidPlanOf } from '#core/identity/index.ts';
-import type { MisfirePolicy, OverlapPolicy } from '#core/routines/index.ts';
+import type { MisfirePolicy, OverlapPolicy, Timing } from '#core/routines/index.ts';
 import { accountOf, breakerIsOpen } from '#core/runs/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
 
-export interface DueRoutine {
-  readonly id: string;
+export interface DueRoutine extends Timing {
   readonly projectId: string;
   readonly organizationId: string;
   readonly paidPlan: Plan | null;
-  readonly schedule: string;
-  readonly timezone: string;
   readonly provider: string;
   /** The model account that its runs use, and whether the breaker of that account was open a moment ago. */
   readonly account: string;
@@ -19,6 +16,7 @@ export interface DueRoutine {
   readonly overlap: OverlapPolicy;
   readonly misfire: MisfirePolicy;
   readonly budgets: Budgets;
+  /** Its next time, with its jitter. */
   readonly dueAt: Date;
   /** The latest occurrence on record, run or skipped. */
   readonly accountedUntil: Date | null;
@@ -33,7 +31,7 @@ export function lockDueRoutines(tx: Db, batchSize: number): Promise<DueRoutine[]
     sql`
       with due as (
         -- Limited and locked before the joins, so that they look up one batch only.
-        select id, project_id, schedule, timezone, model_provider, model_connection_id, model_id, overlap, misfire,
+        select id, project_id, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds, model_provider, model_connection_id, model_id, overlap, misfire,
           ${budgetColumns('r')} as budget, next_run_at
         from routines r
         where state = 'active' and next_run_at <= now()
@@ -43,7 +41,9 @@ export function lockDueRoutines(tx: Db, batchSize: number): Promise<DueRoutine[]
         for no key update skip locked
       )
       select due.id, due.project_id as "projectId", p.organization_id as "organizationId",
-        ${paidPlanOf(sql`o`)} as "paidPlan", due.schedule, due.timezone, due.model_provider as provider,
+        ${paidPlanOf(sql`o`)} as "paidPlan", due.schedule, due.timezone, due.starts_at as "startsAt",
+        due.ends_at as "endsAt", due.skip_dates as "skipDates", due.jitter_seconds as "jitterSeconds",
+        due.model_provider as provider,
         ${accountOf(sql`due`)} as account, ${breakerIsOpen(accountOf(sql`due`))} as "breakerOpen", due.overlap,
         due.misfire, jsonb_build_object('routine', due.budget, 'project', ${budgetColumns('p')},
           'organization', ${budgetColumns('o')}) as budgets, due.next_run_at as "dueAt",

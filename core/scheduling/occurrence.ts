@@ -1,14 +1,14 @@
 import type { MisfirePolicy } from '#core/routines/index.ts';
-import { nextOccurrence, occurrencesBetween, type ParsedSchedule } from '#lib/schedule/index.ts';
+import { nextInTimetable, timesBetween, type Timetable } from '#lib/schedule/index.ts';
 
 export interface DueSchedule {
-  readonly schedule: ParsedSchedule;
-  readonly timezone: string;
+  readonly timetable: Timetable;
   readonly misfire: MisfirePolicy;
-  /** The instant that the routine was due at, not after `now`. */
+  /** The instant of the timetable that the routine was due at, not after `now`. */
   readonly dueAt: Date;
   /** The latest occurrence on record; neither it nor an earlier one is accounted for again. */
   readonly accountedUntil: Date | null;
+  /** The time, earlier by the routine's jitter: its occurrences are late by that from the first. */
   readonly now: Date;
 }
 
@@ -23,8 +23,8 @@ export interface Decision {
   readonly run: Date | undefined;
   /** The occurrences that were missed and are not made up for. */
   readonly missed: PassedOver | undefined;
-  /** The first occurrence after `now` that is not on record. */
-  readonly next: Date;
+  /** The first occurrence after `now` that is not on record; undefined when the window holds no more. */
+  readonly next: Date | undefined;
 }
 
 /**
@@ -41,20 +41,22 @@ const MAX_COUNTED = 1_000_000;
  * Under `misfire: skip` the latest runs only if it is not late itself.
  */
 export function decide(due: DueSchedule): Decision {
-  const { schedule, timezone, now } = due;
+  const { timetable, now } = due;
   const first = firstUnaccounted(due);
   // After a clock was set back or a schedule was saved, the time that is due may be on record already.
-  if (first > now) return { run: undefined, missed: undefined, next: first };
-  const later = occurrencesBetween(schedule, timezone, first, now, MAX_COUNTED);
+  if (first === undefined || first > now) {
+    return { run: undefined, missed: undefined, next: first };
+  }
+  const later = timesBetween(timetable, first, now, MAX_COUNTED);
   const latest = later.last ?? first;
-  const next = nextOccurrence(schedule, timezone, now);
+  const next = nextInTimetable(timetable, now);
   const late = now.getTime() - latest.getTime() > MISFIRE_GRACE_MS;
   if (due.misfire === 'skip' && late) {
     return { run: undefined, missed: { count: later.count + 1, from: first, until: latest }, next };
   }
   if (later.count === 0) return { run: latest, missed: undefined, next };
   // Only the last of these is needed; with a cap of one they are not counted again.
-  const before = occurrencesBetween(schedule, timezone, first, new Date(latest.getTime() - 1), 1);
+  const before = timesBetween(timetable, first, new Date(latest.getTime() - 1), 1);
   return {
     run: latest,
     missed: { count: later.count, from: first, until: before.last ?? first },
@@ -62,7 +64,7 @@ export function decide(due: DueSchedule): Decision {
   };
 }
 
-function firstUnaccounted({ schedule, timezone, dueAt, accountedUntil }: DueSchedule): Date {
+function firstUnaccounted({ timetable, dueAt, accountedUntil }: DueSchedule): Date | undefined {
   if (accountedUntil === null || accountedUntil < dueAt) return dueAt;
-  return nextOccurrence(schedule, timezone, accountedUntil);
+  return nextInTimetable(timetable, accountedUntil);
 }

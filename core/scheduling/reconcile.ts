@@ -1,12 +1,8 @@
-import { setNextTimes } from '#core/routines/index.ts';
+import { nextTimeFrom, setNextTimes, type Timing } from '#core/routines/index.ts';
 import { rows, sql, transaction, type Database } from '#lib/database/index.ts';
-import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
-import { pauseWithNews } from './pause-unreadable.ts';
+import { pauseWithNews } from './pause-with-news.ts';
 
-interface Unscheduled {
-  readonly id: string;
-  readonly schedule: string;
-  readonly timezone: string;
+interface Unscheduled extends Timing {
   readonly now: Date;
 }
 
@@ -16,7 +12,9 @@ export function reconcileNextTimes(database: Database): Promise<number> {
     const lost = await rows<Unscheduled>(
       tx,
       sql`
-        select id, schedule, timezone, now() as now from routines
+        select id, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt", skip_dates as "skipDates",
+          jitter_seconds as "jitterSeconds", now() as now
+        from routines
         where state = 'active' and next_run_at is null limit 500
         for no key update skip locked
       `,
@@ -25,17 +23,17 @@ export function reconcileNextTimes(database: Database): Promise<number> {
     const found = lost.map((routine) => ({ id: routine.id, next: tryNext(routine) }));
     const readable = found.flatMap(({ id, next }) => (next === undefined ? [] : [{ id, next }]));
     const unreadable = found.filter(({ next }) => next === undefined);
-    await pauseWithNews(
-      tx,
-      unreadable.map(({ id }) => ({ id, runId: null })),
-    );
+    await pauseWithNews(tx, {
+      unreadable: unreadable.map(({ id }) => ({ id, runId: null })),
+      ended: [],
+    });
     return setNextTimes(tx, readable);
   });
 }
 
-function tryNext({ schedule, timezone, now }: Unscheduled): Date | undefined {
+function tryNext(routine: Unscheduled): Date | undefined {
   try {
-    return nextOccurrence(parseStoredSchedule(schedule), timezone, now);
+    return nextTimeFrom(routine, routine.now);
   } catch {
     return undefined;
   }

@@ -19,8 +19,16 @@ export function occurrencesBetween(
   until: Date,
   cap: number,
 ): OccurrenceSummary {
-  if (!(cap >= 1)) throw new RangeError('cap must be at least 1');
   const next = (from: number): number => nextOccurrenceMinute(schedule, timeZone, from);
+  return summarize(next, { after, until, cap });
+}
+
+/** Does the same of any occurrences; `next` finds the first minute at or after one, `Infinity` when there is none. */
+export function summarize(
+  next: (from: number) => number,
+  { after, until, cap }: { readonly after: Date; readonly until: Date; readonly cap: number },
+): OccurrenceSummary {
+  if (!(cap >= 1)) throw new RangeError('cap must be at least 1');
   const end = minuteAtOrBefore(until);
   const first = next(minuteAfter(after));
   if (first > end) return { count: 0, first: undefined, last: undefined, truncated: false };

@@ -21,6 +21,8 @@ const beyondContract: readonly string[] = [
   'GET /v1/routines/{routineId}/versions/{revision}',
   'POST /v1/routines/{routineId}/versions/{revision}/restore',
   'GET /v1/routines/{routineId}/forecast',
+  'GET /v1/schedules/preview',
+  'GET /v1/schedules/occurrences',
   'GET /v1/usage',
   'GET /v1/organizations/{organizationId}',
   'PATCH /v1/organizations/{organizationId}',

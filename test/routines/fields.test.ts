@@ -27,6 +27,10 @@ test(
       builtInTools: [],
       outcome: 'optional',
       checks: [],
+      startsAt: null,
+      endsAt: null,
+      skipDates: [],
+      jitterSeconds: 0,
       overlap: 'skip',
       misfire: 'run_once',
       limits: {
@@ -74,6 +78,10 @@ test('every field that is set is kept as it was set', async ({ key }) => {
     skills: ['core-web-vitals', 'seo-audit'],
     carryResult: false,
     builtInTools: ['calculate'],
+    startsAt: '2027-01-01T00:00:00.000Z',
+    endsAt: '2027-12-31T23:59:00.000Z',
+    skipDates: ['2027-04-05', '2027-12-27'],
+    jitterSeconds: 3_600,
     overlap: 'allow',
     misfire: 'skip',
     limits: {

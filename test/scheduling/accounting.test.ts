@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { nextTimeFrom, setNextTimes, withoutJitter } from '#core/routines/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
-import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 import { clockTest } from './clock-test.ts';
 import { accountingFaults, occurrencesOf, plantRoutine } from './planted.ts';
 
@@ -32,6 +32,11 @@ const scenario = fc.record({
     .date({ min: new Date('2026-02-20T00:00:00Z'), max: new Date('2026-11-05T00:00:00Z') })
     .filter((date) => !Number.isNaN(date.getTime())),
   ticks: fc.array(tickAfter, { minLength: 1, maxLength: 8 }),
+  /** Hours from the start to the window's ends, and days from it that are left out. */
+  startsIn: fc.option(fc.integer({ min: -5, max: 60 })),
+  lasts: fc.option(fc.integer({ min: 1, max: 200 })),
+  skipped: fc.uniqueArray(fc.integer({ min: -1, max: 6 }), { maxLength: 3 }),
+  jitterSeconds: fc.constantFrom(0, 29, 900, 12 * 3_600),
 });
 
 test('whenever ticks come, the rows account for every occurrence of the schedule exactly once', async ({
@@ -40,12 +45,18 @@ test('whenever ticks come, the rows account for every occurrence of the schedule
   claim,
 }) => {
   await fc.assert(
-    fc.asyncProperty(scenario, async ({ start, ticks, ...fields }) => {
-      const schedule = parseStoredSchedule(fields.schedule);
-      const nextRunAt = nextOccurrence(schedule, fields.timezone, start);
+    fc.asyncProperty(scenario, async ({ start, ticks, startsIn, lasts, skipped, ...rest }) => {
+      const startsAt = startsIn === null ? null : new Date(start.getTime() + startsIn * HOUR);
+      const endsAt = lasts === null ? null : new Date((startsAt ?? start).getTime() + lasts * HOUR);
+      const skipDates = skipped.map((days) =>
+        new Date(start.getTime() + days * 24 * HOUR).toISOString().slice(0, 10),
+      );
+      const fields = { ...rest, startsAt, endsAt, skipDates };
       await execute(database, sql`update routines set state = 'archived'`);
       await clock.set(start);
-      const { id } = await plantRoutine(database, { ...fields, nextRunAt });
+      const { id } = await plantRoutine(database, { ...fields, nextRunAt: null });
+      const timing = { ...fields, id };
+      await setNextTimes(database, [{ id, next: nextTimeFrom(timing, start) }]);
       let now = start.getTime();
       let latest = now;
       for (const { ms, claimers, runsEnd } of ticks) {
@@ -58,9 +69,11 @@ test('whenever ticks come, the rows account for every occurrence of the schedule
         await Promise.all(Array.from({ length: claimers }, () => claim()));
       }
       const record = await occurrencesOf(database, id);
-      const faults = accountingFaults(record, { ...fields, after: start, until: new Date(latest) });
+      const after = withoutJitter(timing, start);
+      const until = withoutJitter(timing, new Date(latest));
+      const faults = accountingFaults(record, { ...fields, after, until });
       expect(faults).toEqual([]);
     }),
-    { numRuns: 40 },
+    { numRuns: 60 },
   );
 }, 60_000);

@@ -3,7 +3,7 @@ import type { ClaimDeps } from '#core/scheduling/index.ts';
 import { insertVersions } from '#core/routines/versions.ts';
 import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import { nextOccurrence, occurrencesBetween, parseStoredSchedule } from '#lib/schedule/index.ts';
+import { nextInTimetable, parseStoredSchedule, timesBetween } from '#lib/schedule/index.ts';
 
 export interface Planted {
   readonly id: string;
@@ -15,6 +15,10 @@ export interface PlantedFields {
   readonly schedule?: string;
   readonly timezone?: string;
   readonly nextRunAt?: Date | null;
+  readonly startsAt?: Date | null;
+  readonly endsAt?: Date | null;
+  readonly skipDates?: readonly string[];
+  readonly jitterSeconds?: number;
   readonly overlap?: OverlapPolicy;
   readonly misfire?: 'run_once' | 'skip';
   readonly provider?: string;
@@ -53,11 +57,14 @@ export async function plantRoutines(
     sql`
       with written as (
         insert into routines (id, project_id, name, instructions, schedule, timezone, model_provider, model_id, state,
-          overlap, misfire, max_steps, timeout_seconds, max_tokens_per_day, max_cost_usd_per_month, next_run_at)
+          overlap, misfire, max_steps, timeout_seconds, max_tokens_per_day, max_cost_usd_per_month, next_run_at,
+          starts_at, ends_at, skip_dates, jitter_seconds)
         select id, ${projectId}, 'Planted', 'Write.', ${fields.schedule ?? '* * * * *'}, ${fields.timezone ?? 'UTC'},
           ${fields.provider ?? 'gateway'}, 'fixture/writer-small', 'active', ${fields.overlap ?? 'skip'},
           ${fields.misfire ?? 'run_once'}, 5, 60, ${fields.maxTokensPerDay ?? null}::bigint,
-          ${fields.maxCostUsdPerMonth ?? null}::numeric, ${fields.nextRunAt ?? null}::timestamptz
+          ${fields.maxCostUsdPerMonth ?? null}::numeric, ${fields.nextRunAt ?? null}::timestamptz,
+          ${fields.startsAt ?? null}::timestamptz, ${fields.endsAt ?? null}::timestamptz,
+          ${fields.skipDates ?? []}::text[], ${fields.jitterSeconds ?? 0}
         from unnest(${ids}::text[]) as id
         returning *
       )
@@ -106,22 +113,32 @@ export async function routineOf(database: Database, id: string) {
  */
 export function accountingFaults(
   record: readonly Occurrence[],
-  input: { schedule: string; timezone: string; after: Date; until: Date },
+  input: {
+    schedule: string;
+    timezone: string;
+    startsAt?: Date | null;
+    endsAt?: Date | null;
+    skipDates?: readonly string[];
+    after: Date;
+    until: Date;
+  },
 ): string[] {
-  const { timezone, until } = input;
+  const { timezone, until, startsAt = null, endsAt = null, skipDates = [] } = input;
   const schedule = parseStoredSchedule(input.schedule);
+  const timetable = { schedule, timezone, startsAt, endsAt, skipDates };
   const faults: string[] = [];
   let last = input.after;
   for (const { from, until: end, count, state } of record) {
-    const expected = nextOccurrence(schedule, timezone, last);
-    if (from.getTime() !== expected.getTime()) {
-      faults.push(`${state} begins at ${from.toISOString()}, not at ${expected.toISOString()}`);
+    const expected = nextInTimetable(timetable, last);
+    if (from.getTime() !== expected?.getTime()) {
+      faults.push(`${state} begins at ${from.toISOString()}, not at ${expected?.toISOString()}`);
     }
-    const spanned = occurrencesBetween(schedule, timezone, from, end, 1_000_000).count + 1;
+    const spanned = timesBetween(timetable, from, end, 1_000_000).count + 1;
     if (spanned !== count) faults.push(`${state} counts ${count} of ${spanned}`);
     last = end;
   }
-  const open = nextOccurrence(schedule, timezone, last);
-  if (open <= until) faults.push(`nothing accounts for ${open.toISOString()}`);
+  const open = nextInTimetable(timetable, last);
+  if (open !== undefined && open <= until)
+    faults.push(`nothing accounts for ${open.toISOString()}`);
   return faults;
 }

@@ -12,6 +12,11 @@ import { checks } from './checks.ts';
 
 export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });
 
+const MAX_SKIP_DATES = 366;
+
+/** Half a year; the schedule sets the limit that counts. */
+const MAX_JITTER_SECONDS = 183 * 86_400;
+
 const reserved: readonly string[] = BUILT_IN_VARIABLES;
 
 export const variables = z
@@ -66,6 +71,19 @@ export const fields = {
       'With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.',
   }),
   checks,
+  skipDates: z
+    .array(z.iso.date())
+    .max(MAX_SKIP_DATES)
+    .refine((dates) => new Set(dates).size === dates.length, 'the same date twice')
+    .meta({
+      description: `Dates in the routine's time zone on which its schedule has no times; at most ${MAX_SKIP_DATES}.`,
+      example: ['2026-12-25', '2027-01-01'],
+    }),
+  jitterSeconds: z.number().int().min(0).max(MAX_JITTER_SECONDS).meta({
+    description:
+      'The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.',
+    example: 600,
+  }),
   overlap: z.enum(OVERLAP_POLICIES),
   misfire: z.enum(MISFIRE_POLICIES),
   pauseAfterFailures: z.number().int().min(1).max(1_000),

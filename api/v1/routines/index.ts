@@ -169,6 +169,7 @@ const activateRoutine = route({
   errors: [
     'successful_run_required',
     'routine_archived',
+    'schedule_ended',
     'allowance_exceeded',
     'forecast_over_budget',
   ],

@@ -1,10 +1,11 @@
-import type {
-  Limits,
-  Routine,
-  RoutineDetail,
-  RoutineSummary,
-  RoutineWarning,
-  SavedRoutine,
+import {
+  shownNextRun,
+  type Limits,
+  type Routine,
+  type RoutineDetail,
+  type RoutineSummary,
+  type RoutineWarning,
+  type SavedRoutine,
 } from '#core/routines/index.ts';
 import { iso, isoOrNull } from '../../http/schemas.ts';
 import { presentCheck } from './checks.ts';
@@ -30,6 +31,10 @@ export function presentRoutineSummary(row: RoutineSummary) {
     builtInTools: [...row.builtInTools],
     outcome: row.outcome,
     checks: row.checks.map(presentCheck),
+    startsAt: isoOrNull(row.startsAt),
+    endsAt: isoOrNull(row.endsAt),
+    skipDates: [...row.skipDates],
+    jitterSeconds: row.jitterSeconds,
     overlap: row.overlap,
     misfire: row.misfire,
     limits: presentLimits(row.limits),
@@ -43,7 +48,7 @@ export function presentRoutineSummary(row: RoutineSummary) {
     state: row.state,
     stateReason: row.stateReason,
     revision: row.revision,
-    nextRunAt: isoOrNull(row.nextRunAt),
+    nextRunAt: isoOrNull(shownNextRun(row)),
     lastRunAt: isoOrNull(row.lastRunAt),
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),

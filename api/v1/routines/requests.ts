@@ -1,6 +1,26 @@
 import { z } from 'zod';
 import { budgetFields } from '../budget-schema.ts';
-import { fields } from './fields.ts';
+import { fields as common } from './fields.ts';
+import { instant } from '../../http/schemas.ts';
+
+/** An end of the window of a schedule. */
+export const windowEnd = instant.refine(
+  (time) => time >= new Date('2000-01-01') && time < new Date('2200-01-01'),
+  'between the years 2000 and 2200',
+);
+
+const fields = {
+  ...common,
+  startsAt: windowEnd.nullable().meta({
+    description: 'The schedule has no times before this one; null for no such bound.',
+    example: '2027-01-01T00:00:00Z',
+  }),
+  endsAt: windowEnd.nullable().meta({
+    description:
+      'The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.',
+    example: '2027-12-31T23:59:00Z',
+  }),
+};
 
 const limits = z.strictObject({
   maxSteps: z
@@ -60,6 +80,10 @@ export const routineBody = z
     builtInTools: fields.builtInTools.default([]),
     outcome: fields.outcome.default('optional'),
     checks: fields.checks.default([]),
+    startsAt: fields.startsAt.default(null),
+    endsAt: fields.endsAt.default(null),
+    skipDates: fields.skipDates.default([]),
+    jitterSeconds: fields.jitterSeconds.default(0),
     overlap: fields.overlap.default('skip'),
     misfire: fields.misfire.default('run_once'),
     limits: limits.prefault({}),

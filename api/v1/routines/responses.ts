@@ -23,14 +23,20 @@ const summaryShape = {
     maxCostUsdPerMonth: z.string().nullable(),
   }),
   state: z.enum(ROUTINE_STATES),
+  startsAt: timestamp.nullable(),
+  endsAt: timestamp.nullable(),
   stateReason: z.string().nullable().meta({
-    description: 'Why the service itself changed the state last; null when a person did.',
+    description:
+      'Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did.',
   }),
   revision: z.number().int().meta({ description: 'Counts material changes.' }),
   webhookFailedAt: timestamp
     .nullable()
     .meta({ description: 'When the receiver responded with 410, which stopped deliveries.' }),
-  nextRunAt: timestamp.nullable(),
+  nextRunAt: timestamp.nullable().meta({
+    description:
+      'When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`.',
+  }),
   lastRunAt: timestamp.nullable(),
   createdAt: timestamp,
   updatedAt: timestamp,
@@ -92,9 +98,10 @@ const activation = z
 export const routineDetail = z
   .strictObject({
     ...shape,
-    nextRuns: z
-      .array(timestamp)
-      .meta({ description: 'The next five times of the schedule, were it active now.' }),
+    nextRuns: z.array(timestamp).meta({
+      description:
+        'The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included.',
+    }),
     activation,
     callableTools: z
       .array(

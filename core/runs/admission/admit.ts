@@ -12,7 +12,9 @@ import {
 import {
   accountPlaces,
   admitted,
+  behindPrevious,
   freePlaces,
+  rankOf,
   runsAtATimeOn,
   START_LEASE,
   waiting,
@@ -26,8 +28,8 @@ const startableColumns = sql`
 
 /**
  * Admits waiting runs while there is room, at most `limit`. Organizations take turns: the next place goes to the one
- * with the fewest admitted runs, up to its plan's runs at a time; within one, manual runs come before scheduled ones,
- * the oldest first. An account of a connected provider takes as many as its provider allows; those behind it in the queue
+ * with the fewest admitted runs, up to its plan's runs at a time; within one, manual runs come before scheduled ones
+ * and those of a backfill last, the oldest first. An account of a connected provider takes as many as its provider allows; those behind it in the queue
  * pass by. One admission at a time, so that no limit is passed by two that look at the same moment; what the
  * lock costs is paid only while somebody waits.
  *
@@ -67,16 +69,14 @@ export function admitRuns(
           join organizations o on o.id = waiting.organization_id
           left join taken on taken.organization_id = waiting.organization_id
           cross join lateral (
-            select id, account, provider, row_number() over (order by (trigger <> 'manual'), id) as place from (
-              select id, trigger, model_connection_id as account, model_provider as provider from runs
+            select id, account, provider, row_number() over (order by rank, id) as place from (
+              select id, ${rankOf(sql`runs`)} as rank, model_connection_id as account, model_provider as provider from runs
               where ${waiting} and organization_id = waiting.organization_id and (queue_until is null or queue_until > now())
-                and (not after_previous or not exists (
-                  select from runs previous where previous.routine_id = runs.routine_id
-                    and previous.state in ('queued', 'running') and previous.admitted_at is not null))
+                and not ${behindPrevious}
                 -- A look into a hash table of the few accounts that are full, however many runs wait.
                 and (model_connection_id is null or model_connection_id not in (
                   select account from accounts where places <= 0))
-              order by (trigger <> 'manual'), id
+              order by ${rankOf(sql`runs`)}, id
               limit greatest(least(room.places, ${runsAtATimeOf(planRule)} - coalesce(taken.runs, 0)), 0)
             ) oldest
           ) candidate

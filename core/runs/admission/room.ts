@@ -12,11 +12,32 @@ export interface AdmissionRule {
 /** How long whoever admitted a run has to start its workflow before another process does it. */
 export const START_LEASE = sql`interval '30 seconds'`;
 
-/** The condition of a run that waits to be admitted. */
-export const waiting = sql`state = 'queued' and admitted_at is null`;
+/** The condition of a run that waits to be admitted; one that is held waits for its time instead. */
+export const waiting = sql`state = 'queued' and admitted_at is null and not held`;
+
+/**
+ * The order in which the runs of an organization are admitted, as an SQL expression, before that of their ids: manual
+ * ones, then scheduled ones, then those of a backfill. The index of waiting runs has the same expression.
+ */
+export function rankOf(run: Sql): Sql {
+  return sql`(case ${run}.trigger when 'manual' then 0 when 'schedule' then 1 else 2 end)`;
+}
+
+/**
+ * Whether a run has to wait for another of its routine, as an SQL condition on `runs`: for one that is admitted, or for
+ * one that waits likewise and comes before it, of which a backfill has many.
+ */
+export const behindPrevious = sql`(after_previous and (
+    exists (
+      select from runs previous where previous.routine_id = runs.routine_id
+        and previous.state in ('queued', 'running') and previous.admitted_at is not null)
+    or exists (
+      select from runs earlier where earlier.routine_id = runs.routine_id
+        and earlier.state = 'queued' and earlier.admitted_at is null and not earlier.held and earlier.after_previous
+        and (${rankOf(sql`earlier`)}, earlier.id) < (${rankOf(sql`runs`)}, runs.id))))`;
 
 /** Whether any run waits, as an SQL expression: a look into a small index. */
-export const othersWait = sql`exists (select from runs w where w.state = 'queued' and w.admitted_at is null)`;
+export const othersWait = sql`exists (select from runs w where w.state = 'queued' and w.admitted_at is null and not w.held)`;
 
 /** The condition of a run that takes up room: it has been admitted and has not ended. */
 export const admitted = sql`state in ('queued', 'running') and admitted_at is not null`;

@@ -1,9 +1,16 @@
 import { runsAtATimeOf } from '#core/billing/index.ts';
 import { empty, row, sql, type Db } from '#lib/database/index.ts';
-import { accountPlaces, admitted, workersTakingRuns, type AdmissionRule } from './room.ts';
+import {
+  accountPlaces,
+  admitted,
+  behindPrevious,
+  workersTakingRuns,
+  type AdmissionRule,
+} from './room.ts';
 
 /** Everything that a queued run can wait for. */
 export const WAITS = {
+  run_at: 'the time that it was asked for has not come',
   worker: 'no worker is there that takes new runs',
   slot: 'the workers are busy',
   organization_limit: 'the organization has as many runs at a time as its plan allows',
@@ -21,9 +28,8 @@ export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promis
       select case
         when runs.state <> 'queued' then null
         when runs.admitted_at is not null then 'start'
-        when runs.after_previous and exists (
-          select from runs previous where previous.routine_id = runs.routine_id
-            and previous.state in ('queued', 'running') and previous.admitted_at is not null) then 'previous_run'
+        when runs.held then 'run_at'
+        when ${behindPrevious} then 'previous_run'
         when not exists (${workersTakingRuns(rule.taskQueue, empty)}) then 'worker'
         when (select count(*) from runs open where ${admitted} and open.organization_id = o.id)
           >= ${runsAtATimeOf(rule.planRule)} then 'organization_limit'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ForecastDay } from '#core/usage/index.ts';
-import { minuteAtOrBefore, occurrencesBetween, parseStoredSchedule } from '#lib/schedule/index.ts';
+import { minuteAtOrBefore, parseStoredSchedule, timesBetween } from '#lib/schedule/index.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -23,29 +23,35 @@ export interface PlannedRuns {
 interface Scheduled {
   readonly schedule: string;
   readonly timezone: string;
+  /** The window and the skipped dates, where it has them. Jitter moves no run to another day that matters here. */
+  readonly startsAt?: Date | null;
+  readonly endsAt?: Date | null;
+  readonly skipDates?: readonly string[];
 }
 
 /** Plans the runs of a routine for the next 30 days: none where it is archived, as it never runs again. */
 export function plannedRuns(
-  { schedule, timezone, state }: Scheduled & { readonly state: string },
+  routine: Scheduled & { readonly state: string },
   now: Date,
 ): PlannedRuns {
   // Occurrences are whole minutes, so a plan holds for the minute that it was made in.
   const minute = minuteAtOrBefore(now);
   const from = new Date(minute * MINUTE_MS);
-  if (state === 'archived') return planOf(from, () => NONE);
-  const routine = { schedule, timezone };
-  return known.memo(`${minute} ${timezone} ${schedule}`, { context: { routine, from } });
+  if (routine.state === 'archived') return planOf(from, () => NONE);
+  const { schedule, timezone, startsAt, endsAt, skipDates = [] } = routine;
+  const window = [startsAt?.getTime(), endsAt?.getTime(), skipDates.join()].join(' ');
+  const key = `${minute} ${timezone} ${schedule} ${window}`;
+  return known.memo(key, { context: { routine, from } });
 }
 
 // A routine that is due each minute has 43,200 occurrences, which take 20 ms to count.
 const known = new LRUCache<string, PlannedRuns, { routine: Scheduled; from: Date }>({
   max: 1_000,
   memoMethod: (_key, _stale, { context: { routine, from } }) => {
+    const { timezone, startsAt = null, endsAt = null, skipDates = [] } = routine;
     const schedule = parseStoredSchedule(routine.schedule);
-    return planOf(from, (after, until) =>
-      occurrencesBetween(schedule, routine.timezone, after, until, MINUTES_OF_DAY),
-    );
+    const timetable = { schedule, timezone, startsAt, endsAt, skipDates };
+    return planOf(from, (after, until) => timesBetween(timetable, after, until, MINUTES_OF_DAY));
   },
 });
 

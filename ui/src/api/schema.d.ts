@@ -1583,6 +1583,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/schedules/occurrences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the times of the active routines
+         * @description Inside their windows, without their skipped dates. At most 31 days.
+         *
+         *     API keys need the scope `routines:read`.
+         */
+        get: operations["listScheduledOccurrences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the next times of a schedule
+         * @description Or the errors that saving a routine with it would get.
+         *
+         *     API keys need the scope `routines:read`.
+         */
+        get: operations["previewSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions": {
         parameters: {
             query?: never;
@@ -1756,7 +1800,7 @@ export interface components {
             /** @description Whether activating it would be accepted now. Its forecast is an operation of its own: where that says that a limit runs out, it also has to be accepted. */
             ready: boolean;
             /** @description The code of the error that activating would get; null when ready. */
-            reason: ("successful_run_required" | "routine_archived" | "allowance_exceeded") | null;
+            reason: ("successful_run_required" | "routine_archived" | "schedule_ended" | "allowance_exceeded") | null;
         };
         ApiKey: {
             /**
@@ -2162,8 +2206,19 @@ export interface components {
              *     ]
              */
             checks: components["schemas"]["ResultCheck"][];
+            /**
+             * @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.
+             * @example 2027-12-31T23:59:00Z
+             */
+            endsAt?: string | null;
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @default 0
+             * @example 600
+             */
+            jitterSeconds: number;
             /** @default {} */
             limits: {
                 /**
@@ -2223,6 +2278,20 @@ export interface components {
              *     ]
              */
             skills: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @default []
+             * @example [
+             *       "2026-12-25",
+             *       "2027-01-01"
+             *     ]
+             */
+            skipDates: string[];
+            /**
+             * @description The schedule has no times before this one; null for no such bound.
+             * @example 2027-01-01T00:00:00Z
+             */
+            startsAt?: string | null;
             /**
              * @description IANA name.
              * @default UTC
@@ -2890,6 +2959,7 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            endsAt: string | null;
             /**
              * @description Id of the routine.
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
@@ -2897,6 +2967,11 @@ export interface components {
             id: string;
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @example 600
+             */
+            jitterSeconds: number;
             lastRunAt: string | null;
             limits: {
                 maxOutputTokens: number | null;
@@ -2910,6 +2985,7 @@ export interface components {
             model: components["schemas"]["ModelReferenceOutput"];
             /** @example Weekly SEO audit */
             name: string;
+            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: string | null;
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
@@ -2933,9 +3009,18 @@ export interface components {
              *     ]
              */
             skills: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @example [
+             *       "2026-12-25",
+             *       "2027-01-01"
+             *     ]
+             */
+            skipDates: string[];
+            startsAt: string | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
             /**
              * @description IANA name.
@@ -2994,6 +3079,7 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            endsAt: string | null;
             /**
              * @description Id of the routine.
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
@@ -3001,6 +3087,11 @@ export interface components {
             id: string;
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @example 600
+             */
+            jitterSeconds: number;
             lastRunAt: string | null;
             limits: {
                 maxOutputTokens: number | null;
@@ -3014,6 +3105,7 @@ export interface components {
             model: components["schemas"]["ModelReferenceOutput"];
             /** @example Weekly SEO audit */
             name: string;
+            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: string | null;
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
@@ -3037,9 +3129,18 @@ export interface components {
              *     ]
              */
             skills: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @example [
+             *       "2026-12-25",
+             *       "2027-01-01"
+             *     ]
+             */
+            skipDates: string[];
+            startsAt: string | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
             /**
              * @description IANA name.
@@ -3100,6 +3201,7 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            endsAt: string | null;
             /**
              * @description Id of the routine.
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
@@ -3107,6 +3209,11 @@ export interface components {
             id: string;
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @example 600
+             */
+            jitterSeconds: number;
             lastRunAt: string | null;
             limits: {
                 maxOutputTokens: number | null;
@@ -3120,8 +3227,9 @@ export interface components {
             model: components["schemas"]["ModelReferenceOutput"];
             /** @example Weekly SEO audit */
             name: string;
+            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: string | null;
-            /** @description The next five times of the schedule, were it active now. */
+            /** @description The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included. */
             nextRuns: string[];
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
@@ -3145,9 +3253,18 @@ export interface components {
              *     ]
              */
             skills: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @example [
+             *       "2026-12-25",
+             *       "2027-01-01"
+             *     ]
+             */
+            skipDates: string[];
+            startsAt: string | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
             /**
              * @description IANA name.
@@ -3295,11 +3412,17 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            endsAt: string | null;
             /**
              * @description Id of the routine.
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
              */
             id: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @example 600
+             */
+            jitterSeconds: number;
             lastRunAt: string | null;
             limits: {
                 maxOutputTokens: number | null;
@@ -3313,6 +3436,7 @@ export interface components {
             model: components["schemas"]["ModelReferenceOutput"];
             /** @example Weekly SEO audit */
             name: string;
+            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: string | null;
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
@@ -3336,9 +3460,18 @@ export interface components {
              *     ]
              */
             skills: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @example [
+             *       "2026-12-25",
+             *       "2027-01-01"
+             *     ]
+             */
+            skipDates: string[];
+            startsAt: string | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
             /**
              * @description IANA name.
@@ -3640,8 +3773,8 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description Of a queued run: `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `start` (it has been let in and its workflow is about to begin). */
-            waitingFor: ("worker" | "slot" | "organization_limit" | "account" | "previous_run" | "start") | null;
+            /** @description Of a queued run: `run_at` (the time that it was asked for has not come), `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `start` (it has been let in and its workflow is about to begin). */
+            waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "account" | "previous_run" | "start") | null;
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
         };
         RunEvent: {
@@ -3836,6 +3969,7 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            endsAt: string | null;
             /**
              * @description Id of the routine.
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
@@ -3843,6 +3977,11 @@ export interface components {
             id: string;
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @example 600
+             */
+            jitterSeconds: number;
             lastRunAt: string | null;
             limits: {
                 maxOutputTokens: number | null;
@@ -3856,6 +3995,7 @@ export interface components {
             model: components["schemas"]["ModelReferenceOutput"];
             /** @example Weekly SEO audit */
             name: string;
+            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: string | null;
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
@@ -3879,9 +4019,18 @@ export interface components {
              *     ]
              */
             skills: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @example [
+             *       "2026-12-25",
+             *       "2027-01-01"
+             *     ]
+             */
+            skipDates: string[];
+            startsAt: string | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
             /**
              * @description IANA name.
@@ -3914,6 +4063,37 @@ export interface components {
             webhookSecret?: string;
             /** @example https://example.com/hooks/routine */
             webhookUrl: string | null;
+        };
+        ScheduledOccurrence: {
+            /**
+             * @description Id of the routine.
+             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
+             */
+            routineId: string;
+            routineName: string;
+            /**
+             * Format: date-time
+             * @description The time of the schedule.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            scheduledFor: string;
+            /**
+             * Format: date-time
+             * @description Later by the jitter of the routine.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            startsAt: string;
+        };
+        ScheduledOccurrences: {
+            occurrences: components["schemas"]["ScheduledOccurrence"][];
+            /** @description Whether there are more than 2,000. */
+            truncated: boolean;
+        };
+        SchedulePreview: {
+            /** @description How much later than each a run may start; the id of the routine decides. */
+            jitterSeconds: number;
+            /** @description The next five times, fewer up to `endsAt`. */
+            times: string[];
         };
         Session: {
             /** @description Where it signed in from. */
@@ -4227,8 +4407,18 @@ export interface components {
              *     ]
              */
             checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.
+             * @example 2027-12-31T23:59:00Z
+             */
+            endsAt?: string | null;
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions?: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @example 600
+             */
+            jitterSeconds?: number;
             limits?: {
                 maxOutputTokens?: number | null;
                 maxQueueSeconds?: number;
@@ -4261,6 +4451,19 @@ export interface components {
              *     ]
              */
             skills?: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @example [
+             *       "2026-12-25",
+             *       "2027-01-01"
+             *     ]
+             */
+            skipDates?: string[];
+            /**
+             * @description The schedule has no times before this one; null for no such bound.
+             * @example 2027-01-01T00:00:00Z
+             */
+            startsAt?: string | null;
             /**
              * @description IANA name.
              * @example Europe/Berlin
@@ -7587,6 +7790,92 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunDetail"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listScheduledOccurrences: {
+        parameters: {
+            query: {
+                /** @description Times after this one. */
+                from: string;
+                /** @description Up to and including this one. */
+                to: string;
+            };
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description In the order of their start. */
+            200: {
+                headers: {
+                    /** @description `<…>; rel="next"` while there are more. */
+                    Link?: string;
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ScheduledOccurrences"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    previewSchedule: {
+        parameters: {
+            query: {
+                /** @description No times after this one. */
+                endsAt?: string;
+                /** @description Checked only: how much later a run starts is decided by the id of its routine. */
+                jitterSeconds?: number;
+                /** @description Five cron fields, or @hourly to @yearly. */
+                schedule: string;
+                /** @description Dates in the time zone, separated by commas. */
+                skipDates?: string;
+                /** @description No times before this one. */
+                startsAt?: string;
+                /** @description IANA name. */
+                timezone?: string;
+            };
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The times. */
+            200: {
+                headers: {
+                    /** @description `<…>; rel="next"` while there are more. */
+                    Link?: string;
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SchedulePreview"];
                         requestId: string;
                     };
                 };

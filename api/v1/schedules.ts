@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { listOccurrences, previewTimes } from '#core/routines/index.ts';
+import { invalid } from '#lib/errors.ts';
+import { EXAMPLE, idOf, iso, timestamp } from '../http/schemas.ts';
+import { route, type Route } from '../route.ts';
+import { fields } from './routines/fields.ts';
+import { windowEnd } from './routines/requests.ts';
+
+const tag = 'Schedules';
+
+/** Times that a preview shows. */
+const PREVIEWED = 5;
+
+const preview = z
+  .strictObject({
+    times: z.array(timestamp).meta({ description: 'The next five times, fewer up to `endsAt`.' }),
+    jitterSeconds: z.number().int().meta({
+      description: 'How much later than each a run may start; the id of the routine decides.',
+    }),
+  })
+  .meta({ id: 'SchedulePreview' });
+
+const previewSchedule = route({
+  method: 'GET',
+  path: '/v1/schedules/preview',
+  id: 'previewSchedule',
+  tag,
+  summary: 'Show the next times of a schedule',
+  description: 'Or the errors that saving a routine with it would get.',
+  auth: 'key-or-session',
+  scope: 'routines:read',
+  query: z.strictObject({
+    schedule: fields.schedule,
+    timezone: fields.timezone.default('UTC').meta({ description: 'IANA name.', example: 'UTC' }),
+    startsAt: windowEnd.optional().meta({ description: 'No times before this one.' }),
+    endsAt: windowEnd.optional().meta({ description: 'No times after this one.' }),
+    skipDates: z
+      .string()
+      .max(4_100)
+      .transform((list) => list.split(','))
+      .pipe(fields.skipDates)
+      .optional()
+      .meta({
+        type: 'string',
+        description: 'Dates in the time zone, separated by commas.',
+        example: '2026-12-25,2027-01-01',
+      }),
+    jitterSeconds: z.coerce.number().pipe(fields.jitterSeconds).default(0).meta({
+      type: 'integer',
+      description: 'Checked only: how much later a run starts is decided by the id of its routine.',
+      example: 600,
+    }),
+  }),
+  success: { status: 200, data: preview, description: 'The times.' },
+  errors: ['invalid_schedule', 'invalid_timezone'],
+}).to(async ({ query }) => {
+  const { schedule, timezone, startsAt = null, endsAt = null, skipDates = [] } = query;
+  const { jitterSeconds } = query;
+  const timing = { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds };
+  return { data: { times: previewTimes(timing, new Date(), PREVIEWED).map(iso), jitterSeconds } };
+});
+
+const MAX_DAYS = 31;
+const MAX_OCCURRENCES = 2_000;
+
+const occurrences = z
+  .strictObject({
+    occurrences: z.array(
+      z
+        .strictObject({
+          routineId: idOf('routine', EXAMPLE.routine),
+          routineName: z.string(),
+          scheduledFor: timestamp.meta({ description: 'The time of the schedule.' }),
+          startsAt: timestamp.meta({ description: 'Later by the jitter of the routine.' }),
+        })
+        .meta({ id: 'ScheduledOccurrence' }),
+    ),
+    truncated: z.boolean().meta({
+      description: `Whether there are more than ${MAX_OCCURRENCES.toLocaleString('en')}.`,
+    }),
+  })
+  .meta({ id: 'ScheduledOccurrences' });
+
+const listScheduledOccurrences = route({
+  method: 'GET',
+  path: '/v1/schedules/occurrences',
+  id: 'listScheduledOccurrences',
+  tag,
+  summary: 'List the times of the active routines',
+  description: `Inside their windows, without their skipped dates. At most ${MAX_DAYS} days.`,
+  auth: 'key-or-session',
+  scope: 'routines:read',
+  query: z.strictObject({
+    from: windowEnd.meta({ description: 'Times after this one.' }),
+    to: windowEnd.meta({ description: 'Up to and including this one.' }),
+  }),
+  success: { status: 200, data: occurrences, description: 'In the order of their start.' },
+}).to(async ({ access, query: { from, to }, deps }) => {
+  if (to < from || to.getTime() - from.getTime() > MAX_DAYS * 86_400_000) {
+    throw invalid([{ path: 'to', message: `must be at most ${MAX_DAYS} days after from` }]);
+  }
+  const range = { from, to, limit: MAX_OCCURRENCES };
+  const found = await listOccurrences(deps.database, access.projectId, range);
+  return {
+    data: {
+      occurrences: found.occurrences.map(({ routineId, routineName, scheduledFor, startsAt }) => ({
+        routineId,
+        routineName,
+        scheduledFor: iso(scheduledFor),
+        startsAt: iso(startsAt),
+      })),
+      truncated: found.truncated,
+    },
+  };
+});
+
+export const scheduleRoutes: readonly Route[] = [previewSchedule, listScheduledOccurrences];

@@ -1,0 +1,64 @@
+import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { statesBefore } from './states.ts';
+
+/** A routine that the service has paused just now, and the webhook that is told. */
+export interface PausedRoutine {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly stateReason: string;
+  readonly pausedAt: Date;
+  readonly webhookUrl: string | null;
+  readonly webhookFailedAt: Date | null;
+}
+
+/** Does what follows when the service pauses routines. The subject that owns runs implements it. */
+export interface ServicePauses {
+  /** To be called in the transaction that pauses them. */
+  follow(tx: Db, paused: readonly PausedRoutine[]): Promise<void>;
+}
+
+/** Pauses routines whose stored schedule this process cannot compute, and says so. */
+export async function pauseUnreadable(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
+  if (ids.length === 0) return [];
+  const reason = 'paused because its schedule has no computable next time; save the schedule again';
+  return pauseByService(tx, { those: sql`id = any(${ids})`, reason });
+}
+
+/** The state reason of a routine whose window is over, as a word that clients can switch on. */
+export const SCHEDULE_ENDED = 'schedule_ended';
+
+/** Pauses routines whose windows are over. Their last runs may still be queued, and stay so. */
+export async function pauseEnded(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
+  if (ids.length === 0) return [];
+  return pauseByService(tx, { those: sql`id = any(${ids})`, reason: SCHEDULE_ENDED });
+}
+
+/** Pauses the active routines on these accounts. @returns those that were active */
+export function pauseRoutinesOn(
+  tx: Db,
+  input: { projectId: string; connectionIds: readonly string[]; reason: string },
+): Promise<PausedRoutine[]> {
+  const { projectId, connectionIds, reason } = input;
+  const those = sql`project_id = ${projectId} and model_connection_id = any(${connectionIds}::text[])`;
+  return pauseByService(tx, { those, reason });
+}
+
+/** Pauses active routines in the order of their ids, so that two that do it at the same time cannot deadlock. */
+function pauseByService(
+  tx: Db,
+  { those, reason }: { those: Sql; reason: string },
+): Promise<PausedRoutine[]> {
+  return rows<PausedRoutine>(
+    tx,
+    sql`
+      update routines set state = 'paused', state_reason = ${reason}, next_run_at = null,
+        version = version + 1, updated_at = now()
+      where id in (
+        select id from routines where ${those} and state = any(${statesBefore('paused', 'service')})
+        order by id for no key update)
+      returning id, project_id as "projectId", name, state_reason as "stateReason", updated_at as "pausedAt",
+        webhook_url as "webhookUrl", webhook_failed_at as "webhookFailedAt"
+    `,
+  );
+}

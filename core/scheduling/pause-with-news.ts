@@ -1,0 +1,28 @@
+import { pauseEnded, pauseUnreadable } from '#core/routines/index.ts';
+import { followPause } from '#core/runs/index.ts';
+import type { Db } from '#lib/database/index.ts';
+
+/** Routines that cannot go on, by why. */
+export interface Stopped {
+  /** Those whose stored schedule this process cannot compute. */
+  readonly unreadable: readonly Unreadable[];
+  /** The ids of those whose window is over. */
+  readonly ended: readonly string[];
+}
+
+export interface Unreadable {
+  readonly id: string;
+  /** The occurrence that could not run for it; null when none was due. */
+  readonly runId: string | null;
+}
+
+/**
+ * Pauses routines whose rows the transaction holds, and does what follows. The caller calls `kickDeliveries` after its
+ * commit.
+ */
+export async function pauseWithNews(tx: Db, { unreadable, ended }: Stopped): Promise<void> {
+  const ids = unreadable.map(({ id }) => id);
+  const runIds = new Map(unreadable.map(({ id, runId }) => [id, runId]));
+  await followPause(tx, await pauseUnreadable(tx, ids), runIds);
+  await followPause(tx, await pauseEnded(tx, ended));
+}

@@ -1,0 +1,88 @@
+import { nextOccurrenceMinute } from './daylight-saving.ts';
+import { dateOf, minuteAfter, minuteAtOrBefore } from './occurrences.ts';
+import { summarize, type OccurrenceSummary } from './occurrences-between.ts';
+import type { ParsedSchedule } from './parsed-schedule.ts';
+import { MINUTES_PER_DAY, MS_PER_MINUTE } from './wall-clock.ts';
+import { offsetSpanAt } from './zone-offsets.ts';
+
+/** A schedule on the clock of a zone, within a window, without the dates that are left out. */
+export interface Timetable {
+  readonly schedule: ParsedSchedule;
+  readonly timezone: string;
+  /** The first and the last instant of the window, both inside; null where it has no such end. */
+  readonly startsAt: Date | null;
+  readonly endsAt: Date | null;
+  /** Dates, `2026-12-24`: no occurrence while the clock of the zone shows one of them. */
+  readonly skipDates: readonly string[];
+}
+
+/** Returns the first occurrence strictly after `after`, or undefined when the window holds none. */
+export function nextInTimetable(timetable: Timetable, after: Date): Date | undefined {
+  const minute = nextTimetableMinute(timetable, minuteAfter(after));
+  return minute === Infinity ? undefined : dateOf(minute);
+}
+
+/** Returns the next occurrences strictly after `after`, in order: `count` of them, fewer where the window ends. */
+export function nextTimes(timetable: Timetable, after: Date, count: number): Date[] {
+  const dates: Date[] = [];
+  let minute = nextTimetableMinute(timetable, minuteAfter(after));
+  while (dates.length < count && minute !== Infinity) {
+    dates.push(dateOf(minute));
+    minute = nextTimetableMinute(timetable, minute + 1);
+  }
+  return dates;
+}
+
+/** Counts the occurrences after `after`, up to and including `until`, stopping at `cap` (at least 1). */
+export function timesBetween(
+  timetable: Timetable,
+  after: Date,
+  until: Date,
+  cap: number,
+): OccurrenceSummary {
+  return summarize((from) => nextTimetableMinute(timetable, from), { after, until, cap });
+}
+
+/** Finds the first UTC minute at or after `from` at which the timetable has an occurrence, else `Infinity`. */
+function nextTimetableMinute(timetable: Timetable, from: number): number {
+  const { schedule, timezone, startsAt, endsAt } = timetable;
+  const last = endsAt === null ? Infinity : minuteAtOrBefore(endsAt);
+  let minute = startsAt === null ? from : Math.max(from, minuteAtOrAfter(startsAt));
+  while (minute <= last) {
+    minute = nextOccurrenceMinute(schedule, timezone, minute);
+    if (minute > last) break;
+    const end = endOfSkippedDate(timetable, minute);
+    if (end === undefined) return minute;
+    minute = end;
+  }
+  return Infinity;
+}
+
+/**
+ * Returns the minute up to which nothing but the skipped date is shown, undefined when the date is not skipped. Where
+ * the clock changes before midnight that is the change: the hours after it are looked at anew.
+ */
+function endOfSkippedDate({ timezone, skipDates }: Timetable, minute: number): number | undefined {
+  if (skipDates.length === 0) return undefined;
+  const span = offsetSpanAt(timezone, minute);
+  const day = Math.floor((minute + span.offset) / MINUTES_PER_DAY);
+  if (!daysOf(skipDates).has(day)) return undefined;
+  return Math.min((day + 1) * MINUTES_PER_DAY - span.offset, span.end);
+}
+
+function minuteAtOrAfter(date: Date): number {
+  return Math.ceil(date.getTime() / MS_PER_MINUTE);
+}
+
+// A tick after an outage asks a million times about the same list.
+const known = new WeakMap<readonly string[], ReadonlySet<number>>();
+
+/** Returns the dates as days since 1970-01-01. */
+function daysOf(dates: readonly string[]): ReadonlySet<number> {
+  let days = known.get(dates);
+  if (days === undefined) {
+    days = new Set(dates.map((date) => Date.parse(date) / (MINUTES_PER_DAY * MS_PER_MINUTE)));
+    known.set(dates, days);
+  }
+  return days;
+}

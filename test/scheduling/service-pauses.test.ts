@@ -1,0 +1,100 @@
+import { expect } from 'vitest';
+import { tick } from '#core/scheduling/index.ts';
+import { execute, rows, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { pausedEvent } from '#api/docs/webhooks.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { activeRoutine, runEnded } from '#test/support/routines.ts';
+import { plantRoutine, routineOf } from './planted.ts';
+
+const test = serviceTest({ worker: true });
+
+test.for([
+  [
+    'whose schedule cannot be computed',
+    sql`schedule = 'nonsense', next_run_at = now()`,
+    'no computable next time',
+  ],
+  [
+    'whose model provider is disabled',
+    sql`model_provider = 'provider-b', model_connection_id = ${newId('modelConnection')}, next_run_at = now() + interval '1 day'`,
+    'its model provider is disabled',
+  ],
+  [
+    'whose window is over',
+    sql`ends_at = now() - interval '1 minute', next_run_at = now() - interval '50 seconds'`,
+    'schedule_ended',
+  ],
+] as const)(
+  'a routine %s is paused by the service, which leaves an audit event and a webhook event',
+  async ([, broken, reason], { service }) => {
+    const { database } = service.deps;
+    const routine = await plantRoutine(database, { schedule: '@yearly' });
+    await execute(
+      database,
+      sql`update routines set ${broken}, webhook_url = 'http://127.0.0.1:9/hook' where id = ${routine.id}`,
+    );
+    await tick(service.deps);
+    await tick(service.deps);
+    const { state, stateReason } = await routineOf(database, routine.id);
+    expect({ state, stateReason }).toEqual({
+      state: 'paused',
+      stateReason: expect.stringContaining(reason),
+    });
+    expect(await told(service.deps, routine)).toEqual({
+      audit: [stateReason],
+      webhooks: [stateReason],
+    });
+  },
+);
+
+test('a routine that pauses after failures leaves an audit event that names the run, beside its webhook event', async ({
+  service,
+  key,
+  ada,
+}) => {
+  const { database, admission } = service.deps;
+  const id = await activeRoutine(key, { schedule: '@yearly', pauseAfterFailures: 1 });
+  await execute(
+    database,
+    sql`update routines set webhook_url = 'http://127.0.0.1:9/hook', next_run_at = now() where id = ${id}`,
+  );
+  service.gateway.control.script({ behaviour: { kind: 'text', text: '' } });
+  await tick(service.deps);
+  await admission.admit();
+  const [run] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
+  await runEnded(key, run.id);
+  const reason = 'paused after 1 failed runs in a row';
+  const { organizationId, projectId } = ada;
+  const routine = { id, organizationId, projectId };
+  expect(await told(service.deps, routine)).toEqual({ audit: [reason], webhooks: [reason] });
+  const { data } = await ada.session.get(
+    `/v1/audit-events?organizationId=${organizationId}&targetId=${id}&action=routine.paused`,
+  );
+  expect(data[0]).toMatchObject({
+    actor: { kind: 'system', id: null },
+    details: { reason, runId: run.id },
+  });
+});
+
+/** The reasons of the pause in audit events and webhook events. */
+async function told(
+  { database }: { database: Parameters<typeof rows>[0] },
+  { id, organizationId }: { id: string; organizationId: string },
+) {
+  const events = await rows<{ reason: string }>(
+    database,
+    sql`
+      select details ->> 'reason' as reason from audit_events
+      where organization_id = ${organizationId} and target_id = ${id} and action = 'routine.paused' and actor_kind = 'system'
+    `,
+  );
+  const deliveries = await rows<{ body: string }>(
+    database,
+    sql`select body from webhook_deliveries where routine_id = ${id} and event_type = 'routine.paused'`,
+  );
+  return {
+    audit: events.map(({ reason }) => reason),
+    webhooks: deliveries.map(({ body }) => pausedEvent.parse(JSON.parse(body)).data.reason),
+  };
+}
