@@ -1,6 +1,5 @@
 import { listRuns } from '#core/runs/index.ts';
 import { row, sql, type Database } from '#lib/database/index.ts';
-import { encodeCursor } from '#lib/paging.ts';
 import type { Benchmark } from './harness/benchmark.ts';
 import { alternate, timed } from './harness/alternate.ts';
 import { loadResources } from './harness/bulk-resources.ts';
@@ -69,7 +68,7 @@ const PLANNED = [
 async function deepPage(service: Service, list: List, rounds: number): Promise<Figure> {
   const count = await countOf(service, list);
   const limit = Math.min(100, Math.floor(count / PAGE));
-  const cursor = encodeCursor(await idAt(service, list, limit * (PAGE - 1) - 1));
+  const cursor = await idAt(service, list, limit * (PAGE - 1) - 1);
   const first = { ...list.query, limit: String(limit) };
   const deep = { ...first, cursor };
   await fetchPage(service, list, deep, limit);

@@ -78,7 +78,10 @@ export const authOperations: readonly AuthOperation[] = [
     description: 'At most five mails an hour go to one address. The response tells of no account.',
     body: z.strictObject({ email: emailAddress, callbackURL: returnTo.optional() }),
     success: done,
-    errors: { 400: ['verification_email_not_enabled'], 403: ['invalid_callback_url'] },
+    errors: {
+      400: ['verification_email_not_enabled', 'email_mismatch', 'email_already_verified'],
+      403: ['invalid_callback_url'],
+    },
   },
   {
     method: 'GET',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import type { AuthOperation } from '../auth/operation.ts';
+import { errorHeaders } from './error-headers.ts';
 
 /** Builds the paths of what is served under `/auth`. */
 export function authPaths(operations: readonly AuthOperation[]) {
@@ -51,6 +52,7 @@ function responsesOf(operation: AuthOperation): ZodOpenApiResponsesObject {
     if (codes.length === 0) continue;
     responses[`${status}`] = {
       description: codes.map((code) => `\`${code}\``).join(', '),
+      headers: errorHeaders(status),
       content: { 'application/json': { schema: failure } },
     };
   }

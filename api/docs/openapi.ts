@@ -11,6 +11,8 @@ import { authOperations } from '../auth/operations.ts';
 import { notFoundOf } from '../http/path-parameters.ts';
 import type { Route, RouteSpec } from '../route.ts';
 import { authPaths } from './auth.ts';
+import { errorHeaders } from './error-headers.ts';
+import { withStorableText } from './storable-text.ts';
 import { TAGS } from './tags.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -24,7 +26,7 @@ export function buildOpenApi(
     const path = spec.path.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(spec) };
   }
-  return createDocument({
+  const document = createDocument({
     openapi: '3.1.1',
     info: {
       title: 'Routine Automation Service',
@@ -61,6 +63,7 @@ export function buildOpenApi(
       },
     },
   });
+  return withStorableText(document);
 }
 
 function operation(spec: RouteSpec): ZodOpenApiOperationObject {
@@ -100,7 +103,7 @@ function headersOf(spec: RouteSpec) {
   if (spec.idempotent === true) {
     shape['Idempotency-Key'] = z
       .string()
-      .max(255)
+      .regex(/^[\x21-\x7e]{1,255}$/)
       .optional()
       .meta({ description: 'The same key and body give the first response again, for 24 hours.' });
   }
@@ -143,6 +146,7 @@ function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
   for (const [status, codes] of [...byStatus].toSorted(([a], [b]) => a - b)) {
     responses[`${status}`] = {
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join('\n\n'),
+      headers: errorHeaders(status),
       content: {
         'application/json': {
           schema: failureOf(codes),

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { idPattern, type Resource } from '#lib/ids.ts';
-import { DEFAULT_PAGE_SIZE, decodeCursor, MAX_PAGE_SIZE, type Page } from '#lib/paging.ts';
+import {
+  cursorPattern,
+  DEFAULT_PAGE_SIZE,
+  MAX_PAGE_SIZE,
+  type Order,
+  type Page,
+} from '#lib/paging.ts';
 
 /** Returns the schema of an id, as a path parameter or a field. */
 export function idOf(resource: Resource, example: string) {
@@ -46,38 +52,33 @@ export function isoOrNull(date: Date | null): string | null {
   return date === null ? null : date.toISOString();
 }
 
-const pageFields = {
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE)
-    .meta({ description: `Items a page, at most ${MAX_PAGE_SIZE}.`, example: 50 }),
-  cursor: z
-    .string()
-    .max(200)
-    .optional()
-    .meta({ description: 'From the `Link: <…>; rel="next"` header of the page before.' }),
-};
-
-/** Returns the schema of a list's query, with the fields of its own filters. */
-export function pageQuery<F extends z.core.$ZodShape>(filters: F) {
-  return z.strictObject({ ...pageFields, ...filters });
+/** Returns the schema of a whole number in a path or query: decimal digits, and no other spelling of it. */
+export function decimal(min: number, max: number) {
+  return z.preprocess(readDecimal, z.number().int().min(min).max(max));
 }
 
-/**
- * Returns the page that a query asks for of a list that is ordered by id, or by revision.
- * @throws {AppError} `invalid_request` when the cursor is not one of such a list
- */
-export function pageOf(
-  query: { limit: number; cursor?: string | undefined },
-  of: Resource | 'revision',
-): Page {
-  return {
-    limit: query.limit,
-    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, of),
-  };
+function readDecimal(value: unknown): unknown {
+  return typeof value === 'string' && /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
+}
+
+/** Returns the schema of the query of a list that is ordered by this, with the fields of its own filters. */
+export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
+  return z.strictObject({
+    limit: decimal(1, MAX_PAGE_SIZE)
+      .default(DEFAULT_PAGE_SIZE)
+      .meta({ description: `Items a page, at most ${MAX_PAGE_SIZE}.`, example: 50 }),
+    cursor: z
+      .string()
+      .regex(cursorPattern(of), 'not a cursor of this list')
+      .optional()
+      .meta({ description: 'From the `Link: <…>; rel="next"` header of the page before.' }),
+    ...filters,
+  });
+}
+
+/** Returns the page that a query asks for. */
+export function pageOf(query: { limit: number; cursor?: string | undefined }): Page {
+  return { limit: query.limit, after: query.cursor };
 }
 
 /** Returns the schema of a name that a person gives: one line with something to see; spaces around it are dropped. */
@@ -87,13 +88,19 @@ export function nameOf(max: number) {
 
 const EMPTY = 'must not be empty, nor hold control characters';
 
+/** The library's pattern, with a local part of at most 64 characters. */
+const LOCAL_PART_FITS = new RegExp(`^(?=.{1,64}@)${z.regexes.email.source.slice(1)}`);
+
 /** Names stand in mails and logs. Without a repetition inside another, so that it takes linear time. */
 const ONE_LINE =
   // oxlint-disable-next-line no-control-regex -- they are what it is about
   /^\s*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/;
 
-/** An e-mail address, as long as a mail server takes it (RFC 5321, section 4.5.3.1). */
-export const emailAddress = z.email().max(254).meta({ example: 'grace@example.com' });
+/** An e-mail address, as long as a mail server takes it and its local part (RFC 5321, section 4.5.3.1). */
+export const emailAddress = z
+  .email({ pattern: LOCAL_PART_FITS })
+  .max(254)
+  .meta({ example: 'grace@example.com' });
 
 export const personId = z
   .string()

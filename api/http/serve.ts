@@ -163,8 +163,8 @@ function send(ctx: Context, response: StoredResponse): void {
 }
 
 function idempotencyKey(ctx: Context): string | undefined {
-  const key = ctx.get('idempotency-key');
-  if (key === '') return undefined;
+  const { 'idempotency-key': key } = ctx.req.headers;
+  if (typeof key !== 'string') return undefined;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new AppError(
       'invalid_request',

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { submitLead } from '#core/leads/index.ts';
-import { nameOf } from '../http/schemas.ts';
+import { emailAddress, nameOf } from '../http/schemas.ts';
 import { route } from '../route.ts';
+
+/** Not counting the space around them. */
+const TEN_CHARACTERS = /^\s*\S[\s\S]{8,}\S\s*$/;
 
 export const submitBusinessLead = route({
   method: 'POST',
@@ -15,9 +18,9 @@ export const submitBusinessLead = route({
   body: z
     .strictObject({
       name: nameOf(100),
-      email: z.email().max(254),
+      email: emailAddress,
       company: nameOf(200),
-      message: z.string().trim().min(10).max(5_000),
+      message: z.string().min(10).max(5_000).regex(TEN_CHARACTERS, 'at least 10 characters').trim(),
       // A field that no person sees; whatever fills it in is a robot.
       website: z.string().max(300).optional().meta({ description: 'Leave this empty.' }),
     })

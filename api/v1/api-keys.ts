@@ -38,14 +38,14 @@ const listApiKeys = route({
   tag: 'API keys',
   summary: 'List the API keys of the project',
   auth: 'project-session',
-  query: pageQuery({}),
+  query: pageQuery('apiKey', {}),
   success: {
     status: 200,
     data: z.array(apiKey),
     description: 'Newest first; revoked and expired ones are gone.',
   },
 }).to(async ({ access, query, deps }) => {
-  const page = pageOf(query, 'apiKey');
+  const page = pageOf(query);
   const found = await identity.listApiKeys(deps.database, access.projectId, page);
   return listReply(found, page, presentApiKey);
 });

@@ -35,7 +35,7 @@ const listAudit = route({
   description:
     'Needs the role owner or admin. Changes of members, API keys, connections, tool policies, budgets, plans and activation are recorded together with the change, and never altered.',
   auth: 'session',
-  query: pageQuery({
+  query: pageQuery('auditEvent', {
     organizationId: idOf('organization', EXAMPLE.organization),
     projectId: idOf('project', EXAMPLE.project)
       .optional()
@@ -50,7 +50,7 @@ const listAudit = route({
   success: { status: 200, data: z.array(auditEvent), description: 'Newest first.' },
   errors: ['organization_not_found', 'forbidden'],
 }).to(async ({ access: { userId }, query, deps }) => {
-  const page = pageOf(query, 'auditEvent');
+  const page = pageOf(query);
   const { organizationId, projectId, action, targetId } = query;
   await assertAdmin(deps.database, { organizationId, userId });
   const filter = { organizationId, projectId, action, targetId };

@@ -36,7 +36,7 @@ const listInvitations = route({
   description: 'Needs the role owner or admin.',
   auth: 'session',
   params: z.strictObject({ organizationId }),
-  query: pageQuery({}),
+  query: pageQuery('invitation', {}),
   success: {
     status: 200,
     data: z.array(invitation),
@@ -44,7 +44,7 @@ const listInvitations = route({
   },
   errors: ['forbidden'],
 }).to(async ({ access, params, query, deps }) => {
-  const page = pageOf(query, 'invitation');
+  const page = pageOf(query);
   const found = await identity.listInvitations(deps.database, access, params.organizationId, page);
   return listReply(found, page, presentInvitation);
 });

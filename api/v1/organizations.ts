@@ -39,10 +39,10 @@ const listOrganizations = route({
   tag: 'Organizations and projects',
   summary: 'List the organizations you belong to',
   auth: 'session',
-  query: pageQuery({}),
+  query: pageQuery('organization', {}),
   success: { status: 200, data: z.array(organization), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
-  const page = pageOf(query, 'organization');
+  const page = pageOf(query);
   const found = await identity.listOrganizations(deps.database, access.userId, page);
   return listReply(found, page, presentOrganization);
 });
@@ -127,7 +127,7 @@ const listProjects = route({
   tag: 'Organizations and projects',
   summary: 'List your projects',
   auth: 'session',
-  query: pageQuery({
+  query: pageQuery('project', {
     organizationId: z
       .string()
       .max(64)
@@ -136,7 +136,7 @@ const listProjects = route({
   }),
   success: { status: 200, data: z.array(project), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
-  const page = pageOf(query, 'project');
+  const page = pageOf(query);
   const found = await identity.listProjects(deps.database, {
     userId: access.userId,
     organizationId: query.organizationId,

@@ -6,7 +6,7 @@ import { route, type Route } from '../route.ts';
 
 const fields = {
   name: nameOf(100).meta({ example: 'House style' }),
-  description: z.string().trim().max(500).nullable().optional(),
+  description: z.string().max(500).trim().nullable().optional(),
   instructions: z
     .string()
     .min(skills.MIN_INSTRUCTIONS)
@@ -69,10 +69,10 @@ const listSkills = route({
     "The project's custom skills, newest first and paged; behind the last of them, on the last page, the curated catalogue.",
   auth: 'key-or-session',
   scope: 'routines:read',
-  query: pageQuery({}),
+  query: pageQuery('skill', {}),
   success: { status: 200, data: z.array(skillSummary), description: 'Without the instructions.' },
 }).to(async ({ access, query, deps }) => {
-  const page = pageOf(query, 'skill');
+  const page = pageOf(query);
   const found = await skills.listCustomSkills(deps.database, access.projectId, page);
   const reply = listReply(found, page, summarizeCustom);
   const last = reply.nextCursor === undefined;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeCursor } from '#lib/paging.ts';
 import type { Answer, ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
@@ -31,7 +30,7 @@ test(
       ids.slice(6),
     ]);
     expect(pages[0]?.headers.get('link')).toBe(
-      `<${service.url}/v1/routines?limit=3&cursor=${encodeCursor(ids[2]!)}>; rel="next"`,
+      `<${service.url}/v1/routines?limit=3&cursor=${ids[2]}>; rel="next"`,
     );
     expect(pages.at(-1)?.headers.get('link')).toBeNull();
   },
@@ -64,11 +63,11 @@ test('what is inserted while someone pages neither repeats an item nor hides one
 
 test.each([
   ['no cursor at all', () => '!!!'],
-  ['text', () => Buffer.from('rtn_nonsense').toString('base64url')],
-  ['a cursor of another list', () => encodeCursor(person.projectId)],
-  ['a cursor with something behind it', () => `${encodeCursor(ids[1]!)}AAAA`],
-  ['a cursor in the other base64', () => `${encodeCursor(ids[1]!)}==`],
-  ['SQL', () => Buffer.from("rtn_' or 1=1 --").toString('base64url')],
+  ['text', () => 'rtn_nonsense'],
+  ['a cursor of another list', () => person.projectId],
+  ['a cursor with something behind it', () => `${ids[1]}0`],
+  ['a cursor in capitals', () => ids[1]!.toUpperCase()],
+  ['SQL', () => "rtn_' or 1=1 --"],
 ])('%s as the cursor is refused', async (_name, cursor) => {
   const answer = await key.get(`/v1/routines?cursor=${encodeURIComponent(cursor())}`);
   expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
@@ -79,7 +78,7 @@ test('a cursor of another project shows nothing of that project', async () => {
   const service2 = await signUp(service);
   const other = await service2.key();
   const own = await createRoutine(other);
-  const answer = await other.get(`/v1/routines?cursor=${encodeCursor(ids[0]!)}`);
+  const answer = await other.get(`/v1/routines?cursor=${ids[0]}`);
   expect(idsIn(answer).filter((id) => id !== own)).toEqual([]);
 });
 

@@ -24,10 +24,10 @@ const listConnections = route({
   description: 'Credentials are never part of a response.',
   auth: 'key-or-session',
   scope: 'connections:read',
-  query: pageQuery({}),
+  query: pageQuery('connection', {}),
   success: { status: 200, data: z.array(connection), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
-  const page = pageOf(query, 'connection');
+  const page = pageOf(query);
   const found = await connections.listConnections(deps.database, access.projectId, page);
   return listReply(found, page, presentConnection);
 });

@@ -10,15 +10,23 @@ import {
 } from '#core/connections/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, nameOf, timestamp } from '../../http/schemas.ts';
 
+/** Those that frame a request, and those that the protocol itself uses. */
+const RESERVED = inAnyCase(
+  '^(accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|origin|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent)$',
+);
+const AUTHORIZATION = inAnyCase('^authorization$');
+
+/** Writes the case out, as patterns of JSON Schema have no flags. */
+function inAnyCase(lower: string): RegExp {
+  return new RegExp(lower.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`));
+}
+
 const headerName = z
   .string()
   .max(100)
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a header name')
-  .refine((name) => !RESERVED.test(name), 'this header is set by the service');
-
-/** Those that frame a request, and those that the protocol itself uses. */
-const RESERVED =
-  /^(accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|origin|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent)$/i;
+  .refine((name) => !RESERVED.test(name), 'this header is set by the service')
+  .meta({ not: { pattern: RESERVED.source } });
 
 const headerValue = z
   .string()
@@ -27,10 +35,14 @@ const headerValue = z
   .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'printable ASCII without spaces at the ends');
 
 const name = nameOf(100).meta({ example: 'Analytics tools' });
-const url = z.string().max(2_000);
+const url = z
+  .string()
+  .max(2_000)
+  .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/\S+$/, 'an https address');
 const headers = z
   .record(headerName, headerValue)
-  .refine((given) => Object.keys(given).length <= 20, 'at most 20 headers');
+  .refine((given) => Object.keys(given).length <= 20, 'at most 20 headers')
+  .meta({ maxProperties: 20 });
 
 const credentialFields = {
   bearerToken: headerValue
@@ -47,10 +59,19 @@ interface CredentialFields {
 }
 
 function authenticatesOnce({ bearerToken, headers: given = {} }: CredentialFields): boolean {
-  return (
-    bearerToken === undefined || !Object.keys(given).some((each) => /^authorization$/i.test(each))
-  );
+  return bearerToken === undefined || !Object.keys(given).some((each) => AUTHORIZATION.test(each));
 }
+
+/** The same for readers of the document. */
+const AUTHENTICATES_ONCE = {
+  not: {
+    required: ['bearerToken', 'headers'],
+    properties: {
+      bearerToken: {},
+      headers: { not: { propertyNames: { not: { pattern: AUTHORIZATION.source } } } },
+    },
+  },
+};
 
 const TWICE = { path: ['headers'], message: 'an Authorization header beside bearerToken' };
 
@@ -65,7 +86,7 @@ export const connectionBody = z
     ...credentialFields,
   })
   .refine(authenticatesOnce, TWICE)
-  .meta({ id: 'CreateConnection' });
+  .meta({ id: 'CreateConnection', ...AUTHENTICATES_ONCE });
 
 export const connectionPatch = z
   .strictObject({
@@ -78,10 +99,13 @@ export const connectionPatch = z
     headers: headers
       .refine((given) => Object.keys(given).length > 0, 'at least one header')
       .optional()
-      .meta({ description: 'In place of the credentials there are, as `bearerToken` is.' }),
+      .meta({
+        description: 'In place of the credentials there are, as `bearerToken` is.',
+        minProperties: 1,
+      }),
   })
   .refine(authenticatesOnce, TWICE)
-  .meta({ id: 'UpdateConnection' });
+  .meta({ id: 'UpdateConnection', ...AUTHENTICATES_ONCE });
 
 export const connection = z
   .strictObject({

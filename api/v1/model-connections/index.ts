@@ -51,10 +51,10 @@ const listModelConnections = route({
     'Of everybody in the project, revoked ones too, whose record stays. Credentials are never part of a response.',
   auth: 'key-or-session',
   scope: 'connections:read',
-  query: pageQuery({}),
+  query: pageQuery('modelConnection', {}),
   success: { status: 200, data: z.array(modelConnection), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
-  const page = pageOf(query, 'modelConnection');
+  const page = pageOf(query);
   const found = await accounts.listModelConnections(deps.database, access.projectId, page);
   return listReply(found, page, (each) => presentModelConnection(each, deps.modelProviders));
 });

@@ -128,7 +128,8 @@ export const oauthRoutes: readonly Route[] = [startModelSignIn, completeModelSig
 
 function returnedOf(query: z.output<typeof returnedQuery>): ReturnedParameters {
   if (query.address !== undefined) return readReturnedAddress(query.address);
-  if (query.state === undefined) throw new AppError('invalid_request', 'state: required');
+  if (query.state === undefined)
+    throw new AppError('attempt_expired', 'state: missing; start the sign-in again');
   return {
     state: query.state,
     code: query.code,

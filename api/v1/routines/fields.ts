@@ -24,11 +24,13 @@ export const variables = z
     z
       .string()
       .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'a name of letters, digits and _, at most 64')
-      .refine((name) => !reserved.includes(name), 'this name is built in'),
+      .refine((name) => !reserved.includes(name), 'this name is built in')
+      .meta({ not: { enum: [...reserved] } }),
     z.string().max(10_000),
   )
   .refine((value) => Object.keys(value).length <= 50, 'at most 50 variables')
   .meta({
+    maxProperties: 50,
     description: 'Values of the `{{placeholders}}` in the instructions.',
     example: { topic: 'pricing pages' },
   });
@@ -52,7 +54,11 @@ export const fields = {
     .array(z.string().min(1).max(80))
     .max(50)
     .refine((skills) => new Set(skills).size === skills.length, 'the same skill twice')
-    .meta({ description: 'Curated slugs or custom skill ids, in order.', example: ['seo-audit'] }),
+    .meta({
+      description: 'Curated slugs or custom skill ids, in order.',
+      uniqueItems: true,
+      example: ['seo-audit'],
+    }),
   carryResult: z.boolean().meta({
     description:
       'Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead.',
@@ -62,6 +68,7 @@ export const fields = {
     .max(BUILT_IN_TOOLS.length)
     .refine((tools) => new Set(tools).size === tools.length, 'the same tool twice')
     .meta({
+      uniqueItems: true,
       description:
         'Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.',
       example: ['calculate'],

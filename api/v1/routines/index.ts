@@ -37,7 +37,7 @@ const listRoutines = route({
   summary: 'List the routines of the project',
   auth: 'key-or-session',
   scope: 'routines:read',
-  query: pageQuery({
+  query: pageQuery('routine', {
     state: z
       .enum(routines.ROUTINE_STATES)
       .optional()
@@ -49,7 +49,7 @@ const listRoutines = route({
     description: 'Newest first, without instructions and variables.',
   },
 }).to(async ({ access, query, deps }) => {
-  const page = pageOf(query, 'routine');
+  const page = pageOf(query);
   const found = await routines.listRoutines(deps.database, access.projectId, {
     state: query.state,
     page,

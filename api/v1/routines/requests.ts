@@ -68,7 +68,7 @@ const inlineTools = z
       params: { code: 'tool_policy_requires_connection' },
     });
   })
-  .meta({ description: 'Only an empty list: tools come from a saved connection.' });
+  .meta({ description: 'Only an empty list: tools come from a saved connection.', maxItems: 0 });
 
 export const routineBody = z
   .strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { VERSION_FIELDS, type Version, type VersionSummary } from '#core/routines/index.ts';
-import { EXAMPLE, idOf, iso, timestamp } from '../../http/schemas.ts';
+import { decimal, EXAMPLE, idOf, iso, timestamp } from '../../http/schemas.ts';
 import { presentCheck } from './checks.ts';
 import { presentLimits, presentModel } from './present.ts';
 import { shape } from './responses.ts';
@@ -62,12 +62,7 @@ export const version = z
 
 export const versionParams = z.strictObject({
   routineId: idOf('routine', EXAMPLE.routine),
-  revision: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(2_147_483_647)
-    .meta({ description: 'Revision of the routine.', example: 1 }),
+  revision: decimal(1, 2_147_483_647).meta({ description: 'Revision of the routine.', example: 1 }),
 });
 
 export function presentSummary(row: VersionSummary) {

@@ -27,11 +27,11 @@ const listRoutineVersions = route({
   auth: 'key-or-session',
   scope: 'routines:read',
   params: routineParams,
-  query: pageQuery({}),
+  query: pageQuery('revision', {}),
   success: { status: 200, data: z.array(versionSummary), description: 'Newest first.' },
 }).to(async ({ access: { projectId }, params: { routineId }, query, deps }) => {
   await routines.readRoutine(deps.database, projectId, routineId);
-  const page = pageOf(query, 'revision');
+  const page = pageOf(query);
   const found = await routines.listVersions(deps.database, { projectId, id: routineId }, page);
   const rows = found.map((row) => ({ ...row, id: String(row.revision) }));
   return listReply(rows, page, presentSummary);

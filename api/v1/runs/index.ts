@@ -186,7 +186,7 @@ async function listPage(
   access: ProjectAccess,
   { query, routineId }: { query: z.output<typeof runQuery>; routineId: string | undefined },
 ) {
-  const page = pageOf(query, 'run');
+  const page = pageOf(query);
   const { state, trigger, outcome, since, until } = query;
   const filter = { routineId, state, trigger, outcome, since, until, page };
   const found = await runs.listRuns(deps.database, access.projectId, filter);

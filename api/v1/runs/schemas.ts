@@ -146,7 +146,7 @@ export const runFilters = {
     .meta({ description: 'Created before this time.' }),
 };
 
-export const runQuery = pageQuery(runFilters);
+export const runQuery = pageQuery('run', runFilters);
 export const runParams = z.strictObject({ runId: idOf('run', EXAMPLE.run) });
 
 export function presentRun(row: Run) {

@@ -54,11 +54,11 @@ const listTools = route({
   auth: 'key-or-session',
   scope: 'connections:read',
   params: routineParams,
-  query: pageQuery({}),
+  query: pageQuery('policy', {}),
   success: { status: 200, data: z.array(toolPolicy), description: 'Newest first.' },
 }).to(async ({ access: { projectId }, params: { routineId }, query, deps }) => {
   await readRoutine(deps.database, projectId, routineId);
-  const page = pageOf(query, 'policy');
+  const page = pageOf(query);
   const found = await tools.listPolicies(deps.database, { projectId, routineId }, page);
   return listReply(found, page, presentPolicy);
 });

@@ -1964,7 +1964,10 @@ export interface components {
         };
         BusinessLead: {
             company: string;
-            /** Format: email */
+            /**
+             * Format: email
+             * @example grace@example.com
+             */
             email: string;
             message: string;
             name: string;

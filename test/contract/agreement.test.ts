@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { assertStorable } from '#api/http/body.ts';
+import { routes } from '#api/routes.ts';
+import { documented, nearly, operationOf, type Parameter } from './agreement.ts';
+
+/** Values that each schema is tried with. */
+const VALUES = 300;
+
+const withBody = routes.filter(({ spec }) => spec.body !== undefined);
+const withParameters = routes.filter(
+  ({ spec }) => spec.query !== undefined || spec.params !== undefined,
+);
+
+test.each(withBody.map(({ spec }) => [spec.id, spec] as const))(
+  'the document and the parser agree on every body of %s',
+  (_, spec) => {
+    const { requestBody } = operationOf(spec);
+    const { schema } = requestBody!.content['application/json'];
+    const isDocumented = documented(schema);
+    const seen = { accepted: 0, refused: 0 };
+    fc.assert(
+      fc.property(nearly(schema), (value) => {
+        const body: unknown = JSON.parse(JSON.stringify(value));
+        const isAccepted = isStorable(body) && spec.body!.safeParse(body).success;
+        seen[isAccepted ? 'accepted' : 'refused'] += 1;
+        expect(isAccepted, JSON.stringify(body)).toBe(isDocumented(body));
+      }),
+      { numRuns: VALUES },
+    );
+    expect(seen.accepted).toBeGreaterThan(0);
+    expect(seen.refused).toBeGreaterThan(0);
+  },
+);
+
+test.each(withParameters.map(({ spec }) => [spec.id, spec] as const))(
+  'the document and the parser agree on every parameter of %s',
+  (_, spec) => {
+    const { parameters = [] } = operationOf(spec);
+    for (const parameter of parameters) {
+      if (parameter.in === 'header') continue;
+      const parser = (parameter.in === 'query' ? spec.query : spec.params) as unknown as {
+        shape: Record<string, { safeParse(value: unknown): { success: boolean } }>;
+      };
+      const isDocumented = documented(parameter.schema);
+      fc.assert(
+        fc.property(nearly(parameter.schema), (value) => {
+          // A URL holds text; arrays and objects have no spelling there.
+          const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+          const isAccepted =
+            isStorable(text) && parser.shape[parameter.name]!.safeParse(text).success;
+          expect(isAccepted, `${parameter.name}=${JSON.stringify(text)}`).toBe(
+            isDocumented(read(parameter, text)),
+          );
+        }),
+        { numRuns: VALUES },
+      );
+    }
+  },
+);
+
+/** Reads a parameter as a client's library would that knows its type. */
+function read({ schema }: Parameter, text: string): unknown {
+  const isNumber = schema.type === 'integer' && /^-?(?:0|[1-9]\d*)$/.test(text);
+  return isNumber ? Number(text) : text;
+}
+
+function isStorable(value: unknown): boolean {
+  try {
+    assertStorable(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,171 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import fc from 'fast-check';
+import { buildOpenApi } from '#api/docs/openapi.ts';
+import { routes } from '#api/routes.ts';
+
+/** A JSON Schema of the document, as far as values are made from it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly propertyNames?: Schema;
+  readonly additionalProperties?: Schema | boolean;
+  readonly required?: readonly string[];
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+interface Operation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly schema: Schema } };
+  };
+}
+
+/** The document as any reader of it sees it. */
+const document = JSON.parse(
+  JSON.stringify(buildOpenApi(routes, { publicUrl: 'https://api.acme.dev', productTag: 'ras' })),
+) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+};
+
+export function operationOf({ method, path }: { method: string; path: string }): Operation {
+  const found = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+  if (found === undefined) throw new Error(`${method} ${path} is not in the document`);
+  return found;
+}
+
+/** Compiles a schema of the document, as somebody else's validator would. */
+export function documented(schema: Schema): (value: unknown) => boolean {
+  const ajv = formats.default(new Ajv2020({ strict: false, logger: false, validateFormats: true }));
+  const { components } = document;
+  const check = ajv.compile({ ...schema, components });
+  return (value) => check(value);
+}
+
+const NASTY: readonly unknown[] = [
+  null, true, false, 0, -1, 1.5, 2 ** 31, 2 ** 53, 1e308,
+  '', ' ', '0', '\u0000', 'a\u0000b', '\n', '\u007f', '\u202e', 'x'.repeat(300), ' padded ',
+  'now', 'null', '2026-01-01', '2026-01-01T00:00:00Z', 'https://example.com/', 'UTC', 'a@b.co',
+  [], [[]], {}, { a: 1 }, ['a', 'a'], { '': '' }, { now: 'x' }, { 'a b': '' },
+];
+
+/** Values that fit a schema, but for a part here and there that may be anything. */
+export function nearly(schema: Schema): fc.Arbitrary<unknown> {
+  // Free JSON has nothing to be near to. A NUL deep in it is refused, which no schema can say.
+  if (Object.keys(schema).length === 0) return fitting(schema);
+  const nasty = fc.constantFrom(...NASTY).map((value) => structuredClone(value));
+  return fc.oneof(
+    { weight: 40, arbitrary: fitting(schema) },
+    { weight: 1, arbitrary: nasty },
+  );
+}
+
+function fitting(schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.split('/').at(-1) ?? '';
+    return nearly(document.components.schemas[name] ?? {});
+  }
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  if (schema.const !== undefined) return fc.constant(schema.const);
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices !== undefined) return fc.oneof(...choices.map(nearly));
+  switch (schema.type) {
+    case 'object':
+      return objects(schema);
+    case 'array':
+      return arrays(schema);
+    case 'string':
+      return texts(schema);
+    case 'integer':
+    case 'number':
+      return numbers(schema);
+    case 'boolean':
+      return fc.boolean();
+    case 'null':
+      return fc.constant(null);
+    default:
+      return fc.jsonValue({ maxDepth: 2 });
+  }
+}
+
+function arrays({ items = {}, minItems = 0, maxItems = 3 }: Schema): fc.Arbitrary<unknown> {
+  const most = Math.max(Math.min(maxItems, 3), minItems);
+  const few = fc.array(nearly(items), { minLength: minItems, maxLength: most });
+  const another = fc.array(nearly(items), { minLength: most + 1, maxLength: most + 1 });
+  return fc.oneof({ weight: 9, arbitrary: few }, { weight: 1, arbitrary: another });
+}
+
+function objects(schema: Schema): fc.Arbitrary<unknown> {
+  const { properties = {}, required = [], additionalProperties: more } = schema;
+  const known = fc.record(
+    Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, nearly(each)])),
+    { requiredKeys: [...required] },
+  );
+  if (more === undefined || typeof more === 'boolean') {
+    // A field too many, now and then.
+    return fc.oneof(
+      { weight: 9, arbitrary: known },
+      { weight: 1, arbitrary: known.map((value) => ({ ...value, unknown: 1 })) },
+    );
+  }
+  const names = schema.propertyNames === undefined ? fc.string() : fitting(schema.propertyNames);
+  return fc.dictionary(names.map(String), nearly(more), { maxKeys: 4 });
+}
+
+function texts({ pattern, format, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {
+  switch (format) {
+    case 'email':
+      return fc.emailAddress();
+    case 'uri':
+      return fc.webUrl();
+    case 'date':
+      return fc.constantFrom('2026-02-28', '2026-02-30', '0001-01-01', '2026-1-1');
+    case 'date-time':
+      return fc.constantFrom(
+        '2026-01-01T00:00:00Z', '2026-01-01T00:00:00.123+05:30', '2026-01-01t00:00:00z',
+        '2026-01-01T23:59:60Z', '2026-01-01 00:00:00Z', '2026-01-01T00:00Z', '2026-01-01',
+      );
+    default:
+  }
+  if (pattern?.includes('(?') === true) {
+    // The generator knows no such groups; these are sums of money.
+    return fc.constantFrom('1', '0.50', '25.00', '0', '0.00', '-1', '1.', '1e3', '1234567890');
+  }
+  if (pattern !== undefined && !pattern.startsWith('^[^\\u0000]*')) {
+    return fc.stringMatching(new RegExp(pattern), { maxLength: Math.max(maxLength + 1, 100) });
+  }
+  const plain = fc.string({ minLength, maxLength: Math.max(minLength, Math.min(maxLength, 60)) });
+  const edges = fc.constantFrom(
+    'x'.repeat(maxLength), 'x'.repeat(maxLength + 1), ' '.repeat(minLength),
+    'x'.repeat(Math.max(minLength - 1, 0)), `${'x'.repeat(minLength)}\u0000`,
+  );
+  return fc.oneof({ weight: 9, arbitrary: plain }, { weight: 1, arbitrary: edges });
+}
+
+function numbers({ type, minimum = -1_000, maximum = minimum + 1_000_000 }: Schema) {
+  const whole = fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) });
+  const edges = fc.constantFrom(minimum - 1, minimum, maximum, maximum + 1, minimum + 0.5);
+  const others = type === 'integer' ? edges : fc.oneof(edges, fc.double());
+  return fc.oneof({ weight: 9, arbitrary: whole }, { weight: 1, arbitrary: others });
+}
