@@ -98,7 +98,7 @@ export async function runsExceeded(
   const allowance = PLANS[plan].runsPerPeriod;
   return new AppError(
     'allowance_exceeded',
-    `The ${plan} plan allows ${allowance} runs a period, and they are used up until ${end.toISOString()}.`,
+    `The ${plan} plan allows ${allowance} runs a period, and they are used up until ${end.toISOString()}. The owner of the organization can take a larger plan.`,
   );
 }
 

@@ -20,7 +20,8 @@ const summaryColumns = sql`
   skills, carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks, state, state_reason as "stateReason",
   revision, version, overlap, misfire,
   jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds, 'maxTotalTokens', max_total_tokens,
-    'maxOutputTokens', max_output_tokens, 'maxQueueSeconds', max_queue_seconds)
+    'maxOutputTokens', max_output_tokens, 'maxQueueSeconds', max_queue_seconds,
+    'abnormalFactor', abnormal_factor)
     as limits,
   jsonb_build_object('maxTokensPerDay', max_tokens_per_day,
     'maxCostUsdPerMonth', trim_scale(max_cost_usd_per_month)::text) as budget,

@@ -24,6 +24,8 @@ export interface Limits {
   readonly maxOutputTokens: number | null;
   /** How long a run may wait for its first step before it is skipped. */
   readonly maxQueueSeconds: number;
+  /** Ends a run that uses more than this many times the median of its version's runs; null for never. */
+  readonly abnormalFactor: number | null;
 }
 
 /** The fields that a caller may set. */

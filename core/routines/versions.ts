@@ -12,10 +12,10 @@ export function insertVersions(origin: VersionOrigin): Sql {
   return sql`
     insert into routine_versions (routine_id, revision, project_id, instructions, variables, model_provider,
       model_connection_id, model_id, skills, max_steps, timeout_seconds, max_total_tokens, max_output_tokens,
-      max_queue_seconds, carry_result, built_in_tools, outcome, checks, tools, changed, created_by, restored_from)
+      max_queue_seconds, abnormal_factor, carry_result, built_in_tools, outcome, checks, tools, changed, created_by, restored_from)
     select r.id, r.revision, r.project_id, r.instructions, r.variables, r.model_provider, r.model_connection_id,
       r.model_id, r.skills, r.max_steps, r.timeout_seconds, r.max_total_tokens, r.max_output_tokens,
-      r.max_queue_seconds, r.carry_result, r.built_in_tools, r.outcome, r.checks, tools.now,
+      r.max_queue_seconds, r.abnormal_factor, r.carry_result, r.built_in_tools, r.outcome, r.checks, tools.now,
       array_remove(array[
         case when r.instructions <> before.instructions then 'instructions' end,
         case when r.variables <> before.variables then 'variables' end,
@@ -23,10 +23,11 @@ export function insertVersions(origin: VersionOrigin): Sql {
           is distinct from (before.model_provider, before.model_connection_id, before.model_id)
           and before.revision is not null then 'model' end,
         case when r.skills <> before.skills then 'skills' end,
-        case when (r.max_steps, r.timeout_seconds, r.max_total_tokens, r.max_output_tokens, r.max_queue_seconds)
+        case when (r.max_steps, r.timeout_seconds, r.max_total_tokens, r.max_output_tokens, r.max_queue_seconds,
+            r.abnormal_factor)
           is distinct from
             (before.max_steps, before.timeout_seconds, before.max_total_tokens, before.max_output_tokens,
-              before.max_queue_seconds)
+              before.max_queue_seconds, before.abnormal_factor)
           and before.revision is not null then 'limits' end,
         case when r.carry_result <> before.carry_result then 'carryResult' end,
         case when r.built_in_tools <> before.built_in_tools then 'builtInTools' end,
@@ -94,7 +95,7 @@ export async function readVersion(
           as model,
         jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds,
           'maxTotalTokens', max_total_tokens, 'maxOutputTokens', max_output_tokens,
-          'maxQueueSeconds', max_queue_seconds) as limits
+          'maxQueueSeconds', max_queue_seconds, 'abnormalFactor', abnormal_factor) as limits
       from routine_versions
       where routine_id = ${routine.id} and project_id = ${routine.projectId} and revision = ${revision}
     `,

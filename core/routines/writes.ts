@@ -24,14 +24,16 @@ export async function insertRoutine(
         insert into routines (
           id, project_id, name, instructions, variables, schedule, timezone,
           model_provider, model_connection_id, model_id, skills, carry_result, built_in_tools, outcome, checks, overlap, misfire,
-          max_steps, timeout_seconds, max_total_tokens, max_output_tokens, max_queue_seconds, max_tokens_per_day,
+          max_steps, timeout_seconds, max_total_tokens, max_output_tokens, max_queue_seconds,
+          abnormal_factor, max_tokens_per_day,
           max_cost_usd_per_month,
           pause_after_failures, webhook_url, webhook_secret, starts_at, ends_at, skip_dates, jitter_seconds
         ) values (
           ${input.id}, ${input.projectId}, ${input.name}, ${input.instructions}, ${JSON.stringify(input.variables)},
           ${input.schedule}, ${input.timezone}, ${model.provider}, ${model.connectionId}, ${model.modelId},
           ${input.skills}, ${input.carryResult}, ${input.builtInTools}, ${input.outcome}, ${storableJson(input.checks)}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
-          ${limits.maxTotalTokens}, ${limits.maxOutputTokens}, ${limits.maxQueueSeconds}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
+          ${limits.maxTotalTokens}, ${limits.maxOutputTokens}, ${limits.maxQueueSeconds},
+          ${limits.abnormalFactor}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
           ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.webhookSecret}, ${input.startsAt}, ${input.endsAt},
           ${input.skipDates.toSorted()}, ${input.jitterSeconds}
         )
@@ -77,6 +79,7 @@ export async function updateRoutine(
           overlap = ${fields.overlap}, misfire = ${fields.misfire}, max_steps = ${limits.maxSteps},
           timeout_seconds = ${limits.timeoutSeconds}, max_total_tokens = ${limits.maxTotalTokens},
           max_output_tokens = ${limits.maxOutputTokens}, max_queue_seconds = ${limits.maxQueueSeconds},
+          abnormal_factor = ${limits.abnormalFactor},
           max_tokens_per_day = ${budget.maxTokensPerDay}, max_cost_usd_per_month = ${budget.maxCostUsdPerMonth},
           pause_after_failures = ${fields.pauseAfterFailures},
           webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,

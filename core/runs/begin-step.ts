@@ -28,6 +28,8 @@ export interface RunContext {
   readonly routineId: string;
   readonly routineName: string;
   readonly routineState: string;
+  /** Of the version that the run carries out. */
+  readonly revision: number;
   readonly trigger: Trigger;
   readonly scheduledFor: Date | null;
   /** The run whose inputs this one has again. */
@@ -42,6 +44,7 @@ export interface RunContext {
   readonly timeoutSeconds: number;
   readonly maxTotalTokens: number | null;
   readonly maxOutputTokens: number | null;
+  readonly abnormalFactor: number | null;
   readonly budgets: Budgets;
   /** The rendered text, once the first step has made it. */
   readonly prompt: string | null;
@@ -59,6 +62,8 @@ export interface RunContext {
   /** Model steps recorded before this one. */
   readonly modelSteps: number;
   readonly totalTokens: number;
+  /** US dollars as a decimal string; null while no priced step is on record. */
+  readonly costUsd: string | null;
   readonly startedAt: Date;
   /** Milliseconds that are left of `limits.timeoutSeconds`, by the database's clock; not positive when it is over. */
   readonly remainingMs: number;
@@ -109,7 +114,7 @@ export async function beginStep(
         where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${statesBefore('running')})
           and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
         returning runs.*, r.name as routine_name, r.state as routine_state, v.instructions, v.skills, r.timezone,
-          v.variables as version_variables, v.max_output_tokens, v.carry_result, v.built_in_tools, v.outcome as outcome_rule,
+          v.variables as version_variables, v.max_output_tokens, v.abnormal_factor, v.carry_result, v.built_in_tools, v.outcome as outcome_rule,
           v.checks as result_checks, ${budgetColumns('r')} as routine_budget,
           r.webhook_url is not null and r.webhook_failed_at is null as has_webhook
       ), step as (
@@ -120,11 +125,12 @@ export async function beginStep(
       )
       select begun.id, begun.organization_id as "organizationId", project_id as "projectId",
         routine_id as "routineId", routine_name as "routineName",
-        routine_state as "routineState", trigger, scheduled_for as "scheduledFor", retry_of as "retryOf", instructions, version_variables || variables as variables,
+        routine_state as "routineState", routine_revision as revision, trigger, scheduled_for as "scheduledFor", retry_of as "retryOf", instructions, version_variables || variables as variables,
         skills, timezone,
         jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id)
           as model,
         max_steps as "maxSteps", timeout_seconds as "timeoutSeconds", max_total_tokens as "maxTotalTokens", max_output_tokens as "maxOutputTokens",
+        abnormal_factor as "abnormalFactor",
         (select jsonb_build_object('routine', routine_budget, 'project', ${budgetColumns('p')},
             'organization', ${budgetColumns('o')})
           from projects p join organizations o on o.id = p.organization_id where p.id = begun.project_id) as budgets,
@@ -133,7 +139,7 @@ export async function beginStep(
         case when prompt is null and (carry_result or position('previous.' in instructions) > 0) then ${previous} end
           as previous,
         ((timeout_seconds - extract(epoch from now() - begun.started_at)) * 1000)::float8 as "remainingMs",
-        step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", begun.started_at as "startedAt",
+        step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", has_webhook as "hasWebhook",
         step.state as "stepState", step.attempt, coalesce(step.provider_failures, 0) as "providerFailures",
         (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs", ${tools} as tools,

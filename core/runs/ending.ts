@@ -1,6 +1,7 @@
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { totalTokens } from '#core/usage/index.ts';
 import type { ModelMessage } from 'ai';
+import { runLimitInWords } from './refused-step.ts';
 import type { ModelResponse } from './model-call.ts';
 import type { OutcomeRule } from '#core/routines/index.ts';
 import { readFinish, type Finish } from './outcome/finish.ts';
@@ -119,7 +120,7 @@ export function endingOf(response: ModelResponse, run: RunProgress): RunEnding |
   // Steps come one after the other, so nothing has been added since this one began.
   const tokens = run.totalTokens + totalTokens(response.usage);
   if (run.maxTotalTokens !== null && tokens >= run.maxTotalTokens) {
-    return { ...failure('max_total_tokens'), result };
+    return { ...failure('max_total_tokens', runLimitInWords(run)), result };
   }
   return run.modelSteps + 1 >= run.maxSteps ? { ...failure('max_steps'), result } : undefined;
 }

@@ -72,9 +72,9 @@ export async function estimateRun(
 }
 
 /** Finds the model; undefined where it is gone, or the directory cannot be reached, which stops no estimate. */
-async function findQuoted(
+export async function findQuoted(
   models: ProjectModels,
-  { projectId, model }: EstimatedRoutine,
+  { projectId, model }: Pick<EstimatedRoutine, 'projectId' | 'model'>,
 ): Promise<ModelOption | undefined> {
   try {
     return await models.find(projectId, model);
@@ -93,7 +93,7 @@ function pricingOf(
 }
 
 /** Returns the most that a run can use. Nothing bounds one without `maxTotalTokens` on a model of unknown context. */
-function mostOfRun(
+export function mostOfRun(
   { maxSteps, maxTotalTokens, maxOutputTokens }: Limits,
   option: ModelOption | undefined,
 ): Amount {

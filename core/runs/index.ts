@@ -1,3 +1,4 @@
+export { ABNORMAL_FROM_TOKENS } from './abnormal-cost.ts';
 export { createAccountCaller } from './account/caller.ts';
 export { AccountBlocked, AccountBusy } from './account/not-made.ts';
 export type { AfterEndDeps } from './after-end.ts';
@@ -49,6 +50,7 @@ export { PREAMBLE } from './opening.ts';
 export { renderPrompt } from './prompt.ts';
 export { insertOccurrences, type OccurrenceRow } from './occurrences.ts';
 export { listRuns, readRunDetail } from './queries.ts';
+export { previewRun, type Preview } from './preview.ts';
 export { pauseWithRuns } from './pause.ts';
 export { MAX_PINNED, pinRun } from './pin.ts';
 export {
@@ -67,7 +69,7 @@ export { stopRuns } from './stop.ts';
 export { createQueuedRuns } from './queued-runs.ts';
 export { createServicePauses, followPause } from './service-pauses.ts';
 export { sweepOpenRuns } from './sweep.ts';
-export { countRunsOfOthers } from './version-usage.ts';
+export { countRunsOfOthers, MEDIAN_OF_RUNS } from './version-usage.ts';
 export {
   FAILURE_CLASSES,
   RUN_REASONS,

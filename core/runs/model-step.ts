@@ -86,7 +86,7 @@ async function performInTime(
     maxCallMs: Math.min(run.remainingMs, deps.caller.timeoutMs),
   });
   if (grant.kind === 'overtaken') return readOutcome(deps.database, run.id, index);
-  if (grant.kind === 'refused') return end(deps, run.id, failure(grant.reason));
+  if (grant.kind === 'refused') return end(deps, run.id, failure(grant.reason, grant.detail));
   if (grant.kind === 'wait') {
     return { next: 'wait', delayMs: grant.delayMs, remainingMs: deadline.remainingMs() };
   }

@@ -33,10 +33,39 @@ export interface Blocked {
   readonly detail?: string;
 }
 
+/** What of a run its preflight looks at; a preview has that of a run that is never made. */
+export type PreflightRun = Pick<
+  RunContext,
+  | 'id'
+  | 'projectId'
+  | 'routineName'
+  | 'routineState'
+  | 'trigger'
+  | 'scheduledFor'
+  | 'retryOf'
+  | 'instructions'
+  | 'variables'
+  | 'skills'
+  | 'timezone'
+  | 'model'
+  | 'maxSteps'
+  | 'timeoutSeconds'
+  | 'maxTotalTokens'
+  | 'maxOutputTokens'
+  | 'prompt'
+  | 'briefing'
+  | 'carryResult'
+  | 'outcomeRule'
+  | 'previous'
+  | 'modelSteps'
+  | 'startedAt'
+  | 'tools'
+>;
+
 /** Checks everything that must hold before money is spent, and renders the prompt of the first step. */
 export async function preflight(
   deps: PreflightDeps,
-  run: RunContext,
+  run: PreflightRun,
   signal: AbortSignal,
 ): Promise<Ready | Blocked> {
   if (run.routineState === 'archived') return { reason: 'blocked_routine' };
@@ -62,7 +91,7 @@ export async function preflight(
 /** Checks the account that the model is on. Issuing the call checks it once more, in the statement that issues it. */
 async function accountBlocked(
   { database, modelProviders }: PreflightDeps,
-  { projectId, model, modelSteps }: RunContext,
+  { projectId, model, modelSteps }: PreflightRun,
 ): Promise<Blocked | undefined> {
   if (model.connectionId === null) return undefined;
   const account = await findUsableConnection(
@@ -81,7 +110,7 @@ async function accountBlocked(
 
 async function findModel(
   models: ProjectModels,
-  run: RunContext,
+  run: PreflightRun,
 ): Promise<ModelOption | 'blocked_model' | 'blocked_models_unavailable'> {
   try {
     return (await models.find(run.projectId, run.model)) ?? 'blocked_model';

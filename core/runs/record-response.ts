@@ -1,4 +1,5 @@
 import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { abnormalEnding } from './abnormal-cost.ts';
 import type { RunContext } from './begin-step.ts';
 import { recordEnd } from './end-run.ts';
 import { endingOf, type RecordedEnd } from './ending.ts';
@@ -35,7 +36,9 @@ export async function recordResponse(
   timeLeft: () => number,
 ): Promise<RecordedResponse> {
   const { index, response } = record;
-  const ending = endingOf(response, { ...run, cutBy: record.cutBy });
+  const ending =
+    endingOf(response, { ...run, cutBy: record.cutBy }) ??
+    (await abnormalEnding(database, run, record));
   if (ending === undefined) {
     // It goes on although it asks for no tools: only because its outcome is not stated.
     const ends = response.toolCalls.length === 0;

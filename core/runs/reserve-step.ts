@@ -8,6 +8,7 @@ import {
 } from '#core/usage/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { RunContext } from './begin-step.ts';
+import { limitInTheWay, limitOnUnpriced, runLimitInWords } from './refused-step.ts';
 import type { FailureReason } from './states.ts';
 
 export interface ReserveDeps {
@@ -27,7 +28,12 @@ export type Grant =
       readonly reserved: boolean;
     }
   | { readonly kind: 'wait'; readonly delayMs: number }
-  | { readonly kind: 'refused'; readonly reason: FailureReason }
+  | {
+      readonly kind: 'refused';
+      readonly reason: FailureReason;
+      /** Names the limit and who may raise it. */
+      readonly detail: string | undefined;
+    }
   /** The run has ended meanwhile, or a later attempt makes the step. */
   | { readonly kind: 'overtaken' };
 
@@ -55,15 +61,14 @@ export async function reserveStep(
     return { kind: 'granted', maxOutputTokens, cutBy: undefined, reserved: false };
   }
   const overBudget: FailureReason = run.modelSteps === 0 ? 'blocked_budget' : 'budget_exceeded';
-  if (option.prices === null && limits.some((limit) => limit.maxCostUsdPerMonth !== null)) {
-    return { kind: 'refused', reason: overBudget };
-  }
+  const unpriced = limitOnUnpriced(limits, option);
+  if (unpriced !== undefined) return { kind: 'refused', reason: overBudget, detail: unpriced };
   const inputTokens = countInput();
   const wanted = run.maxOutputTokens ?? outputBound(option, inputTokens);
   const left =
     run.maxTotalTokens === null ? wanted : run.maxTotalTokens - run.totalTokens - inputTokens;
   if (left < Math.min(wanted, MIN_OUTPUT_TOKENS)) {
-    return { kind: 'refused', reason: 'max_total_tokens' };
+    return { kind: 'refused', reason: 'max_total_tokens', detail: runLimitInWords(run) };
   }
   const outputTokens = Math.min(wanted, left);
   const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
@@ -90,9 +95,13 @@ export async function reserveStep(
     case undefined:
       return { kind: 'overtaken' };
     case 'exceeded':
-      return { kind: 'refused', reason: overBudget };
+      return {
+        kind: 'refused',
+        reason: overBudget,
+        detail: await limitInTheWay(deps.database, limits, { option, inputTokens, outputTokens }),
+      };
     case 'run_exceeded':
-      return { kind: 'refused', reason: 'max_total_tokens' };
+      return { kind: 'refused', reason: 'max_total_tokens', detail: runLimitInWords(run) };
     case 'wait':
       return { kind: 'wait', delayMs: delayAfter(run.stepAgeMs) };
     case 'granted': {
@@ -103,7 +112,10 @@ export async function reserveStep(
   }
 }
 
-function outputBound({ maxOutputTokens, contextTokens }: ModelOption, inputTokens: number): number {
+export function outputBound(
+  { maxOutputTokens, contextTokens }: ModelOption,
+  inputTokens: number,
+): number {
   const room = Math.max((contextTokens ?? Infinity) - inputTokens, MIN_OUTPUT_TOKENS);
   return Math.min(maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS, room);
 }

@@ -75,6 +75,8 @@ export const RUN_REASONS = {
   max_steps: 'the run reached limits.maxSteps without finishing',
   max_total_tokens:
     'the run reached limits.maxTotalTokens, or too little of it was left for a step',
+  abnormal_cost:
+    'the run used more than limits.abnormalFactor times the median of the last runs of its version',
   model_rate_limited: 'the model provider kept answering that there were too many requests',
   model_error: 'the model provider answered with an error of its own',
   model_refused: 'the model provider refused the request',
@@ -124,6 +126,7 @@ export const CLASS_OF_FAILURE = {
   max_steps: 'routine',
   max_total_tokens: 'routine',
   budget_exceeded: 'routine',
+  abnormal_cost: 'routine',
   model_rate_limited: 'provider',
   model_error: 'provider',
   model_refused: 'routine',

@@ -38,6 +38,36 @@ export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]
   );
 }
 
+/** The runs that a median is taken from, at most. */
+export const MEDIAN_OF_RUNS = 20;
+
+/** Half of what the latest runs of a version have used is below it, half above. */
+export interface MedianOfRuns {
+  /** The runs that it is taken from. */
+  readonly runs: number;
+  readonly tokens: number;
+  /** Null where one of them has no cost. */
+  readonly costUsd: string | null;
+}
+
+/** Reads the median of the latest runs of a version that succeeded: those say what is normal. */
+export async function medianOfVersion(db: Db, version: VersionKey): Promise<MedianOfRuns> {
+  const found = await row<MedianOfRuns>(
+    db,
+    sql`
+      select count(*) as runs, coalesce(percentile_disc(0.5) within group (order by tokens), 0)::bigint as tokens,
+        case when count(cost_usd) = count(*)
+          then trim_scale(percentile_disc(0.5) within group (order by cost_usd))::text end as "costUsd"
+      from (
+        select input_tokens + output_tokens as tokens, cost_usd from (${latest(version, sql`'succeeded'`)}) latest
+        where routine_revision = ${version.revision} order by id desc limit ${MEDIAN_OF_RUNS}
+      ) recent
+    `,
+  );
+  if (found === undefined) throw new Error('no median from the database');
+  return found;
+}
+
 /** Selects from the head of the index of ended runs, whose condition a parameter would not meet. */
 function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
   return sql`

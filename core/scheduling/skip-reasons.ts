@@ -1,7 +1,13 @@
 import { effectivePlan, takeRuns, type PlanRule } from '#core/billing/index.ts';
 import type { OverlapPolicy } from '#core/routines/index.ts';
 import { chooseProbes, lockOpenBreakers, takeProbes, type RunReason } from '#core/runs/index.ts';
-import { limitsOf, overBudget, type OperatorCap } from '#core/usage/index.ts';
+import {
+  limitsOf,
+  overBudget,
+  tooLittleLeft,
+  type OperatorCap,
+  type PassedLimit,
+} from '#core/usage/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import type { DueRoutine } from './due-routines.ts';
 
@@ -70,12 +76,21 @@ export async function judge(
   const waiting = overlapping.filter(({ id }) => !reasons.has(id));
   return {
     reasons,
-    details: new Map(heldBack.map(({ id, pauseUntil }) => [id, waitsUntil(pauseUntil)])),
+    details: new Map([
+      ...candidates.flatMap(({ id }, index) =>
+        reasons.get(id) === 'budget_exceeded' ? spentOf(id, over.get(index)) : [],
+      ),
+      ...heldBack.map(({ id, pauseUntil }): [string, string] => [id, waitsUntil(pauseUntil)]),
+    ]),
     afterPrevious: new Set(waiting.map(({ id }) => id)),
     cancelPrevious: waiting
       .filter(({ overlap }) => overlap === 'cancel_previous')
       .map(({ id }) => id),
   };
+}
+
+function spentOf(id: string, limit: PassedLimit | undefined): [string, string][] {
+  return limit === undefined ? [] : [[id, tooLittleLeft(limit)]];
 }
 
 function waitsUntil(time: Date): string {

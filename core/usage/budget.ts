@@ -1,5 +1,6 @@
 import { Big } from 'big.js';
 import type { Budget } from '#core/identity/index.ts';
+import type { LimitScope } from './limit-names.ts';
 import { raw, sql, type Sql } from '#lib/database/index.ts';
 
 /** The budgets that bind one routine, each on its own. */
@@ -24,6 +25,9 @@ export type OperatorCap = string | undefined;
 /** The limits of one scope: a routine, a project or an organization. */
 export interface ScopeLimits extends Budget {
   readonly scopeId: string;
+  readonly scope: LimitScope;
+  /** Whose the limit of cost is: the operator's, where that is the lower one. */
+  readonly costScope: LimitScope;
 }
 
 /**
@@ -33,14 +37,18 @@ export interface ScopeLimits extends Budget {
 export function limitsOf(spender: Spender, cap: OperatorCap): ScopeLimits[] {
   const { routine, project, organization } = spender.budgets;
   const capped = spender.provider === 'gateway' ? cap : undefined;
+  const maxCostUsdPerMonth = lower(organization.maxCostUsdPerMonth, capped ?? null);
   return [
     {
       scopeId: spender.organizationId,
+      scope: 'organization',
       maxTokensPerDay: organization.maxTokensPerDay,
-      maxCostUsdPerMonth: lower(organization.maxCostUsdPerMonth, capped ?? null),
+      maxCostUsdPerMonth,
+      costScope:
+        maxCostUsdPerMonth === organization.maxCostUsdPerMonth ? 'organization' : 'operator',
     },
-    { scopeId: spender.projectId, ...project },
-    { scopeId: spender.routineId, ...routine },
+    { scopeId: spender.projectId, scope: 'project', costScope: 'project', ...project },
+    { scopeId: spender.routineId, scope: 'routine', costScope: 'routine', ...routine },
   ];
 }
 

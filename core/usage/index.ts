@@ -1,11 +1,19 @@
 export type { Attempt } from './attempt.ts';
-export { budgetColumns, isLimited, limitsOf, type Budgets, type OperatorCap } from './budget.ts';
+export {
+  budgetColumns,
+  isLimited,
+  limitsOf,
+  type Budgets,
+  type OperatorCap,
+  type ScopeLimits,
+} from './budget.ts';
 export type { Budget } from '#core/identity/index.ts';
 export {
   LIMIT_NAMES,
   LIMIT_SCOPES,
   limitInWords,
   RAISED_BY,
+  tooLittleLeft,
   type LimitName,
   type LimitScope,
 } from './limit-names.ts';
@@ -16,7 +24,7 @@ export { dayOfRunningOut, type Draw, type ForecastDay } from './run-out.ts';
 export { reserve } from './reserve.ts';
 export { isSettled, settlement, type Spent } from './settle.ts';
 export { PACE_DAYS, readSpending, type ScopeSpending, type Spending } from './spending.ts';
-export { MIN_OUTPUT_TOKENS, overBudget } from './totals.ts';
+export { MIN_OUTPUT_TOKENS, overBudget, type PassedLimit } from './totals.ts';
 export {
   costOf,
   estimatedTokens,

@@ -28,3 +28,9 @@ export function limitInWords(limit: {
   const unit = name === 'maxTokensPerDay' ? 'tokens' : 'US dollars';
   return `the ${scope}'s budget.${name} of ${max} ${unit}`;
 }
+
+/** Says of a limit that too little of it is left, and who may raise it. */
+export function tooLittleLeft(limit: Parameters<typeof limitInWords>[0]): string {
+  const words = limitInWords(limit);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)} leaves too little for a step. It can be raised by ${RAISED_BY[limit.scope]}.`;
+}

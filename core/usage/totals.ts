@@ -1,5 +1,6 @@
 import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { isLimited, type ScopeLimits } from './budget.ts';
+import { LIMIT_SCOPES, type LimitName, type LimitScope } from './limit-names.ts';
 
 /** The day and the month that spending is counted by. */
 export const today = sql`(now() at time zone 'utc')::date`;
@@ -33,30 +34,53 @@ export function addToTotals(source: Sql): Sql {
         returning scope_id`;
 }
 
+/** A limit that leaves too little. */
+export interface PassedLimit {
+  readonly scope: LimitScope;
+  readonly name: LimitName;
+  readonly max: string;
+}
+
+/** What a step needs at least; without it, what any step does. */
+export interface LeastOfStep {
+  readonly tokens: number;
+  readonly costUsd: string;
+}
+
+const ANY_STEP: LeastOfStep = { tokens: MIN_OUTPUT_TOKENS, costUsd: '0' };
+
 /**
- * Returns those of the spenders, by their index, for whom a limit leaves less than any step can use. Reads one row for
- * each scope that has a limit, by its key.
+ * Returns those of the spenders, by their index, for whom a limit leaves less than a step needs, each with that limit.
+ * Reads one row for each scope that has a limit, by its key.
  */
 export async function overBudget(
   db: Db,
   spenders: readonly (readonly ScopeLimits[])[],
-): Promise<ReadonlySet<number>> {
+  least: LeastOfStep = ANY_STEP,
+): Promise<ReadonlyMap<number, PassedLimit>> {
   const limited = spenders.flatMap((limits, index) =>
     limits.filter(isLimited).map((limit) => ({ index, ...limit })),
   );
-  if (limited.length === 0) return new Set();
-  const over = await rows<{ index: number }>(
+  if (limited.length === 0) return new Map();
+  const over = await rows<PassedLimit & { index: number }>(
     db,
     sql`
-      select distinct l.index
+      select distinct on (l.index) l.index, passed.scope, passed.name, passed.max
       from jsonb_to_recordset(${JSON.stringify(limited)}::jsonb)
-        as l(index integer, "scopeId" text, "maxTokensPerDay" bigint, "maxCostUsdPerMonth" numeric)
+        as l(index integer, "scopeId" text, scope text, "costScope" text, "maxTokensPerDay" bigint,
+          "maxCostUsdPerMonth" numeric)
       left join lateral (select * from usage_totals where scope_id = l."scopeId" limit 1) t on true
-      where l."maxTokensPerDay" - ${spentToday} < ${MIN_OUTPUT_TOKENS}
-        or l."maxCostUsdPerMonth" - ${spentThisMonth} <= 0
+      cross join lateral (
+        select l.scope as scope, 'maxTokensPerDay' as name, l."maxTokensPerDay"::text as max
+        where l."maxTokensPerDay" - ${spentToday} < ${least.tokens}
+        union all
+        select l."costScope", 'maxCostUsdPerMonth', trim_scale(l."maxCostUsdPerMonth")::text
+        where l."maxCostUsdPerMonth" - ${spentThisMonth} <= ${least.costUsd}::numeric
+      ) passed
+      order by l.index, array_position(${[...LIMIT_SCOPES]}::text[], passed.scope), passed.name
     `,
   );
-  return new Set(over.map(({ index }) => index));
+  return new Map(over.map(({ index, ...limit }) => [index, limit]));
 }
 
 /** The tokens of today and the cost of this month in a row `t` of `usage_totals`, which may be missing. */

@@ -21,6 +21,7 @@ const beyondContract: readonly string[] = [
   'GET /v1/routines/{routineId}/versions/{revision}',
   'POST /v1/routines/{routineId}/versions/{revision}/restore',
   'GET /v1/routines/{routineId}/forecast',
+  'POST /v1/routines/{routineId}/preview',
   'GET /v1/schedules/preview',
   'GET /v1/schedules/occurrences',
   'GET /v1/usage',

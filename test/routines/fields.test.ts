@@ -39,6 +39,7 @@ test(
         maxTotalTokens: null,
         maxOutputTokens: null,
         maxQueueSeconds: 21_600,
+        abnormalFactor: 5,
       },
       budget: { maxTokensPerDay: null, maxCostUsdPerMonth: null },
       pauseAfterFailures: 5,

@@ -77,6 +77,7 @@ test('a run ends before the step for which maxTotalTokens leaves too little', as
   const routineId = await createRoutine(key, { limits: { maxTotalTokens: 600 } });
   const run = await runOnce(key, routineId);
   expect(run).toMatchObject({ state: 'failed', reason: 'max_total_tokens' });
+  expect(run.errorMessage).toContain('limits.maxTotalTokens (600)');
   expect(run.usage.totalTokens).toBeLessThanOrEqual(600);
   expect(chatCalls()).toHaveLength(run.stepCount);
 });
@@ -110,7 +111,12 @@ test('a preflight that fails ends the run as blocked, with no model call', async
 
   const spent = await createRoutine(key, { budget: { maxTokensPerDay: 1 } });
   const calls = chatCalls().length;
-  expect(await runOnce(key, spent)).toMatchObject({ state: 'failed', reason: 'blocked_budget' });
+  expect(await runOnce(key, spent)).toMatchObject({
+    state: 'failed',
+    reason: 'blocked_budget',
+    errorMessage:
+      "The routine's budget.maxTokensPerDay of 1 tokens leaves too little for a step. It can be raised by whoever may change the routine.",
+  });
   expect(chatCalls()).toHaveLength(calls);
 });
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { ESTIMATE_BASES, ESTIMATE_PRICINGS, type Amount } from '#core/runs/index.ts';
 import {
   firstToRunOut,
   FORECAST_DAYS,
@@ -10,21 +9,7 @@ import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/ind
 import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
-
-const amount = z
-  .strictObject({
-    tokens: z.number().int().nullable().meta({
-      description: 'Input and output; null where nothing bounds them.',
-      example: 5_200,
-    }),
-    costUsd: z.string().nullable().meta({
-      description: 'US dollars, a decimal string; null for a model without prices.',
-      example: '0.0124',
-    }),
-  })
-  .meta({ id: 'ForecastAmount' });
-
-const percentiles = { p50: amount, p95: amount };
+import { estimate, percentiles, presentAmount, presentEstimate } from './forecast-schemas.ts';
 
 const day = z.iso.date().nullable();
 
@@ -63,18 +48,7 @@ const forecast = z
       first: timestamp.nullable(),
       last: timestamp.nullable(),
     }),
-    perRun: z.strictObject({
-      basis: z.enum(ESTIMATE_BASES).meta({
-        description:
-          '`version_runs`: the latest runs of the present version that called their model; `proof_run`: the only one so far; `limits`: the most that the limits of the routine and its model allow.',
-      }),
-      sampleSize: z.number().int().meta({ description: 'The runs that it is taken from.' }),
-      pricing: z.enum(ESTIMATE_PRICINGS).meta({
-        description:
-          '`directory`: the prices of the model directory now; `recorded`: what the runs cost at their time, as the directory does not say; `unpriced`: the model has no prices, so there are tokens only.',
-      }),
-      ...percentiles,
-    }),
+    perRun: estimate,
     total: z.strictObject(percentiles),
     limits: z
       .array(limitForecast)
@@ -120,13 +94,7 @@ function presentForecast(row: Forecast) {
       first: isoOrNull(runs.first),
       last: isoOrNull(runs.last),
     },
-    perRun: {
-      basis: perRun.basis,
-      sampleSize: perRun.sampleSize,
-      pricing: perRun.pricing,
-      p50: presentAmount(perRun.p50),
-      p95: presentAmount(perRun.p95),
-    },
+    perRun: presentEstimate(perRun),
     total: { p50: presentAmount(total.p50), p95: presentAmount(total.p95) },
     limits: row.limits.map(({ scope, name, max, used, othersPerDay, runsOut }) => ({
       scope,
@@ -142,8 +110,4 @@ function presentForecast(row: Forecast) {
         ? null
         : { scope: first.limit.scope, limit: first.limit.name, on: first.day },
   };
-}
-
-function presentAmount({ tokens, costUsd }: Amount) {
-  return { tokens, costUsd };
 }

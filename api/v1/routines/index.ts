@@ -16,6 +16,7 @@ import {
   presentRoutineSummary,
   presentSaved,
 } from './present.ts';
+import { previewRoutes } from './preview.ts';
 import { activateBody, pauseBody, routineBody, routinePatch } from './requests.ts';
 import {
   rotatedRoutine,
@@ -242,6 +243,7 @@ export const routineRoutes: readonly Route[] = [
   rotateWebhookSecret,
   ...versionRoutes,
   ...forecastRoutes,
+  ...previewRoutes,
 ];
 
 /** Returns the versions that the listed tags name. A weak tag, or one we never gave out, names none. */

@@ -71,6 +71,7 @@ export function presentLimits(limits: Limits) {
     maxTotalTokens: limits.maxTotalTokens,
     maxOutputTokens: limits.maxOutputTokens,
     maxQueueSeconds: limits.maxQueueSeconds,
+    abnormalFactor: limits.abnormalFactor,
   };
 }
 

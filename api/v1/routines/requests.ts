@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ABNORMAL_FROM_TOKENS, MEDIAN_OF_RUNS } from '#core/runs/index.ts';
 import { budgetFields } from '../budget-schema.ts';
 import { fields as common } from './fields.ts';
 import { instant } from '../../http/schemas.ts';
@@ -49,6 +50,15 @@ const limits = z.strictObject({
     .max(604_800)
     .default(21_600)
     .meta({ description: 'How long a run may wait for its first step before it is skipped.' }),
+  abnormalFactor: z
+    .number()
+    .min(1.5)
+    .max(1_000)
+    .nullable()
+    .default(5)
+    .meta({
+      description: `A run that has used more than this many times the median of the last ${MEDIAN_OF_RUNS} runs of its version, and more than ${ABNORMAL_FROM_TOKENS} tokens, ends before its next step; null for never.`,
+    }),
 });
 
 const budget = z.strictObject({

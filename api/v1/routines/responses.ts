@@ -17,6 +17,7 @@ const summaryShape = {
     maxTotalTokens: z.number().int().nullable(),
     maxOutputTokens: z.number().int().nullable(),
     maxQueueSeconds: z.number().int(),
+    abnormalFactor: z.number().nullable(),
   }),
   budget: z.strictObject({
     maxTokensPerDay: z.number().int().nullable(),

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { previewRun, RUN_REASONS, type Preview } from '#core/runs/index.ts';
+import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { route, type Route } from '../../route.ts';
+import { routineParams, variables } from './fields.ts';
+import { amount, estimate, presentAmount, presentEstimate } from './forecast-schemas.ts';
+
+const runPreview = z
+  .strictObject({
+    preamble: z.string().meta({ description: 'The first words of every run of every routine.' }),
+    prompt: z.string().nullable().meta({
+      description: 'Instructions and skills, rendered; null where they would be too large.',
+    }),
+    briefing: z.string().nullable().meta({
+      description:
+        'What is another text in every run: its time, tools, limits and the previous result. It says of a run by hand.',
+    }),
+    skills: z
+      .array(
+        z.strictObject({
+          reference: z.string().meta({ description: 'Slug or id.', example: 'seo-audit' }),
+          name: z.string(),
+        }),
+      )
+      .meta({ description: 'In order, without those that were deleted since.' }),
+    tools: z.array(
+      z
+        .strictObject({
+          name: z.string().meta({ description: 'As the model calls the tool.' }),
+          description: z.string().nullable(),
+          connectionId: idOf('connection', EXAMPLE.connection).nullable(),
+          policyId: idOf('policy', EXAMPLE.policy).nullable(),
+        })
+        .meta({ id: 'PreviewedTool' }),
+    ),
+    preflight: z
+      .strictObject({
+        ready: z
+          .boolean()
+          .meta({ description: 'Whether a run that began now would call its model.' }),
+        reason: z
+          .string()
+          .nullable()
+          .meta({
+            description: `The reason that the run would fail with, of the reasons of runs: ${Object.keys(
+              RUN_REASONS,
+            )
+              .filter((reason) => reason.startsWith('blocked_'))
+              .map((reason) => `\`${reason}\``)
+              .join(', ')}.`,
+          }),
+        message: z.string().nullable(),
+      })
+      .meta({ id: 'PreflightVerdict' }),
+    estimate: z.strictObject({
+      inputTokens: z.number().int().nullable().meta({
+        description:
+          'The input of the first step, counted from its texts and the definitions of its tools: more than common tokenizers make of them.',
+      }),
+      least: amount.meta({ description: 'The input of the first step alone.' }),
+      most: amount.meta({ description: 'The most that the limits allow.' }),
+      typical: estimate,
+    }),
+  })
+  .meta({ id: 'RunPreview' });
+
+const previewRoutine = route({
+  method: 'POST',
+  path: '/v1/routines/:routineId/preview',
+  id: 'previewRoutine',
+  tag: 'Routines',
+  summary: 'Preview a run',
+  description:
+    'Everything that a manual run would be told and offered if it began now, the verdict of its preflight, and what it may cost. No model is called, no run is made and nothing is written; a sign-in of a connection that is due for renewal is renewed.',
+  auth: 'key-or-session',
+  scope: 'routines:read',
+  params: routineParams,
+  body: z
+    .strictObject({
+      variables: variables.default({}).meta({ description: 'Values over those of the routine.' }),
+    })
+    .meta({ id: 'PreviewRoutine' }),
+  bodyOptional: true,
+  success: { status: 200, data: runPreview, description: 'The preview.' },
+  errors: ['invalid_variable'],
+}).to(async ({ access, params: { routineId }, body, deps }) => {
+  const { projectId, organizationId } = access;
+  const input = { id: routineId, projectId, organizationId, variables: body.variables };
+  return { data: presentPreview(await previewRun(deps, input, new AbortController().signal)) };
+});
+
+export const previewRoutes: readonly Route[] = [previewRoutine];
+
+function presentPreview({ preamble, opening, skills, tools, blocked, estimate: row }: Preview) {
+  return {
+    preamble,
+    prompt: opening?.prompt ?? null,
+    briefing: opening?.briefing ?? null,
+    skills: skills.map(({ reference, name }) => ({ reference, name })),
+    tools: tools.map(({ name, description, connectionId, policyId }) => ({
+      name,
+      description,
+      connectionId,
+      policyId,
+    })),
+    preflight: {
+      ready: blocked === undefined,
+      reason: blocked?.reason ?? null,
+      message: blocked?.message ?? null,
+    },
+    estimate: {
+      inputTokens: row.inputTokens ?? null,
+      least: presentAmount(row.least),
+      most: presentAmount(row.most),
+      typical: presentEstimate(row.typical),
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { ModelOption } from '#core/models/index.ts';
+import {
+  costOf,
+  limitInWords,
+  MIN_OUTPUT_TOKENS,
+  overBudget,
+  RAISED_BY,
+  tooLittleLeft,
+  type ScopeLimits,
+} from '#core/usage/index.ts';
+import type { Db } from '#lib/database/index.ts';
+
+/** A step that is to be made: its model, its input, and the output that it would have. */
+export interface WantedStep {
+  readonly option: ModelOption;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Names the limit that leaves too little for a step, and who may raise it; undefined where none does by now. */
+export async function limitInTheWay(
+  db: Db,
+  limits: readonly ScopeLimits[],
+  { option: { prices }, inputTokens, outputTokens }: WantedStep,
+): Promise<string | undefined> {
+  const output = Math.min(outputTokens, MIN_OUTPUT_TOKENS);
+  const used = { inputTokens, cachedInputTokens: 0, outputTokens: output, reasoningTokens: 0 };
+  const least = { tokens: inputTokens + output, costUsd: costOf(used, prices) ?? '0' };
+  const passed = (await overBudget(db, [limits], least)).get(0);
+  return passed === undefined ? undefined : tooLittleLeft(passed);
+}
+
+/** Names the limit of cost that binds a model without prices, and who may lift it; undefined where there is none. */
+export function limitOnUnpriced(
+  limits: readonly ScopeLimits[],
+  { prices }: Pick<ModelOption, 'prices'>,
+): string | undefined {
+  const limit = limits.find(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null);
+  if (prices !== null || limit === undefined) return undefined;
+  const { costScope: scope, maxCostUsdPerMonth } = limit;
+  const words = limitInWords({ scope, name: 'maxCostUsdPerMonth', max: maxCostUsdPerMonth ?? '' });
+  return `The model has no prices, so ${words} refuses it. It can be lifted by ${RAISED_BY[scope]}.`;
+}
+
+/** Names the run's own limit of tokens. */
+export function runLimitInWords({ maxTotalTokens }: { maxTotalTokens: number | null }): string {
+  return `The run reached limits.maxTotalTokens (${maxTotalTokens}), or too little of it was left for a step. It can be raised by ${RAISED_BY.routine}.`;
+}
