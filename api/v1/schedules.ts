@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { listOccurrences, previewTimes } from '#core/routines/index.ts';
 import { invalid } from '#lib/errors.ts';
-import { EXAMPLE, idOf, iso, timestamp } from '../http/schemas.ts';
+import { decimal, EXAMPLE, idOf, iso, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
-import { fields } from './routines/fields.ts';
+import { fields, MAX_JITTER_SECONDS, MAX_SKIP_DATES } from './routines/fields.ts';
 import { windowEnd } from './routines/requests.ts';
 
 const tag = 'Schedules';
@@ -19,6 +19,10 @@ const preview = z
     }),
   })
   .meta({ id: 'SchedulePreview' });
+
+const DATE = z.regexes.date.source.slice(1, -1);
+/** Some dates, as many as a routine may skip. */
+const DATES = new RegExp(`^${DATE}(?:,${DATE}){0,${MAX_SKIP_DATES - 1}}$`);
 
 const previewSchedule = route({
   method: 'GET',
@@ -36,17 +40,15 @@ const previewSchedule = route({
     endsAt: windowEnd.optional().meta({ description: 'No times after this one.' }),
     skipDates: z
       .string()
-      .max(4_100)
-      .transform((list) => list.split(','))
-      .pipe(fields.skipDates)
+      .regex(DATES, 'dates with commas between them')
+      .transform((list) => [...new Set(list.split(','))])
       .optional()
       .meta({
         type: 'string',
         description: 'Dates in the time zone, separated by commas.',
         example: '2026-12-25,2027-01-01',
       }),
-    jitterSeconds: z.coerce.number().pipe(fields.jitterSeconds).default(0).meta({
-      type: 'integer',
+    jitterSeconds: decimal(0, MAX_JITTER_SECONDS).default(0).meta({
       description: 'Checked only: how much later a run starts is decided by the id of its routine.',
       example: 600,
     }),

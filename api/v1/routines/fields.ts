@@ -12,10 +12,10 @@ import { checks } from './checks.ts';
 
 export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });
 
-const MAX_SKIP_DATES = 366;
+export const MAX_SKIP_DATES = 366;
 
 /** Half a year; the schedule sets the limit that counts. */
-const MAX_JITTER_SECONDS = 183 * 86_400;
+export const MAX_JITTER_SECONDS = 183 * 86_400;
 
 const reserved: readonly string[] = BUILT_IN_VARIABLES;
 
@@ -83,6 +83,7 @@ export const fields = {
     .max(MAX_SKIP_DATES)
     .refine((dates) => new Set(dates).size === dates.length, 'the same date twice')
     .meta({
+      uniqueItems: true,
       description: `Dates in the routine's time zone on which its schedule has no times; at most ${MAX_SKIP_DATES}.`,
       example: ['2026-12-25', '2027-01-01'],
     }),
