@@ -40,6 +40,7 @@ import {
   createRunChanges,
   createRunFeed,
   createServicePauses,
+  forgetSeen,
   unpinRuns,
 } from '#core/runs/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
@@ -202,6 +203,7 @@ function hooksOf(
     },
     async projectDeleted(tx, projectId) {
       await unpinRuns(tx, projectId);
+      await forgetSeen(tx, projectId);
       await revokeAccountsOfProject(deps, tx, { projectId, by: projectId });
     },
   };

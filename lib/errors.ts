@@ -10,6 +10,7 @@ export const ERRORS = {
   invalid_model: [400, 'The model is not in the live model directory.'],
   invalid_skill: [400, 'A skill reference matches neither a curated slug nor a custom skill.'],
   invalid_variable: [400, 'A placeholder has no value.'],
+  invalid_gate: [400, 'The gate cannot be asked.'],
   invalid_webhook_url: [400, 'The webhook URL is not allowed.'],
   tool_policy_requires_connection: [400, 'A tool policy must reference a saved connection.'],
   project_required: [400, 'Select a project with the X-Project-Id header.'],

@@ -36,7 +36,7 @@ export async function checkRoutine(
 ): Promise<void> {
   checkTimeZone(fields.timezone);
   checkSchedule(fields.schedule);
-  const unknown = unknownPlaceholders(fields.instructions, fields.variables);
+  const unknown = unknownPlaceholders(fields.instructions, fields.variables, fields.gate !== null);
   if (unknown.length > 0) {
     const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;
     throw invalid([{ path: 'instructions', message }], 'invalid_variable');
@@ -66,6 +66,7 @@ function builtInsOf({ name }: RoutineFields) {
     'run.id': newId('run'),
     'previous.result': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),
     'previous.finishedAt': now,
+    'gate.value': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),
   };
 }
 

@@ -22,6 +22,7 @@ export {
 } from './placeholders.ts';
 export { listOccurrences } from './occurrences.ts';
 export { previewTimes } from './preview-times.ts';
+export { WAKE_ON, type Gate } from './gate.ts';
 export { listRoutines, readRoutine, type ProvenRoutine } from './queries.ts';
 export { keepProofs } from './proof.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';

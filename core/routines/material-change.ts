@@ -17,6 +17,7 @@ const MATERIAL_FIELDS = [
   'builtInTools',
   'outcome',
   'checks',
+  'gate',
 ] as const satisfies readonly (keyof RoutineFields)[];
 
 /** Tells whether `after` differs from `before` in a material field. Writing the same value again is no change. */

@@ -1,6 +1,6 @@
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
 
-/** Lists the placeholders that every run has a value for. */
+/** Lists the placeholders that a run has a value for besides its variables. */
 export const BUILT_IN_VARIABLES = [
   'now',
   'date',
@@ -8,16 +8,23 @@ export const BUILT_IN_VARIABLES = [
   'run.id',
   'previous.result',
   'previous.finishedAt',
+  'gate.value',
 ] as const;
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
 
-/** Returns the placeholders that neither `variables` nor the built-ins have a value for, each once. */
+/**
+ * Returns the placeholders that neither `variables` nor the built-ins have a value for, each once. That of the gate has
+ * one only where there is a gate.
+ */
 export function unknownPlaceholders(
   instructions: string,
   variables: Readonly<Record<string, string>>,
+  hasGate: boolean,
 ): string[] {
   const asked = Array.from(instructions.matchAll(PLACEHOLDER), (match) => match[1] ?? '');
-  return [...new Set(asked)].filter((name) => !isBuiltIn(name) && !Object.hasOwn(variables, name));
+  return [...new Set(asked)].filter((name) =>
+    isBuiltIn(name) ? name === 'gate.value' && !hasGate : !Object.hasOwn(variables, name),
+  );
 }
 
 /** Tells whether the instructions have this placeholder. */

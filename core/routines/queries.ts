@@ -39,7 +39,7 @@ export interface ProvenRoutine extends Routine {
 }
 
 /** Selects a routine's columns under the names of `Routine`. */
-export const columns = sql`${summaryColumns}, instructions, variables`;
+export const columns = sql`${summaryColumns}, instructions, variables, gate`;
 
 /** Reads one routine. @throws {AppError} `routine_not_found` */
 export async function readRoutine(db: Db, projectId: string, id: string): Promise<ProvenRoutine> {

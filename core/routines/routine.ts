@@ -2,6 +2,7 @@ import type { ModelReference } from '#core/models/index.ts';
 import type { BuiltInToolName } from '#core/tools/index.ts';
 import type { Budget } from '#core/usage/index.ts';
 import type { OutcomeRule, ResultCheck } from './result-checks.ts';
+import type { Gate } from './gate.ts';
 
 export const ROUTINE_STATES = ['draft', 'active', 'paused', 'archived'] as const;
 export type RoutineState = (typeof ROUTINE_STATES)[number];
@@ -51,6 +52,7 @@ export interface RoutineFields {
   readonly skipDates: readonly string[];
   /** The most that it may start later than its schedule says; its id decides how much. */
   readonly jitterSeconds: number;
+  readonly gate: Gate | null;
   readonly overlap: OverlapPolicy;
   readonly misfire: MisfirePolicy;
   readonly limits: Limits;
@@ -78,4 +80,4 @@ export interface Routine extends RoutineFields {
 }
 
 /** A routine as lists show it: without its long texts. */
-export type RoutineSummary = Omit<Routine, 'instructions' | 'variables'>;
+export type RoutineSummary = Omit<Routine, 'instructions' | 'variables' | 'gate'>;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { checkGate } from './check-gate.ts';
 import { checkRoutine, type RoutineChecks } from './check.ts';
 import { checkTiming } from './check-timing.ts';
 import { isMaterialChange } from './material-change.ts';
@@ -28,7 +29,7 @@ export interface SavedRoutine {
   readonly warnings: readonly RoutineWarning[];
 }
 
-/** Creates a draft. @throws {AppError} everything that `checkRoutine` throws */
+/** Creates a draft. @throws {AppError} everything that `checkRoutine` and `checkGate` throw */
 export async function createRoutine(
   deps: Omit<SaveDeps, 'queuedRuns'>,
   input: { id: string; projectId: string; fields: RoutineFields; actor: string },
@@ -36,6 +37,7 @@ export async function createRoutine(
   const { id, projectId, fields } = input;
   await checkRoutine(deps.database, deps, projectId, fields);
   await checkTiming(deps.database, fields, undefined);
+  await checkGate(deps.database, deps, { projectId, routineId: id }, fields.gate);
   const webhookSecret = fields.webhookUrl === null ? undefined : generateWebhookSecret();
   const sealed = webhookSecret === undefined ? null : deps.webhookSecrets.seal(id, webhookSecret);
   const created = await insertRoutine(deps.database, {
@@ -62,7 +64,8 @@ export async function createRoutine(
 /**
  * Changes a routine. A material change makes a new version: the routine returns to draft, has no next time, and its
  * scheduled runs that have not begun are skipped.
- * @throws {AppError} `routine_not_found`, `routine_archived`, `precondition_failed`, and what `checkRoutine` throws
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `precondition_failed`, and what `checkRoutine`
+ * and `checkGate` throw
  */
 export async function patchRoutine(
   deps: SaveDeps,
@@ -86,6 +89,10 @@ export async function patchRoutine(
   const changed = applyPatch(seen, patch);
   await checkRoutine(deps.database, deps, projectId, changed, attached, textChanged);
   await checkTiming(deps.database, changed, seen);
+  // Not when it stays as it is: a tool that was disabled since does not block a new name.
+  if (patch.gate !== undefined) {
+    await checkGate(deps.database, deps, { projectId, routineId: id }, patch.gate);
+  }
 
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);

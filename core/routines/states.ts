@@ -9,7 +9,7 @@ export const ROUTINE_TRANSITIONS = [
     to: 'draft',
     from: ['draft', 'active', 'paused'],
     by: ['person', 'service'],
-    when: 'what its runs do is changed: instructions, variables, model, skills or their order, limits, carryResult, built-in tools, tool policies',
+    when: 'what its runs do is changed: instructions, variables, model, skills or their order, limits, carryResult, built-in tools, gate, tool policies',
   },
   {
     to: 'active',

@@ -12,6 +12,7 @@ export const VERSION_FIELDS = [
   'builtInTools',
   'outcome',
   'checks',
+  'gate',
   'tools',
 ] as const;
 export type VersionField = (typeof VERSION_FIELDS)[number];
@@ -45,6 +46,7 @@ export type MaterialFields = Pick<
   | 'builtInTools'
   | 'outcome'
   | 'checks'
+  | 'gate'
 >;
 
 /** Who makes a version, and from which. */

@@ -12,10 +12,10 @@ export function insertVersions(origin: VersionOrigin): Sql {
   return sql`
     insert into routine_versions (routine_id, revision, project_id, instructions, variables, model_provider,
       model_connection_id, model_id, skills, max_steps, timeout_seconds, max_total_tokens, max_output_tokens,
-      max_queue_seconds, abnormal_factor, carry_result, built_in_tools, outcome, checks, tools, changed, created_by, restored_from)
+      max_queue_seconds, abnormal_factor, carry_result, built_in_tools, outcome, checks, gate, tools, changed, created_by, restored_from)
     select r.id, r.revision, r.project_id, r.instructions, r.variables, r.model_provider, r.model_connection_id,
       r.model_id, r.skills, r.max_steps, r.timeout_seconds, r.max_total_tokens, r.max_output_tokens,
-      r.max_queue_seconds, r.abnormal_factor, r.carry_result, r.built_in_tools, r.outcome, r.checks, tools.now,
+      r.max_queue_seconds, r.abnormal_factor, r.carry_result, r.built_in_tools, r.outcome, r.checks, r.gate, tools.now,
       array_remove(array[
         case when r.instructions <> before.instructions then 'instructions' end,
         case when r.variables <> before.variables then 'variables' end,
@@ -33,6 +33,7 @@ export function insertVersions(origin: VersionOrigin): Sql {
         case when r.built_in_tools <> before.built_in_tools then 'builtInTools' end,
         case when r.outcome <> before.outcome then 'outcome' end,
         case when r.checks <> before.checks then 'checks' end,
+        case when r.gate is distinct from before.gate and before.revision is not null then 'gate' end,
         case when tools.now <> before.tools then 'tools' end
       ], null), ${origin.actor}, ${origin.restoredFrom ?? null}::integer
     from written r
@@ -90,7 +91,7 @@ export async function readVersion(
     db,
     sql`
       select ${summaryColumns}, routine_id as "routineId", instructions, variables, skills, tools,
-        carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks,
+        carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks, gate,
         jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id)
           as model,
         jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds,

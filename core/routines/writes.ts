@@ -23,7 +23,7 @@ export async function insertRoutine(
       with written as (
         insert into routines (
           id, project_id, name, instructions, variables, schedule, timezone,
-          model_provider, model_connection_id, model_id, skills, carry_result, built_in_tools, outcome, checks, overlap, misfire,
+          model_provider, model_connection_id, model_id, skills, carry_result, built_in_tools, outcome, checks, gate, overlap, misfire,
           max_steps, timeout_seconds, max_total_tokens, max_output_tokens, max_queue_seconds,
           abnormal_factor, max_tokens_per_day,
           max_cost_usd_per_month,
@@ -31,7 +31,7 @@ export async function insertRoutine(
         ) values (
           ${input.id}, ${input.projectId}, ${input.name}, ${input.instructions}, ${JSON.stringify(input.variables)},
           ${input.schedule}, ${input.timezone}, ${model.provider}, ${model.connectionId}, ${model.modelId},
-          ${input.skills}, ${input.carryResult}, ${input.builtInTools}, ${input.outcome}, ${storableJson(input.checks)}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
+          ${input.skills}, ${input.carryResult}, ${input.builtInTools}, ${input.outcome}, ${storableJson(input.checks)}, ${jsonOrNull(input.gate)}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
           ${limits.maxTotalTokens}, ${limits.maxOutputTokens}, ${limits.maxQueueSeconds},
           ${limits.abnormalFactor}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
           ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.webhookSecret}, ${input.startsAt}, ${input.endsAt},
@@ -76,6 +76,7 @@ export async function updateRoutine(
           model_connection_id = ${model.connectionId}, model_id = ${model.modelId}, skills = ${fields.skills},
           carry_result = ${fields.carryResult}, built_in_tools = ${fields.builtInTools},
           outcome = ${fields.outcome}, checks = ${storableJson(fields.checks)},
+          gate = ${jsonOrNull(fields.gate)},
           overlap = ${fields.overlap}, misfire = ${fields.misfire}, max_steps = ${limits.maxSteps},
           timeout_seconds = ${limits.timeoutSeconds}, max_total_tokens = ${limits.maxTotalTokens},
           max_output_tokens = ${limits.maxOutputTokens}, max_queue_seconds = ${limits.maxQueueSeconds},
@@ -152,6 +153,10 @@ export async function returnToDraft(
 /** Assigns the columns of a material change: a new revision, which has no proof run and no next time. */
 function draft(reason: string | null): Sql {
   return sql`state = 'draft', state_reason = ${reason}, revision = revision + 1, next_run_at = null`;
+}
+
+function jsonOrNull(value: object | null): string | null {
+  return value === null ? null : storableJson(value);
 }
 
 function mayMove(to: StateMove): Sql {

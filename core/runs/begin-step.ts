@@ -10,7 +10,9 @@ import {
 import type { OutcomeRule, ResultCheck } from '#core/routines/index.ts';
 import type { ModelReference } from '#core/models/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
+import type { Gate } from '#core/routines/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
+import type { GateVerdict } from './gate/verdict.ts';
 import {
   previousRunJson,
   previousRunOf,
@@ -53,6 +55,9 @@ export interface RunContext {
   readonly carryResult: boolean;
   readonly outcomeRule: OutcomeRule;
   readonly checks: readonly ResultCheck[];
+  readonly gate: Gate | null;
+  /** What the gate saw, once it was asked and the run goes on. */
+  readonly gateVerdict: GateVerdict | null;
   /** Read for the first step only, and where the run is told of it. */
   readonly previous: PreviousRun | undefined;
   /** Counts the attempts at this step; only the latest may reserve for it. */
@@ -115,7 +120,7 @@ export async function beginStep(
           and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
         returning runs.*, r.name as routine_name, r.state as routine_state, v.instructions, v.skills, r.timezone,
           v.variables as version_variables, v.max_output_tokens, v.abnormal_factor, v.carry_result, v.built_in_tools, v.outcome as outcome_rule,
-          v.checks as result_checks, ${budgetColumns('r')} as routine_budget,
+          v.checks as result_checks, v.gate as version_gate, ${budgetColumns('r')} as routine_budget,
           r.webhook_url is not null and r.webhook_failed_at is null as has_webhook
       ), step as (
         insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
@@ -135,7 +140,7 @@ export async function beginStep(
             'organization', ${budgetColumns('o')})
           from projects p join organizations o on o.id = p.organization_id where p.id = begun.project_id) as budgets,
         prompt, briefing, carry_result as "carryResult", built_in_tools as "builtInTools",
-        outcome_rule as "outcomeRule", result_checks as checks,
+        outcome_rule as "outcomeRule", result_checks as checks, version_gate as gate, begun.gate as "gateVerdict",
         case when prompt is null and (carry_result or position('previous.' in instructions) > 0) then ${previous} end
           as previous,
         ((timeout_seconds - extract(epoch from now() - begun.started_at)) * 1000)::float8 as "remainingMs",

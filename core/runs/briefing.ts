@@ -8,6 +8,8 @@ export interface BriefingInput {
   readonly trigger: Trigger;
   readonly scheduledFor: Date | null;
   readonly retryOf: string | null;
+  /** Why its gate let it go on. */
+  readonly gateWords?: string;
   readonly tools: readonly { readonly name: string }[];
   readonly maxSteps: number;
   readonly timeoutSeconds: number;
@@ -28,6 +30,7 @@ export function renderBriefing(run: BriefingInput, previous: string): string {
     `- Date and time: ${inWords(startedAt, timezone)}`,
     ...(scheduledFor === null ? [] : [`- Scheduled for: ${inWords(scheduledFor, timezone)}`]),
     `- Started by: ${startedBy(run)}`,
+    ...(run.gateWords === undefined ? [] : [`- Gate: ${run.gateWords}`]),
     `- Tools: ${toolNames(run.tools)}`,
     `- Limits: ${limitsInWords(run)}`,
     ...(run.outcomeRule === 'required' ? [`- How to end: ${HOW_TO_END}`] : []),

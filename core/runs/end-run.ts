@@ -53,7 +53,7 @@ export async function recordEnd(
             order by s.index desc limit 1
           ), ${errorMessage}),
           finished_at = now()
-        where id = ${runId} and state = any(${statesBefore(state)})
+        where id = ${runId} and state = any(${statesBefore(state, reason)})
         returning *
       ), calls as (
         ${callsOfRunOver(sql`ended`)}

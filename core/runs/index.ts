@@ -45,6 +45,7 @@ export { ModelFailure, retryDelayMs } from './model-failure.ts';
 export { recordFailedAttempt } from './record-failed-attempt.ts';
 export { performModelStep, type ModelStepDeps } from './model-step.ts';
 export type { StepOutcome } from './step-outcome.ts';
+export { forgetSeen, GATE_REASONS, type GateReason, type GateVerdict } from './gate/index.ts';
 export { fence } from './fence.ts';
 export { PREAMBLE } from './opening.ts';
 export { renderPrompt } from './prompt.ts';

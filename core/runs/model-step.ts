@@ -7,6 +7,7 @@ import { startDeadline, type Deadline } from './deadline.ts';
 import { endRun, type EndRunDeps } from './end-run.ts';
 import { endUnwanted } from './end-unwanted.ts';
 import { cancellation, failure, type RunEnding } from './ending.ts';
+import { passGate, type GateDeps } from './gate/index.ts';
 import { AccountBlocked, AccountBusy } from './account/not-made.ts';
 import type { ModelCall, ModelCaller, ModelResponse } from './model-call.ts';
 import { countInput } from './model-usage.ts';
@@ -17,7 +18,7 @@ import { recordResponse } from './record-response.ts';
 import { delayAfter, reserveStep, takeBackAttempt, type ReserveDeps } from './reserve-step.ts';
 import { readOutcome, type StepOutcome } from './step-outcome.ts';
 
-export interface ModelStepDeps extends PreflightDeps, EndRunDeps, ReserveDeps {
+export interface ModelStepDeps extends PreflightDeps, GateDeps, EndRunDeps, ReserveDeps {
   readonly database: Database;
   readonly caller: ModelCaller;
   /** The build that this process is of; none unless builds are kept apart. */
@@ -69,7 +70,8 @@ async function performInTime(
   deadline: Deadline,
 ): Promise<StepOutcome> {
   const { signal } = deadline;
-  const ready = await preflight(deps, run, signal);
+  const ready = await preflight(deps, run, signal, () => passGate(deps, run, signal));
+  if ('outcome' in ready) return ready.outcome;
   if ('reason' in ready) return end(deps, run.id, failure(ready.reason, ready.detail));
 
   const call: ModelCall = {

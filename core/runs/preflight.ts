@@ -7,6 +7,7 @@ import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { usedUp } from './account/not-made.ts';
 import type { RunContext } from './begin-step.ts';
+import type { Passage } from './gate/index.ts';
 import type { Opening } from './opening.ts';
 import { renderPrompt } from './prompt.ts';
 import type { FailureReason } from './states.ts';
@@ -55,6 +56,7 @@ export type PreflightRun = Pick<
   | 'prompt'
   | 'briefing'
   | 'carryResult'
+  | 'gate'
   | 'outcomeRule'
   | 'previous'
   | 'modelSteps'
@@ -62,12 +64,16 @@ export type PreflightRun = Pick<
   | 'tools'
 >;
 
-/** Checks everything that must hold before money is spent, and renders the prompt of the first step. */
+/**
+ * Checks everything that must hold before money is spent, asks the gate, and renders the prompt of the first step.
+ * @param askGate called when all else holds; where it gives an outcome, the run has ended with it
+ */
 export async function preflight(
   deps: PreflightDeps,
   run: PreflightRun,
   signal: AbortSignal,
-): Promise<Ready | Blocked> {
+  askGate: () => Promise<Passage>,
+): Promise<Ready | Blocked | Extract<Passage, { readonly outcome: unknown }>> {
   if (run.routineState === 'archived') return { reason: 'blocked_routine' };
   if (!deps.providerEnabled(run.model.provider)) return { reason: 'blocked_provider_disabled' };
   const blocked = await accountBlocked(deps, run);
@@ -75,15 +81,17 @@ export async function preflight(
   const option = await findModel(deps.models, run);
   if (typeof option === 'string') return { reason: option };
   if (run.prompt !== null) return { prompt: run.prompt, briefing: run.briefing, option };
-  if (unknownPlaceholders(run.instructions, run.variables).length > 0) {
+  if (unknownPlaceholders(run.instructions, run.variables, run.gate !== null).length > 0) {
     return { reason: 'blocked_variable' };
   }
   const needed = run.tools.flatMap(({ connectionId }) => connectionId ?? []);
   if (!(await connectionsReady(deps, run.projectId, needed, signal))) {
     return { reason: 'blocked_connection' };
   }
+  const passage = await askGate();
+  if ('outcome' in passage) return passage;
   const skills = await resolveSkills(deps.database, deps.skills, run.projectId, run.skills);
-  const opening = renderPrompt({ ...run, skills, runId: run.id });
+  const opening = renderPrompt({ ...run, skills, runId: run.id, gateVerdict: passage.verdict });
   if (opening === undefined) return { reason: 'blocked_prompt_too_large' };
   return { ...opening, option };
 }

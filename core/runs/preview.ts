@@ -71,7 +71,9 @@ export async function previewRun(
   const routine = await readRoutine(database, input.projectId, input.id);
   assertKnown(routine, input.variables);
   const { run, budgets } = await plannedRun(database, routine, input.variables);
-  const ready = await preflight(deps, run, signal);
+  // Its gate is not asked, so what that would see is left out of the text.
+  const ready = await preflight(deps, run, signal, async () => ({ verdict: null }));
+  if ('outcome' in ready) throw new Error('nothing ends a run that is never made');
   const skills = await resolveSkills(database, deps.skills, run.projectId, run.skills);
   const opening = 'reason' in ready ? renderPrompt({ ...run, skills, runId: run.id }) : ready;
   const option = await findQuoted(deps.models, routine);
@@ -181,6 +183,7 @@ async function plannedRun(
     prompt: null,
     briefing: null,
     carryResult: routine.carryResult,
+    gate: routine.gate,
     outcomeRule: routine.outcome,
     previous: found.previous === null ? undefined : previousRunOf(found.previous),
     modelSteps: 0,

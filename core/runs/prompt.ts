@@ -2,6 +2,7 @@ import { asksFor, fillPlaceholders, promptRoom } from '#core/routines/index.ts';
 import { skillSection, type AttachedSkill } from '#core/skills/index.ts';
 import { renderBriefing, type BriefingInput } from './briefing.ts';
 import { previousText, wordsOnPrevious } from './carried-result.ts';
+import { gateText, wordsOnGate, type GateVerdict } from './gate/index.ts';
 import type { Opening } from './opening.ts';
 import type { PreviousRun } from './previous-run.ts';
 
@@ -13,6 +14,7 @@ export interface PromptInput extends BriefingInput {
   readonly runId: string;
   readonly carryResult: boolean;
   readonly previous: PreviousRun | undefined;
+  readonly gateVerdict?: GateVerdict | null;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface PromptInput extends BriefingInput {
  * @returns undefined when the text would be too large
  */
 export function renderPrompt(input: PromptInput): Opening | undefined {
-  const { instructions, variables, carryResult, previous } = input;
+  const { instructions, variables, carryResult, previous, gateVerdict = null } = input;
   const builtIns = {
     now: input.startedAt.toISOString(),
     date: localDate(input.startedAt, input.timezone),
@@ -29,6 +31,7 @@ export function renderPrompt(input: PromptInput): Opening | undefined {
     'run.id': input.runId,
     'previous.result': previousText(previous),
     'previous.finishedAt': previous?.finishedAt.toISOString() ?? '',
+    'gate.value': gateText(gateVerdict),
   };
   const sizes = input.skills.map((skill) => ({
     name: skill.name,
@@ -41,7 +44,7 @@ export function renderPrompt(input: PromptInput): Opening | undefined {
   return {
     prompt: [fillPlaceholders(instructions, variables, builtIns), ...sections].join('\n\n'),
     briefing: renderBriefing(
-      input,
+      gateVerdict === null ? input : { ...input, gateWords: wordsOnGate(gateVerdict) },
       wordsOnPrevious(previous, { carryResult, inInstructions, room }),
     ),
   };

@@ -120,9 +120,9 @@ export async function readRunDetail(
   projectId: string,
   id: string,
 ): Promise<RunDetail> {
-  const run = await row<Run & Pick<RunDetail, 'prompt' | 'briefing' | 'queuedSeconds'>>(
+  const run = await row<Run & Pick<RunDetail, 'prompt' | 'briefing' | 'gate' | 'queuedSeconds'>>(
     db,
-    sql`select ${runColumns}, prompt, briefing, ${queuedSeconds} as "queuedSeconds" from runs where id = ${id} and project_id = ${projectId}`,
+    sql`select ${runColumns}, prompt, briefing, gate, ${queuedSeconds} as "queuedSeconds" from runs where id = ${id} and project_id = ${projectId}`,
   );
   if (run === undefined) throw new AppError('run_not_found');
   const [steps, deliveries] = [

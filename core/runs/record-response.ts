@@ -2,6 +2,7 @@ import { row, sql, transaction, type Database, type Db } from '#lib/database/ind
 import { abnormalEnding } from './abnormal-cost.ts';
 import type { RunContext } from './begin-step.ts';
 import { recordEnd } from './end-run.ts';
+import { keepSeen } from './gate/index.ts';
 import { endingOf, type RecordedEnd } from './ending.ts';
 import { ModelFailure } from './model-failure.ts';
 import { asksForCalls } from './outcome/calls.ts';
@@ -54,7 +55,8 @@ export async function recordResponse(
   }
   const patterns =
     ending.state === 'succeeded' ? await findPatterns(run.checks, ending.result ?? '') : NONE;
-  if (ending.state === 'succeeded' && !run.hasWebhook && !asksForCalls(run.checks)) {
+  const inOne = !run.hasWebhook && run.gate === null && !asksForCalls(run.checks);
+  if (ending.state === 'succeeded' && inOne) {
     const decided = await decideEnding(database, run, ending, patterns);
     const recorded =
       decided.state === 'succeeded'
@@ -70,6 +72,7 @@ export async function recordResponse(
     if (!recorded) return recordLate(tx, record);
     const decided = await decideEnding(tx, run, ending, patterns);
     const end = await recordEnd(tx, run.id, decided);
+    if (run.gate !== null && end?.ending.state === 'succeeded') await keepSeen(tx, run.id);
     return { outcome: { next: 'ended', state: decided.state }, end };
   });
 }

@@ -1,4 +1,5 @@
 import type { Wait } from './admission/waiting-for.ts';
+import type { GateVerdict } from './gate/verdict.ts';
 import type { Usage } from '#core/usage/index.ts';
 import type { RunOutcome } from './outcome/outcome.ts';
 import type { RunState, StepKind, StepState, Trigger } from './states.ts';
@@ -69,6 +70,8 @@ export interface Step {
 export interface RunDetail extends Run {
   readonly prompt: string | null;
   readonly briefing: string | null;
+  /** Null for a run that asked no gate. */
+  readonly gate: GateVerdict | null;
   /** Time that it has waited, or had waited when it began or ended; null for an occurrence passed over. */
   readonly queuedSeconds: number | null;
   /** Null unless it is queued. */

@@ -27,7 +27,18 @@ export const RUN_TRANSITIONS = [
   },
   { to: 'cancelled', from: ['queued', 'running'], when: 'someone cancels it' },
   { to: 'skipped', from: ['queued'], when: 'it has waited too long, or is no longer wanted' },
-] as const satisfies readonly { to: RunState; from: readonly RunState[]; when: string }[];
+  {
+    to: 'skipped',
+    from: ['running'],
+    reason: 'no_change',
+    when: 'its gate sees nothing to wake the model for',
+  },
+] as const satisfies readonly {
+  to: RunState;
+  from: readonly RunState[];
+  when: string;
+  reason?: string;
+}[];
 
 export type EndState = Exclude<(typeof RUN_TRANSITIONS)[number]['to'], 'running'>;
 
@@ -36,11 +47,15 @@ export function isEndState(state: RunState): boolean {
   return RUN_TRANSITIONS.every(({ from }) => !from.some((before) => before === state));
 }
 
-/** Returns the states from which a run may enter `to`. */
-export function statesBefore(to: (typeof RUN_TRANSITIONS)[number]['to']): RunState[] {
-  return RUN_TRANSITIONS.filter((transition) => transition.to === to).flatMap(({ from }) => [
-    ...from,
-  ]);
+/** Returns the states from which a run may enter `to` for this reason; a few transitions are for one reason only. */
+export function statesBefore(
+  to: (typeof RUN_TRANSITIONS)[number]['to'],
+  reason: RunReason | null = null,
+): RunState[] {
+  return RUN_TRANSITIONS.filter(
+    (transition) =>
+      transition.to === to && (!('reason' in transition) || transition.reason === reason),
+  ).flatMap(({ from }) => [...from]);
 }
 
 /** Says why a run ended as it did, beyond its state: a closed list that users can switch on. */
@@ -57,6 +72,7 @@ export const RUN_REASONS = {
   paused: 'the routine was paused before the run began',
   superseded: 'the routine was changed before the run began',
   archived: 'the routine was archived before the run began',
+  no_change: 'the gate of the routine saw nothing to wake the model for',
   // Failed before any model call.
   blocked_model: 'the model is no longer in the model directory',
   blocked_models_unavailable: 'the model directory could not be reached',

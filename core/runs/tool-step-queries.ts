@@ -17,7 +17,7 @@ export interface ToolStep {
   readonly state: 'pending' | 'started' | 'succeeded' | 'failed' | 'outcome_unknown';
   readonly attempt: number;
   readonly tool: PendingTool;
-  /** The calls that this run has sent before under the same policy. */
+  /** The calls that this run has sent before under the same policy, that of its gate with them. */
   readonly earlierCalls: number;
   /** Undefined where the policy or the connection is gone. */
   readonly target: ToolTarget | undefined;
@@ -41,7 +41,9 @@ export async function readToolStep(
       select r.state as "runState", r.started_at as "runStartedAt",
         r.cancel_requested_at is not null as "cancelRequested", s.state, s.attempt, s.tool,
         (select count(*) from steps e where e.run_id = s.run_id and e.index < s.index and e.kind = 'tool'
-          and e.tool->>'policyId' = s.tool->>'policyId' and e.started_at is not null) as "earlierCalls",
+          and e.tool->>'policyId' = s.tool->>'policyId' and e.started_at is not null)
+          + case when r.gate->'call'->'tool'->>'policyId' = s.tool->>'policyId' and r.gate->'call'->>'sent' = 'true'
+            then 1 else 0 end as "earlierCalls",
         ${target} as target
       from steps s join runs r on r.id = s.run_id
       where s.run_id = ${runId} and s.index = ${index} and s.kind = 'tool'

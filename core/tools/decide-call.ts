@@ -73,7 +73,7 @@ function confirmedInTime({ target, runStartedAt }: WantedCall): ToolTarget | und
 }
 
 /** Holds the arguments against the server's schema and the policy's. */
-async function unfitArguments(
+export async function unfitArguments(
   { inputSchema, argumentSchema }: ToolPolicy,
   args: JsonObject,
 ): Promise<Refusal | undefined> {

@@ -8,6 +8,7 @@ export {
 export { prepareCall, type AnsweredCall, type FailedCall, type ToolCallDeps } from './call.ts';
 export { changePolicy } from './change-policy.ts';
 export { discoverTools } from './discover.ts';
+export { fixedCallFault, NOT_READ_ONLY } from './fixed-call.ts';
 export {
   callableTools,
   callableToolsJson,
@@ -19,7 +20,7 @@ export {
   type OfferedToolJson,
 } from './offered.ts';
 export { FINISH, STATED_OUTCOMES, type StatedOutcome } from './finish.ts';
-export { POLICY_STATES, type ToolPolicy } from './policy.ts';
+export { isReadOnly, POLICY_STATES, type ToolPolicy } from './policy.ts';
 export { listPolicies, policyUnchanged, routinesUsing } from './queries.ts';
 export { automaticToolsJson, type VersionTool } from './snapshot.ts';
 export type { Refusal } from './refusal.ts';

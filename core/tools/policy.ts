@@ -45,3 +45,8 @@ export function isRepeatable(
   if (readOnlyHint === true) return destructiveHint !== true;
   return idempotentHint === true;
 }
+
+/** Tells whether the server says of the tool that it only reads, and does not contradict itself. */
+export function isReadOnly({ annotations }: Pick<ToolPolicy, 'annotations'>): boolean {
+  return annotations?.['readOnlyHint'] === true && annotations['destructiveHint'] !== true;
+}

@@ -49,18 +49,25 @@ export function listPoliciesOfConnection(
   );
 }
 
-/** @throws {AppError} `policy_not_found` */
-export async function readPolicy(
+export function findPolicy(
   db: Db,
   scope: { projectId: string; routineId: string; policyId: string },
-): Promise<ToolPolicy> {
-  const found = await row<ToolPolicy>(
+): Promise<ToolPolicy | undefined> {
+  return row<ToolPolicy>(
     db,
     sql`
       select ${policyColumns} from tool_policies
       where id = ${scope.policyId} and routine_id = ${scope.routineId} and project_id = ${scope.projectId}
     `,
   );
+}
+
+/** @throws {AppError} `policy_not_found` */
+export async function readPolicy(
+  db: Db,
+  scope: { projectId: string; routineId: string; policyId: string },
+): Promise<ToolPolicy> {
+  const found = await findPolicy(db, scope);
   if (found === undefined) throw new AppError('policy_not_found');
   return found;
 }

@@ -31,6 +31,7 @@ test(
       endsAt: null,
       skipDates: [],
       jitterSeconds: 0,
+      gate: null,
       overlap: 'skip',
       misfire: 'run_once',
       limits: {

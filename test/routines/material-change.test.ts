@@ -27,6 +27,7 @@ test.for<[string, Record<string, unknown>]>([
   ['a built-in tool', { builtInTools: ['calculate'] }],
   ['whether the outcome has to be stated', { outcome: 'required' }],
   ['a check', { checks: [{ type: 'result_not_empty' }] }],
+  ['a gate', { gate: { url: 'http://127.0.0.1:4999/feed' } }],
 ])(
   '%s is material: the routine is a draft again and needs a fresh run',
   proves('state.material-change', 'PATCH /v1/routines/:routineId', '409 successful_run_required'),

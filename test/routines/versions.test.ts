@@ -71,6 +71,7 @@ test('every material change is a version that says what changed and who did it',
     builtInTools: [],
     outcome: 'optional',
     checks: [],
+    gate: null,
     tools: [],
   });
   const { data: eleventh } = await key.get(`${versions}/11`);

@@ -22,7 +22,7 @@ import {
 } from '#core/runs/index.ts';
 import { beginStep } from '#core/runs/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
-import { success } from '#core/runs/ending.ts';
+import { skip, success } from '#core/runs/ending.ts';
 import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
@@ -70,6 +70,7 @@ const RUN_OPERATIONS: Record<string, { to: RunState; act: (id: string) => Promis
   },
   'it fails': { to: 'failed', act: ends(failure('timeout')) },
   'its cancellation is carried out': { to: 'cancelled', act: ends(cancellation) },
+  'its gate sees no change': { to: 'skipped', act: ends(skip('no_change')) },
 };
 
 test.each(Object.entries(RUN_OPERATIONS))(
@@ -88,6 +89,13 @@ test.each(Object.entries(RUN_OPERATIONS))(
     }
   },
 );
+
+test('a run under way is skipped for no other reason than its gate', async () => {
+  const id = await plantRun('running');
+  await ends(skip('paused'))(id);
+  const after = await row(database, sql`select state from runs where id = ${id}`);
+  expect(after).toEqual({ state: 'running' });
+});
 
 test('a cancellation that is asked for ends a queued run and leaves one under way to its step', async () => {
   const ask = async (from: RunState) => {

@@ -9,6 +9,7 @@ export const saveErrors = [
   'invalid_model',
   'invalid_skill',
   'invalid_variable',
+  'invalid_gate',
   'invalid_webhook_url',
   'tool_policy_requires_connection',
   'models_unavailable',

@@ -9,6 +9,7 @@ import { BUILT_IN_TOOLS } from '#core/tools/index.ts';
 import { EXAMPLE, idOf, nameOf } from '../../http/schemas.ts';
 import { modelReference } from '../models.ts';
 import { checks } from './checks.ts';
+import { gate } from './gate-schema.ts';
 
 export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });
 
@@ -92,6 +93,7 @@ export const fields = {
       'The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.',
     example: 600,
   }),
+  gate,
   overlap: z.enum(OVERLAP_POLICIES),
   misfire: z.enum(MISFIRE_POLICIES),
   pauseAfterFailures: z.number().int().min(1).max(1_000),

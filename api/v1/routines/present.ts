@@ -9,6 +9,7 @@ import {
 } from '#core/routines/index.ts';
 import { iso, isoOrNull } from '../../http/schemas.ts';
 import { presentCheck } from './checks.ts';
+import { presentGate } from './gate-schema.ts';
 import { nextRunsOf } from './next-runs.ts';
 
 export function presentRoutine(row: Routine) {
@@ -16,6 +17,7 @@ export function presentRoutine(row: Routine) {
     ...presentRoutineSummary(row),
     instructions: row.instructions,
     variables: { ...row.variables },
+    gate: presentGate(row.gate),
   };
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ABNORMAL_FROM_TOKENS, MEDIAN_OF_RUNS } from '#core/runs/index.ts';
 import { budgetFields } from '../budget-schema.ts';
 import { fields as common } from './fields.ts';
+import { gateInput } from './gate-schema.ts';
 import { instant } from '../../http/schemas.ts';
 
 /** An end of the window of a schedule. */
@@ -94,6 +95,7 @@ export const routineBody = z
     endsAt: fields.endsAt.default(null),
     skipDates: fields.skipDates.default([]),
     jitterSeconds: fields.jitterSeconds.default(0),
+    gate: gateInput.default(null),
     overlap: fields.overlap.default('skip'),
     misfire: fields.misfire.default('run_once'),
     limits: limits.prefault({}),
@@ -109,6 +111,7 @@ export const routineBody = z
 export const routinePatch = z
   .strictObject({
     ...fields,
+    gate: gateInput,
     limits: withoutDefaults(limits.shape),
     budget: withoutDefaults(budget.shape),
     tools: inlineTools,

@@ -5,7 +5,7 @@ import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 import { modelReference } from '../models.ts';
 import { fields, variables } from './fields.ts';
 
-const { instructions: _instructions, variables: _variables, ...shortFields } = fields;
+const { instructions: _instructions, variables: _variables, gate: _gate, ...shortFields } = fields;
 
 const summaryShape = {
   id: idOf('routine', EXAMPLE.routine),
@@ -44,7 +44,12 @@ const summaryShape = {
   archivedAt: timestamp.nullable(),
 };
 
-export const shape = { ...summaryShape, instructions: fields.instructions, variables };
+export const shape = {
+  ...summaryShape,
+  instructions: fields.instructions,
+  variables,
+  gate: fields.gate,
+};
 
 export const routineSummary = z.strictObject(summaryShape).meta({ id: 'RoutineSummary' });
 

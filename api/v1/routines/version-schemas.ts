@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { VERSION_FIELDS, type Version, type VersionSummary } from '#core/routines/index.ts';
 import { decimal, EXAMPLE, idOf, iso, timestamp } from '../../http/schemas.ts';
 import { presentCheck } from './checks.ts';
+import { presentGate } from './gate-schema.ts';
 import { presentLimits, presentModel } from './present.ts';
 import { shape } from './responses.ts';
 
@@ -54,6 +55,7 @@ export const version = z
     builtInTools: shape.builtInTools,
     outcome: shape.outcome,
     checks: shape.checks,
+    gate: shape.gate,
     tools: z
       .array(tool)
       .meta({ description: 'The tools that were automatic; restoring does not change them.' }),
@@ -88,6 +90,7 @@ export function presentVersion(row: Version) {
     builtInTools: [...row.builtInTools],
     outcome: row.outcome,
     checks: row.checks.map(presentCheck),
+    gate: presentGate(row.gate),
     tools: row.tools.map((tool) => ({
       connectionId: tool.connectionId,
       name: tool.name,

@@ -16,6 +16,7 @@ import {
 import { EXAMPLE, idOf, iso, isoOrNull, pageQuery, timestamp } from '../../http/schemas.ts';
 import { delivery, presentDelivery } from './delivery-schema.ts';
 import { outcomeFields, outcomes, presentOutcome } from './outcome-schema.ts';
+import { gateVerdict, presentGateVerdict } from './gate-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 import { presentUsage, usage } from './usage-schema.ts';
 
@@ -125,6 +126,7 @@ export const runDetail = z
       description:
         'What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded.',
     }),
+    gate: gateVerdict,
     steps: z.array(step),
     webhookDeliveries: z.array(delivery),
   })
@@ -190,6 +192,7 @@ export function presentRunDetail(row: RunDetail) {
     waitingFor: row.waitingFor,
     prompt: row.prompt,
     briefing: row.briefing,
+    gate: presentGateVerdict(row.gate),
     steps: row.steps.map(presentStep),
     webhookDeliveries: row.deliveries.map(presentDelivery),
   };

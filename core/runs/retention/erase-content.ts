@@ -20,11 +20,18 @@ export async function eraseContent(tx: Db, runIds: readonly string[]): Promise<n
           error_message = case when kind = 'model' then error_message end
         where run_id = any(${ids})
       )
-      update runs set prompt = null, briefing = null, result = null, outcome_summary = null, variables = '{}', content_erased_at = now()
+      update runs set prompt = null, briefing = null, result = null, outcome_summary = null, variables = '{}',
+        gate = case when gate is not null then ${erasedGate} end, content_erased_at = now()
       where id = any(${ids})
     `,
   );
 }
+
+/** What stays of a gate's verdict; an error may name what the instructions of the routine say. */
+const erasedGate = sql`jsonb_build_object(
+  'at', gate->'at', 'changed', gate->'changed', 'failed', gate->'failed', 'reason', gate->'reason', 'error', null,
+  'value', null, 'valueLength', gate->'valueLength', 'seen', null, 'call', jsonb_build_object(
+    'tool', gate->'call'->'tool', 'url', null, 'status', gate->'call'->'status', 'sent', gate->'call'->'sent'))`;
 
 /**
  * What stays of a tool call: a list of what is known to hold nothing private, so that a new field is erased. The name of a

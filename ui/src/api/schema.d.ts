@@ -1174,7 +1174,7 @@ export interface paths {
         head?: never;
         /**
          * Change a routine
-         * @description A change of instructions, variables, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome` or `checks` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits` and `budget` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.
+         * @description A change of instructions, variables, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits` and `budget` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -1434,7 +1434,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a version of a routine
-         * @description Instructions, variables, model, skills, limits, `carryResult`, `builtInTools`, `outcome` and `checks` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.
+         * @description Instructions, variables, model, skills, limits, `carryResult`, `builtInTools`, `outcome`, `checks` and `gate` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -2236,6 +2236,8 @@ export interface components {
              * @example 2027-12-31T23:59:00Z
              */
             endsAt?: string | null;
+            /** @default null */
+            gate: components["schemas"]["GateInput"];
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions: string;
             /**
@@ -2457,6 +2459,119 @@ export interface components {
              */
             tokens: number | null;
         };
+        /** @description What a scheduled run looks at before it wakes its model. With nothing new it ends `skipped`, `no_change`. `{{gate.value}}` puts what was seen into the instructions. */
+        Gate: {
+            /** @description After so long without a run that woke its model, the next one does in any case. */
+            maxQuietHours: number | null;
+            /**
+             * @description JSON Pointers to what matters in the response; none for the whole of it.
+             * @example [
+             *       "/items"
+             *     ]
+             */
+            pointers: string[];
+            /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
+            tool: {
+                arguments: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description Id of the policy.
+                 * @example pol_01kx3k9y6wfd8r0v5m2c7t4q9h
+                 */
+                policyId: string;
+            } | null;
+            /**
+             * @description An address to GET, of at most 64 kB; without credentials.
+             * @example https://example.com/feed.json
+             */
+            url: string | null;
+            /**
+             * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @enum {string}
+             */
+            wakeOn: "changed" | "not_empty";
+        } | null;
+        GateInput: {
+            /**
+             * @description After so long without a run that woke its model, the next one does in any case.
+             * @default null
+             */
+            maxQuietHours: number | null;
+            /**
+             * @description JSON Pointers to what matters in the response; none for the whole of it.
+             * @default []
+             * @example [
+             *       "/items"
+             *     ]
+             */
+            pointers: string[];
+            /**
+             * @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with.
+             * @default null
+             */
+            tool: {
+                arguments: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description Id of the policy.
+                 * @example pol_01kx3k9y6wfd8r0v5m2c7t4q9h
+                 */
+                policyId: string;
+            } | null;
+            /**
+             * @description An address to GET, of at most 64 kB; without credentials.
+             * @default null
+             * @example https://example.com/feed.json
+             */
+            url: string | null;
+            /**
+             * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @default changed
+             * @enum {string}
+             */
+            wakeOn: "changed" | "not_empty";
+        } | null;
+        /** @description What its gate saw; null when it asked none. */
+        GateVerdict: {
+            /** @description The call that was made. It costs no tokens. */
+            asked: {
+                /** @description False when it was refused, or never arrived. */
+                sent: boolean;
+                /** @description HTTP status of the response. */
+                status: number | null;
+                tool: {
+                    name: string | null;
+                    /**
+                     * @description Id of the policy.
+                     * @example pol_01kx3k9y6wfd8r0v5m2c7t4q9h
+                     */
+                    policyId: string;
+                } | null;
+                /** @description Without its query. */
+                url: string | null;
+            };
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            at: string;
+            /** @description Whether the value differs from the one that the last run which succeeded has seen; null when that cannot be said. */
+            changed: boolean | null;
+            error: string | null;
+            /** @description It saw nothing, and woke the model for that. */
+            failed: boolean;
+            /**
+             * @description Why it woke the model, or did not: `first` (no run of this version has acted on a value yet), `changed` (the value has changed since the last run that acted on it), `not_empty` (the value is not empty), `manual` (a person or a program started the run), `quiet_too_long` (the model was not woken for `maxQuietHours`), `unchanged` (the value is the one that the last run acted on), `empty` (the value is empty), `unreachable` (the address could not be reached, or is not allowed), `status` (the address did not respond with a success), `tool_refused` (the call of the tool was not allowed), `tool_failed` (the call of the tool failed), `too_slow` (there was no response in time), `too_large` (the response was too large), `not_json` (there are pointers, and the response is not JSON), `pointer_missing` (a pointer finds nothing in the response).
+             * @enum {string}
+             */
+            reason: "first" | "changed" | "not_empty" | "manual" | "quiet_too_long" | "unchanged" | "empty" | "unreachable" | "status" | "tool_refused" | "tool_failed" | "too_slow" | "too_large" | "not_json" | "pointer_missing";
+            valueLength: number | null;
+            /** @description The first 200 characters of the value. */
+            valuePreview: string | null;
+        } | null;
         Health: {
             /** @constant */
             status: "ok";
@@ -3016,6 +3131,7 @@ export interface components {
              */
             createdAt: string;
             endsAt: string | null;
+            gate: components["schemas"]["Gate"];
             /**
              * @description Id of the routine.
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
@@ -3137,6 +3253,7 @@ export interface components {
              */
             createdAt: string;
             endsAt: string | null;
+            gate: components["schemas"]["Gate"];
             /**
              * @description Id of the routine.
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
@@ -3260,6 +3377,7 @@ export interface components {
              */
             createdAt: string;
             endsAt: string | null;
+            gate: components["schemas"]["Gate"];
             /**
              * @description Id of the routine.
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
@@ -3550,7 +3668,7 @@ export interface components {
              *       "instructions"
              *     ]
              */
-            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "tools")[];
+            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "tools")[];
             /**
              * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @example [
@@ -3569,6 +3687,7 @@ export interface components {
             createdAt: string;
             /** @description Id of the person, or of the API key, that made it; null when the service did, or when it is not on record. */
             createdBy: string | null;
+            gate: components["schemas"]["Gate"];
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions: string;
             limits: {
@@ -3619,7 +3738,7 @@ export interface components {
              *       "instructions"
              *     ]
              */
-            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "tools")[];
+            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "tools")[];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -3690,7 +3809,7 @@ export interface components {
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
             /**
-             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
+             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
              * @example overlap
              */
             reason: string | null;
@@ -3753,6 +3872,7 @@ export interface components {
             /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts for nobody and alerts the operator). */
             failureClass: ("routine" | "provider" | "platform") | null;
             finishedAt: string | null;
+            gate: components["schemas"]["GateVerdict"];
             /**
              * @description Id of the run.
              * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
@@ -3774,7 +3894,7 @@ export interface components {
             /** @description Time that it has waited, or had waited when it began or ended. */
             queuedSeconds: number | null;
             /**
-             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
+             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
              * @example overlap
              */
             reason: string | null;
@@ -3987,7 +4107,7 @@ export interface components {
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
             /**
-             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
+             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
              * @example overlap
              */
             reason: string | null;
@@ -4060,6 +4180,7 @@ export interface components {
              */
             createdAt: string;
             endsAt: string | null;
+            gate: components["schemas"]["Gate"];
             /**
              * @description Id of the routine.
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
@@ -4503,6 +4624,7 @@ export interface components {
              * @example 2027-12-31T23:59:00Z
              */
             endsAt?: string | null;
+            gate?: components["schemas"]["GateInput"];
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions?: string;
             /**

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { GATE_REASONS, type GateReason, type GateVerdict } from '#core/runs/index.ts';
+import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+const reasons = Object.keys(GATE_REASONS) as [GateReason, ...GateReason[]];
+
+const PREVIEW_LENGTH = 200;
+
+export const gateVerdict = z
+  .strictObject({
+    at: timestamp,
+    asked: z
+      .strictObject({
+        tool: z
+          .strictObject({ policyId: idOf('policy', EXAMPLE.policy), name: z.string().nullable() })
+          .nullable(),
+        url: z.string().nullable().meta({ description: 'Without its query.' }),
+        status: z.number().int().nullable().meta({ description: 'HTTP status of the response.' }),
+        sent: z.boolean().meta({ description: 'False when it was refused, or never arrived.' }),
+      })
+      .meta({ description: 'The call that was made. It costs no tokens.' }),
+    changed: z.boolean().nullable().meta({
+      description:
+        'Whether the value differs from the one that the last run which succeeded has seen; null when that cannot be said.',
+    }),
+    failed: z.boolean().meta({ description: 'It saw nothing, and woke the model for that.' }),
+    reason: z.enum(reasons).meta({
+      description: `Why it woke the model, or did not: ${Object.entries(GATE_REASONS)
+        .map(([reason, why]) => `\`${reason}\` (${why})`)
+        .join(', ')}.`,
+    }),
+    error: z.string().nullable(),
+    valuePreview: z
+      .string()
+      .nullable()
+      .meta({ description: `The first ${PREVIEW_LENGTH} characters of the value.` }),
+    valueLength: z.number().int().nullable(),
+  })
+  .nullable()
+  .meta({ id: 'GateVerdict', description: 'What its gate saw; null when it asked none.' });
+
+export function presentGateVerdict(row: GateVerdict | null) {
+  if (row === null) return null;
+  const { tool, url, status, sent } = row.call;
+  return {
+    at: row.at,
+    asked: {
+      tool: tool === null ? null : { policyId: tool.policyId, name: tool.name },
+      url,
+      status,
+      sent,
+    },
+    changed: row.changed,
+    failed: row.failed,
+    reason: row.reason,
+    error: row.error,
+    valuePreview: row.value === null ? null : row.value.slice(0, PREVIEW_LENGTH).toWellFormed(),
+    valueLength: row.valueLength,
+  };
+}

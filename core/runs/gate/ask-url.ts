@@ -1,0 +1,69 @@
+import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import {
+  GATE_TIMEOUT_MS,
+  gateFault,
+  MAX_GATE_BODY,
+  TOO_LARGE,
+  TOO_SLOW,
+  type GateResponse,
+} from './response.ts';
+
+const MAX_REDIRECTS = 3;
+
+/** A longer entity tag is not kept. */
+const MAX_TAG_LENGTH = 500;
+
+/**
+ * Makes the guarded GET of a gate. Redirects are followed with the checks of the first address.
+ * @param etag sent as `If-None-Match` (RFC 9110, section 13.1.2), so that nothing is sent twice
+ * @throws the signal's reason, when it was aborted
+ */
+export async function askUrl(
+  outbound: Pick<OutboundClient, 'request'>,
+  { url, etag, signal }: { url: string; etag: string | null; signal: AbortSignal },
+): Promise<GateResponse> {
+  const call = { tool: null, url: withoutQuery(url), status: null, sent: true };
+  try {
+    const { status, headers, body } = await outbound.request({
+      url,
+      headers: {
+        accept: 'application/json, text/*;q=0.9, */*;q=0.5',
+        ...(etag === null ? {} : { 'if-none-match': etag }),
+      },
+      timeoutMs: GATE_TIMEOUT_MS,
+      maxResponseBytes: MAX_GATE_BODY,
+      maxRedirects: MAX_REDIRECTS,
+      signal,
+    });
+    const answered = { ...call, status };
+    if (status === 304 && etag !== null) {
+      return { call: answered, outcome: { kind: 'not_modified' } };
+    }
+    if (status < 200 || status > 299) {
+      const error = `The address responded with ${status}.`;
+      return { call: answered, outcome: gateFault('status', error) };
+    }
+    const text = new TextDecoder().decode(body);
+    const outcome = { kind: 'body', text, etag: tagOf(headers) } as const;
+    return { call: answered, outcome };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof OutboundError)) throw error;
+    return { call: { ...call, sent: error.mayHaveArrived }, outcome: faultOf(error) };
+  }
+}
+
+function faultOf({ code, message }: OutboundError) {
+  if (code === 'timeout') return TOO_SLOW;
+  return code === 'response_too_large' ? TOO_LARGE : gateFault('unreachable', `${message}.`);
+}
+
+function tagOf(headers: Headers): string | null {
+  const tag = headers.get('etag');
+  return tag === null || tag.length > MAX_TAG_LENGTH ? null : tag;
+}
+
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}

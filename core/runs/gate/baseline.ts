@@ -1,0 +1,48 @@
+import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import type { Baseline } from './decide.ts';
+
+/** Reads what the last run of the version acted on; another version starts anew. */
+export function readBaseline(
+  db: Db,
+  run: { readonly projectId: string; readonly routineId: string; readonly revision: number },
+): Promise<Baseline | undefined> {
+  return row<Baseline>(
+    db,
+    sql`
+      select value_hash as hash, is_empty as "isEmpty", etag, woke_at as "wokeAt" from gate_baselines
+      where routine_id = ${run.routineId} and project_id = ${run.projectId} and revision = ${run.revision}
+    `,
+  );
+}
+
+/**
+ * Keeps what the gate of a run has seen for the next one to compare with. Called where the run succeeds or is skipped,
+ * and nowhere else: after a failed run the next one sees the same change again. Of runs side by side, what was seen last
+ * stays.
+ */
+export async function keepSeen(tx: Db, runId: string): Promise<void> {
+  await execute(
+    tx,
+    sql`
+      insert into gate_baselines as kept
+        (routine_id, project_id, revision, value_hash, is_empty, etag, asked_at, woke_at)
+      select routine_id, project_id, routine_revision, gate->'seen'->>'hash', (gate->'seen'->>'isEmpty')::boolean,
+        gate->'seen'->>'etag', (gate->>'at')::timestamptz, coalesce(skipped_until, scheduled_for, started_at)
+      from runs where id = ${runId} and gate->'seen'->>'hash' is not null
+      on conflict (routine_id) do update set
+        revision = excluded.revision, value_hash = excluded.value_hash, is_empty = excluded.is_empty,
+        etag = excluded.etag, asked_at = excluded.asked_at,
+        woke_at = case
+          when kept.revision < excluded.revision then excluded.woke_at
+          when (select state from runs where id = ${runId}) = 'skipped' then kept.woke_at
+          else greatest(kept.woke_at, excluded.woke_at) end
+      where kept.revision < excluded.revision
+        or (kept.revision = excluded.revision and kept.asked_at <= excluded.asked_at)
+    `,
+  );
+}
+
+/** Forgets what the gates of a project that is deleted have seen. */
+export async function forgetSeen(db: Db, projectId: string): Promise<void> {
+  await execute(db, sql`delete from gate_baselines where project_id = ${projectId}`);
+}

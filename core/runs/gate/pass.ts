@@ -1,0 +1,63 @@
+import type { Gate } from '#core/routines/index.ts';
+import { transaction, type Database } from '#lib/database/index.ts';
+import { afterEnd, type AfterEndDeps } from '../after-end.ts';
+import { readOutcome, type StepOutcome } from '../step-outcome.ts';
+import type { Trigger } from '../states.ts';
+import { askGate, type AskDeps } from './ask.ts';
+import type { AskingRun } from './ask-tool.ts';
+import { readBaseline } from './baseline.ts';
+import { recordQuiet, recordVerdict } from './record.ts';
+import type { GateVerdict } from './verdict.ts';
+
+export interface GateDeps extends AskDeps, AfterEndDeps {
+  readonly database: Database;
+}
+
+/** A run before its first model call. */
+export interface GatedRun extends AskingRun {
+  readonly revision: number;
+  readonly trigger: Trigger;
+  readonly scheduledFor: Date | null;
+  readonly gate: Gate | null;
+  /** What an earlier attempt has recorded. */
+  readonly gateVerdict: GateVerdict | null;
+}
+
+export type Passage =
+  /** The run goes on; null for one without a gate. */
+  | { readonly verdict: GateVerdict | null }
+  /** It does not. */
+  | { readonly outcome: StepOutcome };
+
+/**
+ * Asks the gate of a run, once, and skips the run when there is nothing to wake the model for. A manual run is asked for
+ * the value and goes on in any case: whoever starts one wants it to run.
+ */
+export async function passGate(
+  deps: GateDeps,
+  run: GatedRun,
+  signal: AbortSignal,
+): Promise<Passage> {
+  const { gate, gateVerdict } = run;
+  if (gate === null || gateVerdict !== null) return { verdict: gateVerdict };
+  const baseline = await readBaseline(deps.database, run);
+  const { wakes, verdict } = await askGate(
+    deps,
+    run,
+    gate,
+    { baseline, dueAt: run.scheduledFor ?? run.startedAt, isManual: run.trigger !== 'schedule' },
+    signal,
+  );
+  if (wakes) {
+    const recorded = await recordVerdict(deps.database, run.id, verdict);
+    return recorded === undefined ? ended(deps, run) : { verdict: recorded };
+  }
+  const skipped = await transaction(deps.database, (tx) => recordQuiet(tx, run.id, verdict));
+  if (skipped.kind === 'woken') return { verdict: skipped.verdict };
+  if (skipped.kind === 'skipped') await afterEnd(deps, skipped.end);
+  return ended(deps, run);
+}
+
+async function ended({ database }: GateDeps, { id }: GatedRun): Promise<Passage> {
+  return { outcome: await readOutcome(database, id, 0) };
+}

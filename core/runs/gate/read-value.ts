@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { valueAt } from '#lib/json-pointer.ts';
+import { canonicalJson } from '#lib/json.ts';
+import { gateFault, type GateFault } from './response.ts';
+
+/** What a gate watches, taken out of a response. */
+export interface GateValue {
+  readonly kind: 'value';
+  readonly text: string;
+  /** SHA-256 in hex, the same however the server orders its keys. */
+  readonly hash: string;
+  readonly isEmpty: boolean;
+}
+
+/**
+ * Takes what the pointers name out of a response: the value of a single one, an object of them where there are several,
+ * and the whole where there is none. A response that is no JSON is a text, of which there is only the whole.
+ */
+export function readValue(text: string, pointers: readonly string[]): GateValue | GateFault {
+  const json = parsed(text);
+  if (json === undefined) {
+    if (pointers.length > 0) return gateFault('not_json', 'The response is not JSON.');
+    return valueOf(text, [text]);
+  }
+  if (pointers.length === 0) return valueOf(json, [json]);
+  const values = pointers.map((pointer) => valueAt(json, pointer));
+  const missing = pointers.find((_, index) => values[index] === undefined);
+  if (missing !== undefined) {
+    const error = `The pointer ${JSON.stringify(missing)} finds nothing in the response.`;
+    return gateFault('pointer_missing', error);
+  }
+  if (values.length === 1) return valueOf(values[0], values);
+  return valueOf(Object.fromEntries(pointers.map((each, index) => [each, values[index]])), values);
+}
+
+function valueOf(value: unknown, parts: readonly unknown[]): GateValue | GateFault {
+  let canonical;
+  try {
+    canonical = canonicalJson(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return gateFault('not_json', 'The response is nested too deeply.');
+  }
+  return {
+    kind: 'value',
+    text: typeof value === 'string' ? value : canonical,
+    hash: createHash('sha256').update(canonical).digest('hex'),
+    isEmpty: parts.every(isEmpty),
+  };
+}
+
+/** Nothing there: also a count of zero, and a text without a visible character. */
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === false || value === 0) return true;
+  if (typeof value === 'string') return value.trim() === '';
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
