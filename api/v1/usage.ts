@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { MAX_USAGE_GROUPS, readUsage, USAGE_GROUPS, type UsageSum } from '#core/usage/index.ts';
+import {
+  MAX_USAGE_GROUPS,
+  MAX_USAGE_PARTS,
+  readDailyParts,
+  readUsage,
+  USAGE_GROUPS,
+  USAGE_PARTS,
+  type DayPart,
+  type UsageSum,
+} from '#core/usage/index.ts';
 import { invalid } from '#lib/errors.ts';
 import { route, type Route } from '../route.ts';
 
@@ -35,6 +44,21 @@ const projectUsage = z
             example: '2026-11-21',
           }),
           ...sum,
+          parts: z
+            .array(
+              z.strictObject({
+                key: z.string().nullable().meta({
+                  description: 'The id of the routine or of the model; null for all others.',
+                  example: 'example/writer-small',
+                }),
+                totalTokens: sum.totalTokens,
+                costUsd: sum.costUsd,
+              }),
+            )
+            .optional()
+            .meta({
+              description: `With \`splitBy\`: what the ${MAX_USAGE_PARTS} that used most in this time have used on this day, and the others together.`,
+            }),
         }),
       )
       .meta({
@@ -59,23 +83,36 @@ const readProjectUsage = route({
       .enum(USAGE_GROUPS)
       .default('day')
       .meta({ description: 'What the usage is summed up by.' }),
+    splitBy: z
+      .enum(USAGE_PARTS)
+      .optional()
+      .meta({ description: 'What each day is made of; for `groupBy=day` only.' }),
   }),
   success: { status: 200, data: projectUsage, description: 'The usage.' },
 }).to(async ({ access, query, deps }) => {
-  const { groupBy } = query;
+  const { groupBy, splitBy } = query;
   const to = query.to ?? isoDay(Date.now());
   const from = query.from ?? isoDay(Date.parse(to) - 29 * DAY_MS);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   if (days < 1) throw invalid([{ path: 'from', message: 'must not be after `to`' }]);
   if (days > MAX_DAYS) throw invalid([{ path: 'from', message: `at most ${MAX_DAYS} days` }]);
+  if (splitBy !== undefined && groupBy !== 'day') {
+    throw invalid([{ path: 'splitBy', message: 'only with `groupBy=day`' }]);
+  }
   const usage = await readUsage(deps.database, access.projectId, { from, to, groupBy });
+  const parts =
+    splitBy && (await readDailyParts(deps.database, access.projectId, { from, to, splitBy }));
   return {
     data: {
       from,
       to,
       groupBy,
       total: presentSum(usage.total),
-      groups: usage.groups.map((group) => ({ key: group.key, ...presentSum(group) })),
+      groups: usage.groups.map((group) => ({
+        key: group.key,
+        ...presentSum(group),
+        ...(parts && { parts: partsOf(parts, group.key) }),
+      })),
     },
   };
 });
@@ -92,6 +129,12 @@ function presentSum(row: UsageSum) {
     costUsd: row.costUsd,
     steps: row.steps,
   };
+}
+
+function partsOf(parts: readonly DayPart[], key: string) {
+  return parts
+    .filter(({ day: on }) => on === key)
+    .map(({ key: part, totalTokens, costUsd }) => ({ key: part, totalTokens, costUsd }));
 }
 
 function isoDay(ms: number): string {

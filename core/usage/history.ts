@@ -59,3 +59,43 @@ export async function readUsage(
   );
   return { total, groups };
 }
+
+/** What the parts of a day are: the routines or the models that used most over the whole span. */
+export const USAGE_PARTS = ['routine', 'model'] as const;
+export type UsagePart = (typeof USAGE_PARTS)[number];
+
+/** The parts of a day that have a name; what the others used is one more. */
+export const MAX_USAGE_PARTS = 4;
+
+export interface DayPart {
+  readonly day: string;
+  /** The id of a routine or of a model; null for all others together. */
+  readonly key: string | null;
+  readonly totalTokens: number;
+  readonly costUsd: string | null;
+}
+
+/** Sums a project's usage by day and by the routines or models that used most in that time. */
+export function readDailyParts(
+  db: Db,
+  projectId: string,
+  { from, to, splitBy }: { from: string; to: string; splitBy: UsagePart },
+): Promise<DayPart[]> {
+  return rows<DayPart>(
+    db,
+    sql`
+      with chosen as (
+        select day, ${KEYS[splitBy]} as key, input_tokens, output_tokens, cost_usd
+        from usage_days where project_id = ${projectId} and day between ${from}::date and ${to}::date
+      ), named as (
+        select key from chosen group by key
+        order by sum(input_tokens + output_tokens) desc, key limit ${MAX_USAGE_PARTS}
+      )
+      select ${KEYS.day} as day, named.key, sum(input_tokens + output_tokens)::bigint as "totalTokens",
+        trim_scale(sum(cost_usd))::text as "costUsd"
+      from chosen left join named using (key)
+      group by chosen.day, named.key
+      order by chosen.day, "totalTokens" desc, named.key
+    `,
+  );
+}

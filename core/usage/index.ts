@@ -18,7 +18,16 @@ export {
   type LimitScope,
 } from './limit-names.ts';
 export { forgetDays, forgetLedger } from './forget.ts';
-export { MAX_USAGE_GROUPS, readUsage, USAGE_GROUPS, type UsageSum } from './history.ts';
+export {
+  MAX_USAGE_GROUPS,
+  MAX_USAGE_PARTS,
+  readDailyParts,
+  readUsage,
+  USAGE_GROUPS,
+  USAGE_PARTS,
+  type DayPart,
+  type UsageSum,
+} from './history.ts';
 export { releaseAttempt, releaseExpired } from './release.ts';
 export { dayOfRunningOut, type Draw, type ForecastDay } from './run-out.ts';
 export { reserve } from './reserve.ts';

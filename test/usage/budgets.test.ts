@@ -86,3 +86,30 @@ test('usage is summed by day, routine and model, and over 366 days at most', asy
     expect((await key.get(`/v1/usage?${query}`)).status).toBe(400);
   }
 });
+
+test('a day is split by the four routines that used most, and the others together', async ({
+  bobsKey,
+}) => {
+  const ids = [];
+  for (let nth = 0; nth < 5; nth += 1) {
+    const id = await createRoutine(bobsKey);
+    for (let run = 0; run < (nth === 0 ? 1 : 2); run += 1) await runOnce(bobsKey, id);
+    ids.push(id);
+  }
+  const [day] = (await bobsKey.get('/v1/usage?splitBy=routine')).data.groups;
+  expect(day.parts).toHaveLength(5);
+  const [least, ...most] = ids;
+  const keys = day.parts.map((part: { key: string | null }) => part.key);
+  expect(new Set(keys)).toEqual(new Set([...most, null]));
+  expect(keys).not.toContain(least);
+  const tokens = day.parts.reduce(
+    (sum: number, part: { totalTokens: number }) => sum + part.totalTokens,
+    0,
+  );
+  expect(tokens).toBe(day.totalTokens);
+  const refused = await bobsKey.get('/v1/usage?groupBy=model&splitBy=routine');
+  expect([refused.status, refused.body.error.message]).toEqual([
+    400,
+    expect.stringContaining('splitBy'),
+  ]);
+});

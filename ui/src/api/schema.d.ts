@@ -2966,6 +2966,20 @@ export interface components {
                  */
                 key: string;
                 outputTokens: number;
+                /** @description With `splitBy`: what the 4 that used most in this time have used on this day, and the others together. */
+                parts?: {
+                    /**
+                     * @description US dollars, a decimal string; null when no step had a price.
+                     * @example 0.42
+                     */
+                    costUsd: string | null;
+                    /**
+                     * @description The id of the routine or of the model; null for all others.
+                     * @example example/writer-small
+                     */
+                    key: string | null;
+                    totalTokens: number;
+                }[];
                 /** @description Part of the output. */
                 reasoningTokens: number;
                 /** @description Model steps. */
@@ -8409,6 +8423,8 @@ export interface operations {
                 from?: string;
                 /** @description What the usage is summed up by. */
                 groupBy?: "day" | "routine" | "model";
+                /** @description What each day is made of; for `groupBy=day` only. */
+                splitBy?: "routine" | "model";
                 /** @description The last day. */
                 to?: string;
             };

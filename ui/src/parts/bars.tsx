@@ -1,6 +1,7 @@
 import { scaleBand, scaleLinear } from '@visx/scale';
 import { BarRounded } from '@visx/shape';
 import { useLayoutEffect, useRef, useState } from 'react';
+import { SHADES } from './bars-shades.ts';
 
 export interface BarPart {
   readonly key: string;
@@ -28,9 +29,6 @@ const LEFT = 44;
 const BOTTOM = 20;
 const TOP = 6;
 const MIN_LABEL_WIDTH = 48;
-
-/** One hue in steps: the series differ by lightness, so that they can be told apart without colours. */
-const SHADES = ['opacity-100', 'opacity-70', 'opacity-45', 'opacity-30', 'opacity-20'];
 
 /** Stacked bars over a few quiet lines. */
 export default function Bars({ label, data, format, series, height = 180 }: BarsProps) {

@@ -1,5 +1,150 @@
+import { KeyRound, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { useList, useRead, useSend } from '#ui/api/hooks.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { plural } from '#ui/format/numbers.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { ConfirmDialog } from '#ui/parts/dialog.tsx';
+import { Await, EmptyState, Notice } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
+import { Pager } from '#ui/parts/pager.tsx';
+import { SkeletonRows } from '#ui/parts/skeleton.tsx';
+import { DataTable, type Column } from '#ui/parts/table.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { CreatedKey } from './created-key.tsx';
+import { NewKeyDialog } from './new-key.tsx';
 
+type ApiKey = Shape<'ApiKey'>;
+
+/** Lists the keys of the project; a new one is shown once. */
 export function ApiKeysPage() {
-  return <PageHeader title="API keys" />;
+  const keys = useList('/v1/api-keys', {}, { everyMs: 30_000 });
+  const billing = useRead('/v1/billing', {}, { staleMs: 60_000 });
+  const [isMaking, setMaking] = useState(false);
+  const [secret, setSecret] = useState<string>();
+  const [revoked, setRevoked] = useState<ApiKey>();
+  const create = (
+    <Button kind="primary" icon={Plus} onClick={() => setMaking(true)}>
+      New API key
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title="API keys"
+        description="For programs that work with this project. Each key belongs to it alone."
+        actions={create}
+      />
+      {billing.data?.allowances.apiWrites === false && (
+        <Notice className="mb-4">
+          On the {billing.data.plan} plan keys read only. Pro and scale let them write.
+        </Notice>
+      )}
+      <Await of={keys} skeleton={<SkeletonRows />} errorTitle="The keys could not be read">
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState icon={KeyRound} title="No API keys yet" action={create}>
+              A key lets a script or another service read runs and start routines.
+            </EmptyState>
+          ) : (
+            <>
+              <DataTable
+                label="API keys"
+                columns={COLUMNS}
+                rows={rows}
+                keyOf={({ id }) => id}
+                actions={(row) => (
+                  <Button kind="quiet" size="sm" onClick={() => setRevoked(row)}>
+                    Revoke<span className="sr-only"> {row.name}</span>
+                  </Button>
+                )}
+              />
+              <Pager list={keys} />
+            </>
+          )
+        }
+      </Await>
+      <NewKeyDialog open={isMaking} onClose={() => setMaking(false)} onCreated={setSecret} />
+      <CreatedKey secret={secret} onClose={() => setSecret(undefined)} />
+      <Revoke apiKey={revoked} onClose={() => setRevoked(undefined)} />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<ApiKey>[] = [
+  { key: 'name', header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
+  {
+    key: 'prefix',
+    header: 'Prefix',
+    width: 'w-32',
+    cell: ({ prefix }) => <code className="font-mono text-xs">{prefix}</code>,
+  },
+  {
+    key: 'scopes',
+    header: 'Scopes',
+    width: 'w-24',
+    cell: ({ scopes }) => (
+      <span title={scopes.join(', ')}>
+        {plural(scopes.length, 'scope')}
+        <span className="sr-only">: {scopes.join(', ')}</span>
+      </span>
+    ),
+  },
+  {
+    key: 'by',
+    header: 'Made by',
+    width: 'w-36',
+    from: 'lg',
+    cell: ({ createdBy }) => createdBy?.name ?? <span className="text-faint">Account deleted</span>,
+  },
+  {
+    key: 'used',
+    header: 'Last used',
+    width: 'w-32',
+    cell: ({ lastUsedAt }) =>
+      lastUsedAt === null ? (
+        <span className="text-faint">Never</span>
+      ) : (
+        <Time at={lastUsedAt} as="relative" />
+      ),
+  },
+  {
+    key: 'expires',
+    header: 'Stops working',
+    width: 'w-32',
+    from: 'md',
+    cell: ({ expiresAt }) =>
+      expiresAt === null ? (
+        <span className="text-faint">Never</span>
+      ) : (
+        <Time at={expiresAt} as="relative" />
+      ),
+  },
+];
+
+function Revoke({
+  apiKey,
+  onClose,
+}: {
+  readonly apiKey: ApiKey | undefined;
+  readonly onClose: () => void;
+}) {
+  const revoke = useSend('delete', '/v1/api-keys/{apiKeyId}', {
+    refreshes: ['/v1/api-keys'],
+    done: 'Key revoked',
+    onDone: onClose,
+  });
+  return (
+    <ConfirmDialog
+      open={apiKey !== undefined}
+      onClose={onClose}
+      title={`Revoke ${apiKey?.name ?? 'key'}?`}
+      description="What uses it is refused from its next request on. This cannot be undone."
+      action="Revoke key"
+      busy={revoke.isSending}
+      onConfirm={() => {
+        if (apiKey !== undefined) revoke.send({ path: { apiKeyId: apiKey.id } });
+      }}
+    />
+  );
 }

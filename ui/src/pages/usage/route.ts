@@ -5,6 +5,6 @@ import { searchOf } from '#ui/shell/search.ts';
 export const usageRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'usage',
-  validateSearch: searchOf('from', 'to', 'groupBy'),
+  validateSearch: searchOf('days', 'by'),
   component: lazyRouteComponent(() => import('./page.tsx'), 'UsagePage'),
 });

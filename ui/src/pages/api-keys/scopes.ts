@@ -1,0 +1,33 @@
+import type { Shape } from '#ui/api/types.ts';
+
+export type Scope = Shape<'ApiKey'>['scopes'][number];
+
+export interface ScopeChoice {
+  readonly scope: Scope;
+  readonly label: string;
+  /** Owners and admins only, on the plans that let the API write. */
+  readonly writes: boolean;
+}
+
+/** What a key can be allowed to do, in the order in which people ask for it. */
+export const SCOPE_CHOICES: readonly ScopeChoice[] = [
+  { scope: 'models:read', label: 'Read the models', writes: false },
+  { scope: 'routines:read', label: 'Read routines', writes: false },
+  { scope: 'runs:read', label: 'Read runs', writes: false },
+  { scope: 'connections:read', label: 'Read connections and tools', writes: false },
+  { scope: 'runs:write', label: 'Start and stop runs', writes: true },
+  { scope: 'routines:write', label: 'Change, activate and pause routines', writes: true },
+  { scope: 'connections:write', label: 'Change connections and tools', writes: true },
+];
+
+/** What a new key has unless chosen otherwise, as the API has it too. */
+export const DEFAULT_SCOPES: readonly Scope[] = [
+  'models:read',
+  'routines:read',
+  'runs:read',
+  'runs:write',
+];
+
+export const MEMBER_SCOPES: readonly Scope[] = DEFAULT_SCOPES.filter((scope) =>
+  scope.endsWith(':read'),
+);

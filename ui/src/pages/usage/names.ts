@@ -1,0 +1,13 @@
+import { useRead } from '#ui/api/hooks.ts';
+import type { Split } from './split.ts';
+
+/** Returns how a routine or model is called; ids of routines that are not on the list stay ids. */
+export function useNames(splitBy: Split): (key: string | null) => string {
+  const routines = useRead(
+    '/v1/routines',
+    { query: { limit: 200 } },
+    { enabled: splitBy === 'routine', staleMs: 60_000 },
+  );
+  const names = new Map(routines.data?.map(({ id, name }) => [id, name]));
+  return (key) => (key === null ? 'All others' : (names.get(key) ?? key));
+}

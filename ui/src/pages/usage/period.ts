@@ -1,0 +1,34 @@
+const DAY_MS = 86_400_000;
+
+export const SPANS = [
+  { value: '7', label: 'Last 7 days' },
+  { value: '30', label: 'Last 30 days' },
+  { value: '90', label: 'Last 90 days' },
+  { value: '365', label: 'Last year' },
+] as const;
+
+export type Span = (typeof SPANS)[number]['value'];
+
+/** The span that an address names; 30 days where it names none. */
+export function spanOf(text: string | undefined): Span {
+  return SPANS.find(({ value }) => value === text)?.value ?? '30';
+}
+
+/** The first and last day (UTC, both included) of a span that ends today. */
+export function daysOf(
+  span: Span,
+  now = Date.now(),
+): { readonly from: string; readonly to: string } {
+  return { from: isoDay(now - (Number(span) - 1) * DAY_MS), to: isoDay(now) };
+}
+
+/** Every day from one to another, both included, also those on which nothing was used. */
+export function everyDay(from: string, to: string): string[] {
+  const days: string[] = [];
+  for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS) days.push(isoDay(at));
+  return days;
+}
+
+function isoDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
