@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
+import { BoundedThread } from '#lib/bounded-thread.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
@@ -25,43 +27,44 @@ function unions(count: number, name: string): Json {
   return { properties: Object.fromEntries(properties) };
 }
 
-/**
- * The slowest answer of `/health` while the work is under way, in processor time of this thread, which also serves the
- * API: the clock would count what other processes take.
- */
-async function slowestHealthMs(work: Promise<unknown>): Promise<number> {
-  const times: number[] = [];
-  const ended = work.then(() => 'ended');
-  const next = async () => {
-    const before = process.threadCpuUsage();
-    expect((await fetch(`${service.url}/health`)).status).toBe(200);
-    const { user, system } = process.threadCpuUsage(before);
-    times.push((user + system) / 1_000);
-    return 'answered';
-  };
-  while ((await Promise.race([ended, next()])) === 'answered');
-  return Math.max(...times);
-}
+test('a schema too large is refused by its size, and one that takes long is compiled by a thread: neither on the event loop', async () => {
+  const { routineId, tools } = await discovered(key, { url: hostile.url('honest') });
+  const path = policyPath(routineId, tools[0]);
+  const loop = vi.spyOn(Ajv2020.prototype, 'compile');
+  const bomb = await key.patch(path, { argumentSchema: unions(1_150, 's') });
+  expect([bomb.status, bomb.body.error.message]).toEqual([
+    400,
+    'argumentSchema: not a usable JSON Schema (it is too large)',
+  ]);
+  const slow = await key.patch(path, { argumentSchema: unions(100, 's') });
+  expect(slow.status).toBe(200);
+  const broken = await key.patch(path, {
+    argumentSchema: { ...unions(100, 's'), required: 'nonsense' },
+  });
+  expect([broken.status, broken.body.error.code]).toEqual([400, 'invalid_request']);
+  expect(loop).not.toHaveBeenCalled();
+  // What is small needs no thread.
+  await key.patch(path, { argumentSchema: { properties: { structure: { type: 'string' } } } });
+  expect(loop).toHaveBeenCalledOnce();
+  loop.mockRestore();
+});
 
-test.each([
-  ['just within the limit', 600, 200],
-  ['beyond the limit', 1_150, 400],
-])(
-  'health answers at once while 30 requests bring argument schemas %s',
-  async (_, count, status) => {
-    const { routineId, tools } = await discovered(key, { url: hostile.url('honest') });
-    const path = policyPath(routineId, tools[0]);
-    const requests = Array.from({ length: 30 }, (_item, index) =>
-      key.patch(path, { argumentSchema: unions(count, `p${index}x`) }),
-    );
-    const slowest = await slowestHealthMs(Promise.all(requests));
-    const statuses = (await Promise.all(requests)).map((answer) => answer.status);
-    expect(new Set(statuses)).toEqual(new Set([status]));
-    // Compiled on the event loop, they would hold it up for half a minute.
-    expect(slowest).toBeLessThan(500);
-  },
-  120_000,
-);
+test('nothing is compiled anywhere for a policy that does not exist, however often it is asked', async () => {
+  const { routineId, tools } = await discovered(key, { url: hostile.url('honest') });
+  const foreign = policyPath(routineId, { id: tools[0].id.replace(/.$/, '0') });
+  const jobs = vi.spyOn(BoundedThread.prototype, 'run');
+  const loop = vi.spyOn(Ajv2020.prototype, 'compile');
+  const answers = await Promise.all(
+    [40, 100, 1_150].map((count) => key.patch(foreign, { argumentSchema: unions(count, 'n') })),
+  );
+  for (const { status, body } of answers) {
+    expect([status, body.error.code]).toEqual([404, 'policy_not_found']);
+  }
+  expect(jobs).not.toHaveBeenCalled();
+  expect(loop).not.toHaveBeenCalled();
+  jobs.mockRestore();
+  loop.mockRestore();
+});
 
 test('a schema is not compiled for a policy that does not exist', async () => {
   const { routineId, tools } = await discovered(key, { url: hostile.url('honest') });
