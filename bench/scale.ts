@@ -259,6 +259,8 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
     routineId: routineId(1),
     variables: {},
     retryOf: null,
+    runAt: null,
+    standsFor: null,
   });
   const begun = await beginStep(database, id, 0, undefined);
   if (begun === undefined) throw new Error('the run could not begin');

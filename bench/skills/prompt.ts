@@ -34,6 +34,7 @@ export function messagesOf(
     startedAt: NOW,
     timezone: 'Europe/Berlin',
     trigger: 'schedule',
+    runAt: null,
     scheduledFor: NOW,
     retryOf: null,
     tools,

@@ -64,6 +64,7 @@ function builtInsOf({ name }: RoutineFields) {
     date: now.slice(0, 10),
     'routine.name': name,
     'run.id': newId('run'),
+    scheduledFor: now,
     'previous.result': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),
     'previous.finishedAt': now,
     'gate.value': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),

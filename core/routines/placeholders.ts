@@ -6,6 +6,7 @@ export const BUILT_IN_VARIABLES = [
   'date',
   'routine.name',
   'run.id',
+  'scheduledFor',
   'previous.result',
   'previous.finishedAt',
   'gate.value',

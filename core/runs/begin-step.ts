@@ -19,6 +19,7 @@ import {
   type PreviousRun,
   type PreviousRunJson,
 } from './previous-run.ts';
+import { scheduledFor } from './queries.ts';
 import { statesBefore, type Trigger } from './states.ts';
 import { unwantedReason } from './unwanted.ts';
 
@@ -34,6 +35,7 @@ export interface RunContext {
   readonly revision: number;
   readonly trigger: Trigger;
   readonly scheduledFor: Date | null;
+  readonly runAt: Date | null;
   /** The run whose inputs this one has again. */
   readonly retryOf: string | null;
   readonly instructions: string;
@@ -130,7 +132,7 @@ export async function beginStep(
       )
       select begun.id, begun.organization_id as "organizationId", project_id as "projectId",
         routine_id as "routineId", routine_name as "routineName",
-        routine_state as "routineState", routine_revision as revision, trigger, scheduled_for as "scheduledFor", retry_of as "retryOf", instructions, version_variables || variables as variables,
+        routine_state as "routineState", routine_revision as revision, trigger, ${scheduledFor(sql`begun`)} as "scheduledFor", run_at as "runAt", retry_of as "retryOf", instructions, version_variables || variables as variables,
         skills, timezone,
         jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id)
           as model,

@@ -7,6 +7,7 @@ export interface BriefingInput {
   readonly timezone: string;
   readonly trigger: Trigger;
   readonly scheduledFor: Date | null;
+  readonly runAt: Date | null;
   readonly retryOf: string | null;
   /** Why its gate let it go on. */
   readonly gateWords?: string;

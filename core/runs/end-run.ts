@@ -6,6 +6,7 @@ import { row, sql, transaction, type Db } from '#lib/database/index.ts';
 import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
+import { scheduledFor } from './queries.ts';
 import type { RecordedEnd, RunEnding } from './ending.ts';
 import { outcomeOf, runOutcome } from './outcome/columns.ts';
 import { countsTowardsPause, statesBefore } from './states.ts';
@@ -65,7 +66,7 @@ export async function recordEnd(
         where steps.run_id = ended.id and steps.state in ('pending', 'started') and ended.state <> 'succeeded'
       )
       select id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
-        error_message as "errorMessage", result, ${runOutcome}, scheduled_for as "scheduledFor", created_at as "createdAt",
+        error_message as "errorMessage", result, ${runOutcome}, ${scheduledFor(sql`ended`)} as "scheduledFor", created_at as "createdAt",
         started_at as "startedAt", finished_at as "finishedAt", input_tokens as "inputTokens",
         cached_input_tokens as "cachedInputTokens", output_tokens as "outputTokens",
         reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd",

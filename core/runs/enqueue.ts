@@ -15,7 +15,14 @@ export interface ManualRun {
   readonly routineId: string;
   readonly variables: Readonly<Record<string, string>>;
   readonly retryOf: string | null;
+  /** When it may start at the earliest; null for at once. */
+  readonly runAt: Date | null;
+  /** The instant that it stands for, where it repeats a run that had one. */
+  readonly standsFor: Date | null;
 }
+
+/** Runs of a project that can wait for their times. */
+const MAX_HELD = 1_000;
 
 export interface EnqueuedRun {
   readonly run: Run;
@@ -27,7 +34,8 @@ export interface EnqueuedRun {
  * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. When nobody waits,
  * there is room, and the organization has no bound of its own, the same statement admits it, which spares an idle
  * service a round of admission. Otherwise it waits its turn.
- * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `allowance_exceeded`
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that is
+ * not within the next year, `limit_reached`, `allowance_exceeded`
  */
 export async function enqueueManualRun(
   db: Db,
@@ -37,6 +45,8 @@ export async function enqueueManualRun(
   const found = await row<
     {
       routineState: string;
+      timely: boolean;
+      held: number;
       unknown: string[];
       timeoutSeconds: number;
       admitted: boolean | null;
@@ -48,13 +58,19 @@ export async function enqueueManualRun(
         select r.*, array(select jsonb_object_keys(${JSON.stringify(input.variables)}::jsonb)
           except select jsonb_object_keys(r.variables)) as unknown
         from routines r where id = ${input.routineId} and project_id = ${input.projectId}
+      ), timing as (
+        select ${input.runAt}::timestamptz is null or (${input.runAt}::timestamptz > now()
+            and ${input.runAt}::timestamptz <= now() + interval '1 year') as timely,
+          case when ${input.runAt}::timestamptz is null then 0 else
+            (select count(*) from runs where project_id = ${input.projectId} and held and state = 'queued') end as held
       ), accepted as (
-        select * from routine where state <> 'archived' and cardinality(unknown) = 0
+        select routine.* from routine, timing where state <> 'archived' and cardinality(unknown) = 0
+          and timely and held < ${MAX_HELD}
           and not exists (select 1 from runs where id = ${input.id})
       ), allowed as (
         ${takeOneRun(input.organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
       ), room as (
-        select case when ${runsAtATimeOf(rule.planRule)} is null
+        select case when ${input.runAt}::timestamptz is null and ${runsAtATimeOf(rule.planRule)} is null
             and not exists (select from (${accountPlaces(rule)}) accounts, accepted
               where accounts.account = accepted.model_connection_id and accounts.places <= 0)
           then ${takePlace(rule.taskQueue)} else false end as free
@@ -62,16 +78,17 @@ export async function enqueueManualRun(
       ), run as (
         insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,
           retry_of, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
-          queue_until, admitted_at, start_leased_until)
+          queue_until, admitted_at, start_leased_until, run_at, held, stands_for)
         select ${input.id}, ${input.organizationId}, project_id, id, revision, 'manual', 'queued',
           ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
-          max_steps, timeout_seconds, max_total_tokens, now() + max_queue_seconds * interval '1 second',
-          case when room.free then now() end, case when room.free then now() + ${START_LEASE} end
+          max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz, now()) + max_queue_seconds * interval '1 second',
+          case when room.free then now() end, case when room.free then now() + ${START_LEASE} end,
+          ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz
         from accepted, allowed, room
         returning ${runColumns}, admitted_at is not null as admitted
       )
-      select routine.state as "routineState", unknown, timeout_seconds as "timeoutSeconds", run.*
-      from routine left join run on true
+      select routine.state as "routineState", unknown, timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
+      from routine cross join timing left join run on true
     `,
   );
   if (found === undefined) throw new AppError('routine_not_found');
@@ -86,7 +103,7 @@ export async function enqueueManualRun(
   const { id, projectId, routineId } = input;
   // Not inserted: an earlier attempt of the same request did that, or the month's runs are used up.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
-  if (run === undefined) throw await runsExceeded(db, input);
+  if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   if (found.admitted !== true) return { run, startable: undefined };
   const { timeoutSeconds } = found;
   const startable: StartableRun = {
@@ -100,6 +117,17 @@ export async function enqueueManualRun(
   return { run, startable };
 }
 
+function refusalOf({ timely, held }: { timely: boolean; held: number }): AppError | undefined {
+  if (!timely) {
+    return invalid([{ path: 'runAt', message: 'must be in the future, and within a year' }]);
+  }
+  if (held < MAX_HELD) return undefined;
+  return new AppError(
+    'limit_reached',
+    `At most ${MAX_HELD} runs of a project can wait for their times.`,
+  );
+}
+
 /**
  * Enqueues a new manual run with the inputs of one that has ended.
  * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and everything that
@@ -108,11 +136,14 @@ export async function enqueueManualRun(
 export async function enqueueRetry(
   db: Db,
   rule: AdmissionRule,
-  input: Omit<ManualRun, 'routineId' | 'variables' | 'retryOf'> & { readonly runId: string },
+  input: Omit<ManualRun, 'routineId' | 'variables' | 'retryOf' | 'runAt' | 'standsFor'> & {
+    readonly runId: string;
+  },
 ): Promise<EnqueuedRun> {
   const run: Run = await readRun(db, input.projectId, input.runId);
   if (!isEndState(run.state)) throw new AppError('run_not_finished');
   if (run.contentErasedAt !== null) throw new AppError('content_erased');
-  const { routineId, variables } = run;
-  return enqueueManualRun(db, rule, { ...input, routineId, variables, retryOf: run.id });
+  const { routineId, variables, scheduledFor: standsFor } = run;
+  const again = { routineId, variables, retryOf: run.id, runAt: null, standsFor };
+  return enqueueManualRun(db, rule, { ...input, ...again });
 }

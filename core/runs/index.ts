@@ -5,6 +5,7 @@ export type { AfterEndDeps } from './after-end.ts';
 export { WAITS, type Wait } from './admission/waiting-for.ts';
 export { createAdmission, type Admission, type AdmissionReport } from './admission/admission.ts';
 export { expireQueued } from './admission/expire.ts';
+export { releaseDue } from './admission/release.ts';
 export {
   ANNOUNCE_EVERY_MS,
   announceSlots,
@@ -68,6 +69,7 @@ export { performToolStep, type ToolStepDeps, type ToolStepOutcome } from './tool
 export { retryRun, startManualRun } from './start.ts';
 export { stopRuns } from './stop.ts';
 export { createQueuedRuns } from './queued-runs.ts';
+export { inTheWay } from './in-the-way.ts';
 export { createServicePauses, followPause } from './service-pauses.ts';
 export { sweepOpenRuns } from './sweep.ts';
 export { countRunsOfOthers, MEDIAN_OF_RUNS } from './version-usage.ts';

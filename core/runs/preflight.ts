@@ -43,6 +43,7 @@ export type PreflightRun = Pick<
   | 'routineState'
   | 'trigger'
   | 'scheduledFor'
+  | 'runAt'
   | 'retryOf'
   | 'instructions'
   | 'variables'

@@ -170,6 +170,7 @@ async function plannedRun(
     routineState: routine.state,
     trigger: 'manual',
     scheduledFor: null,
+    runAt: null,
     retryOf: null,
     instructions: routine.instructions,
     variables: { ...routine.variables, ...variables },

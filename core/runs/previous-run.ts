@@ -1,6 +1,6 @@
 import { sql, type Sql } from '#lib/database/index.ts';
 
-/** The latest run of a routine that has succeeded. */
+/** The latest run of a routine that has succeeded; a backfill makes up for old times and is nobody's previous run. */
 export interface PreviousRun {
   readonly finishedAt: Date;
   /** Null when it is no longer kept; a run does not succeed without a result. */
@@ -18,6 +18,7 @@ export function previousRunJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('finishedAt', p.finished_at, 'result', p.result) from runs p
     where p.project_id = ${run.projectId} and p.routine_id = ${run.routineId} and p.state = 'succeeded'
+      and p.trigger <> 'backfill'
     order by p.id desc limit 1
   )`;
 }

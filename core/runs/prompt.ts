@@ -29,6 +29,8 @@ export function renderPrompt(input: PromptInput): Opening | undefined {
     date: localDate(input.startedAt, input.timezone),
     'routine.name': input.routineName,
     'run.id': input.runId,
+    // What a person starts stands for the time that it was asked for, or else for its own.
+    scheduledFor: (input.scheduledFor ?? input.runAt ?? input.startedAt).toISOString(),
     'previous.result': previousText(previous),
     'previous.finishedAt': previous?.finishedAt.toISOString() ?? '',
     'gate.value': gateText(gateVerdict),

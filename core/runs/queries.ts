@@ -16,9 +16,14 @@ function usageWith(estimated: Sql): Sql {
   'estimated', ${estimated}) as usage`;
 }
 
+/** The instant that a run stands for; that of a backfill is in a column of its own, beside those of the schedule. */
+export function scheduledFor(run: Sql): Sql {
+  return sql`coalesce(${run}.scheduled_for, ${run}.stands_for)`;
+}
+
 const shortColumns = sql`
   id, project_id as "projectId", routine_id as "routineId", routine_revision as "routineRevision", trigger, state,
-  reason, error_message as "errorMessage", scheduled_for as "scheduledFor", skipped_count as "skippedCount",
+  reason, error_message as "errorMessage", ${scheduledFor(sql`runs`)} as "scheduledFor", run_at as "runAt", skipped_count as "skippedCount",
   skipped_until as "skippedUntil", retry_of as "retryOf",
   case when model_id is not null then jsonb_build_object('provider', model_provider,
     'connectionId', model_connection_id, 'modelId', model_id) end as model,
@@ -80,7 +85,10 @@ const BY_OUTCOME: Readonly<Record<Outcome, Sql>> = {
   nothing_to_report: sql`outcome = 'nothing_to_report'`,
   partial: sql`outcome = 'partial'`,
 };
-const BY_TRIGGER = { manual: sql`trigger = 'manual'`, schedule: sql`trigger = 'schedule'` };
+const BY_TRIGGER = {
+  manual: sql`trigger = 'manual'`,
+  schedule: sql`trigger = 'schedule'`,
+};
 
 /**
  * Bounds the id as well as the time, so that the scan of the index ends there: for a window a week back among a million
@@ -133,9 +141,9 @@ export async function readRunDetail(
   return { ...run, waitingFor, steps, deliveries };
 }
 
-/** Seconds from its row to its first step, its end, or now, whichever came first; null for a skipped occurrence. */
+/** Seconds from its row, or the time that it was asked for, to its first step, its end, or now, whichever came first; null for a skipped occurrence. */
 const queuedSeconds = sql`case when skipped_count is null then
-  extract(epoch from coalesce(started_at, finished_at, now()) - created_at)::float8 end`;
+  greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0)::float8 end`;
 
 /** Lists the steps after `afterIndex`, in order; all of them, or the first few. */
 export function listSteps(

@@ -1,7 +1,8 @@
-import { rows, sql, type Db } from '#lib/database/index.ts';
+import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { recordEnd } from './end-run.ts';
 import { replacement, type RecordedEnd, type RunEnding } from './ending.ts';
+import { inTheWay } from './in-the-way.ts';
 import type { RunState } from './states.ts';
 
 /** Open runs of routines that are to stop, because the next occurrence takes their place or a person wants it. */
@@ -14,7 +15,7 @@ export interface ReplacedRuns {
 
 /** Makes the open runs of routines give way to the next occurrence, as `cancelOpenRuns` does. */
 export function replaceOpenRuns(tx: Db, routineIds: readonly string[]): Promise<ReplacedRuns> {
-  return cancelOpenRuns(tx, routineIds, replacement);
+  return cancelOpenRuns(tx, routineIds, { ending: replacement, which: inTheWay });
 }
 
 /**
@@ -24,14 +25,14 @@ export function replaceOpenRuns(tx: Db, routineIds: readonly string[]): Promise<
 export async function cancelOpenRuns(
   tx: Db,
   routineIds: readonly string[],
-  ending: RunEnding,
+  { ending, which }: { readonly ending: RunEnding; readonly which: Sql },
 ): Promise<ReplacedRuns> {
   if (routineIds.length === 0) return { ends: [], cancelled: [] };
   const open = await rows<{ id: string; state: RunState }>(
     tx,
     sql`
       with open as (
-        select id from runs where routine_id = any(${routineIds}) and state in ('queued', 'running')
+        select id from runs where routine_id = any(${routineIds}) and state in ('queued', 'running') and ${which}
         -- The end of a run locks the run before its routine; waiting for one that ends could be a deadlock.
         for no key update skip locked
       )

@@ -14,13 +14,14 @@ export interface StartDeps {
 
 /**
  * Puts a manual run on record and starts its workflow.
- * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `allowance_exceeded`
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request`, `limit_reached`,
+ * `allowance_exceeded`
  */
 export async function startManualRun(
   deps: StartDeps,
-  input: Omit<ManualRun, 'retryOf'>,
+  input: Omit<ManualRun, 'retryOf' | 'standsFor'>,
 ): Promise<Run> {
-  const manual = { ...input, retryOf: null };
+  const manual = { ...input, retryOf: null, standsFor: null };
   return start(deps, await enqueueManualRun(deps.database, deps.admission.rule, manual));
 }
 

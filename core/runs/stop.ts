@@ -1,4 +1,4 @@
-import { transaction, type Database } from '#lib/database/index.ts';
+import { sql, transaction, type Database } from '#lib/database/index.ts';
 import type { AfterEndDeps } from './after-end.ts';
 import { cancellation } from './ending.ts';
 import { afterReplacing, cancelOpenRuns } from './replace.ts';
@@ -9,7 +9,7 @@ export async function stopRuns(
   routineIds: readonly string[],
 ): Promise<void> {
   const cancelled = await transaction(deps.database, (tx) =>
-    cancelOpenRuns(tx, routineIds, cancellation),
+    cancelOpenRuns(tx, routineIds, { ending: cancellation, which: sql`true` }),
   );
   await afterReplacing(deps, cancelled);
 }

@@ -1,6 +1,12 @@
 import { effectivePlan, takeRuns, type PlanRule } from '#core/billing/index.ts';
 import type { OverlapPolicy } from '#core/routines/index.ts';
-import { chooseProbes, lockOpenBreakers, takeProbes, type RunReason } from '#core/runs/index.ts';
+import {
+  chooseProbes,
+  inTheWay,
+  lockOpenBreakers,
+  takeProbes,
+  type RunReason,
+} from '#core/runs/index.ts';
 import {
   limitsOf,
   overBudget,
@@ -102,10 +108,13 @@ interface Overlap {
   readonly overlap: OverlapPolicy;
   /** Whether one of the routine's open runs has not begun. */
   readonly queued: boolean;
+  /** Whether all of its open runs are of a backfill: the next occurrence waits for the one under way and goes first. */
+  readonly onlyBackfill: boolean;
 }
 
 /** `queue` keeps one occurrence waiting, as Temporal's BufferOne does; `cancel_previous` always runs. */
-function isPassedOver({ overlap, queued }: Overlap): boolean {
+function isPassedOver({ overlap, queued, onlyBackfill }: Overlap): boolean {
+  if (onlyBackfill) return false;
   return overlap === 'skip' || (overlap === 'queue' && queued);
 }
 
@@ -115,15 +124,16 @@ async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overla
     routines.filter(({ overlap }) => overlap !== 'allow').map(({ id, overlap }) => [id, overlap]),
   );
   if (minding.size === 0) return [];
-  const open = await rows<{ id: string; queued: boolean }>(
+  const open = await rows<Omit<Overlap, 'overlap'>>(
     tx,
     sql`
-      select routine_id as id, bool_or(state = 'queued') as queued from runs
-      where routine_id = any(${[...minding.keys()]}) and state in ('queued', 'running')
+      select routine_id as id, coalesce(bool_or(state = 'queued') filter (where ${inTheWay}), false) as queued,
+        not bool_or(${inTheWay}) as "onlyBackfill"
+      from runs where routine_id = any(${[...minding.keys()]}) and state in ('queued', 'running') and not held
       group by routine_id
     `,
   );
-  return open.map(({ id, queued }) => ({ id, queued, overlap: minding.get(id) ?? 'skip' }));
+  return open.map((found) => ({ ...found, overlap: minding.get(found.id) ?? 'skip' }));
 }
 
 /** Asks the breakers of model accounts, which is one statement more only while one of them is open. */

@@ -13,6 +13,7 @@ import {
   afterReplacing,
   applyRetention,
   expireQueued,
+  releaseDue,
   sweepOpenRuns,
   type Admission,
   type AdmissionReport,
@@ -66,7 +67,7 @@ const RETENTION_IN_TICK_MS = 4_000;
 export interface TickParts {
   /** Claims everything that is due; claimed runs are admitted in the background. */
   claim(signal: AbortSignal): Promise<Pick<TickReport, 'runs' | 'skipped'>>;
-  /** Starts what waits and has room. */
+  /** Lets in runs whose time has come, and starts what waits and has room. */
   admission(): Promise<AdmissionReport>;
   /** Starts due webhook deliveries. */
   deliveries(signal: AbortSignal): Promise<number>;
@@ -98,7 +99,11 @@ export function createTickParts(deps: TickDeps): TickParts {
         if (faults.length > 0) throw faults[0];
         return claimed;
       }),
-    admission: () => measured(deps, 'admission', () => deps.admission.admit()),
+    admission: () =>
+      measured(deps, 'admission', async () => {
+        await releaseDue(deps.database);
+        return deps.admission.admit();
+      }),
     deliveries: (signal) =>
       measured(deps, 'deliveries', () =>
         startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS }),

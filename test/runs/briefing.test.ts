@@ -13,6 +13,7 @@ const RUN = {
   startedAt: new Date('2026-11-22T23:30:04.123Z'),
   timezone: 'Europe/Berlin',
   trigger: 'schedule' as const,
+  runAt: null,
   scheduledFor: new Date('2026-11-22T23:30:00Z'),
   retryOf: null,
   tools: [{ name: 'calculate' }, { name: 'lookup' }],

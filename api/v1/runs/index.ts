@@ -4,7 +4,7 @@ import * as runs from '#core/runs/index.ts';
 import type { ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
-import { EXAMPLE, idOf, pageOf } from '../../http/schemas.ts';
+import { EXAMPLE, idOf, instant, pageOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams, variables } from '../routines/fields.ts';
 import { followRun } from './events.ts';
@@ -30,17 +30,24 @@ const runRoutine = route({
   tag,
   summary: 'Start a manual run',
   description:
-    'The response comes once the run is on record; the run itself goes on asynchronously.',
+    'The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, whatever is changed meanwhile; archiving the routine skips it. It can be cancelled, and counts towards the allowance when it is accepted.',
   auth: 'key-or-session',
   scope: 'runs:write',
   params: routineParams,
-  body: z.strictObject({ variables: variables.default({}) }),
+  body: z.strictObject({
+    variables: variables.default({}),
+    runAt: instant
+      .optional()
+      .meta({ description: 'When it starts: in the future, within a year.' }),
+  }),
   bodyOptional: true,
   idempotent: true,
   success: { status: 202, data: run, description: 'The queued run.' },
-  errors: ['routine_archived', 'invalid_variable', 'allowance_exceeded'],
+  errors: ['routine_archived', 'invalid_variable', 'limit_reached', 'allowance_exceeded'],
 }).to(async ({ access, params: { routineId }, body, deps, newId }) => {
-  const input = { ...tenantOf(access), id: newId('run'), routineId, variables: body.variables };
+  const { variables: values, runAt = null } = body;
+  const id = newId('run');
+  const input = { ...tenantOf(access), id, routineId, variables: values, runAt };
   return { data: presentRun(await runs.startManualRun(deps, input)) };
 });
 

@@ -53,9 +53,13 @@ const shortShape = {
     }),
   errorMessage: z.string().nullable(),
   ...outcomeFields,
-  scheduledFor: timestamp
-    .nullable()
-    .meta({ description: 'The instant of the schedule it stands for.' }),
+  scheduledFor: timestamp.nullable().meta({
+    description:
+      'The instant of the schedule it stands for, or that the run stands for which this one repeats.',
+  }),
+  runAt: timestamp.nullable().meta({
+    description: 'The time that it was asked for, before which it does not start.',
+  }),
   skipped: z
     .strictObject({ count: z.number().int(), from: timestamp, until: timestamp })
     .nullable()
@@ -171,6 +175,7 @@ function presentShort(row: Run | RunSummary) {
     errorMessage: row.errorMessage,
     ...presentOutcome(row),
     scheduledFor: isoOrNull(row.scheduledFor),
+    runAt: isoOrNull(row.runAt),
     skipped: presentSkipped(row),
     retryOf: row.retryOf,
     model: row.model,

@@ -1302,7 +1302,7 @@ export interface paths {
         put?: never;
         /**
          * Start a manual run
-         * @description The response comes once the run is on record; the run itself goes on asynchronously.
+         * @description The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, whatever is changed meanwhile; archiving the routine skips it. It can be cancelled, and counts towards the allowance when it is accepted.
          *
          *     API keys need the scope `runs:write`.
          */
@@ -3837,7 +3837,9 @@ export interface components {
              */
             routineId: string;
             routineRevision: number;
-            /** @description The instant of the schedule it stands for. */
+            /** @description The time that it was asked for, before which it does not start. */
+            runAt: string | null;
+            /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: string | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: {
@@ -3922,7 +3924,9 @@ export interface components {
              */
             routineId: string;
             routineRevision: number;
-            /** @description The instant of the schedule it stands for. */
+            /** @description The time that it was asked for, before which it does not start. */
+            runAt: string | null;
+            /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: string | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: {
@@ -4135,7 +4139,9 @@ export interface components {
              */
             routineId: string;
             routineRevision: number;
-            /** @description The instant of the schedule it stands for. */
+            /** @description The time that it was asked for, before which it does not start. */
+            runAt: string | null;
+            /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: string | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: {
@@ -7450,6 +7456,12 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description When it starts: in the future, within a year.
+                     * @example 2027-01-01T00:00:00Z
+                     */
+                    runAt?: string;
                     /**
                      * @description Values of the `{{placeholders}}` in the instructions.
                      * @default {}

@@ -1,0 +1,78 @@
+import { expect } from 'vitest';
+import { createTickParts, tick } from '#core/scheduling/index.ts';
+import { execute, sql } from '#lib/database/index.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { activeRoutine, createRoutine, runEnded } from '#test/support/routines.ts';
+
+const test = serviceTest({ worker: true });
+
+function inDays(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString();
+}
+
+test('a run asked for a later time waits for it, with the version it was made with, and then starts', async ({
+  service,
+  key,
+}) => {
+  const { database } = service.deps;
+  const id = await createRoutine(key, { instructions: 'Report as of {{scheduledFor}}.' });
+  const runAt = inDays(300);
+  const asked = await key.post(`/v1/routines/${id}/run`, { runAt });
+  expect(asked.status).toBe(202);
+  expect(asked.data).toMatchObject({
+    state: 'queued',
+    trigger: 'manual',
+    runAt,
+    scheduledFor: null,
+  });
+  await key.patch(`/v1/routines/${id}`, { instructions: 'Something else.' });
+  const parts = createTickParts(service.deps);
+  await parts.admission();
+  const waiting = (await key.get(`/v1/runs/${asked.data.id}`)).data;
+  expect(waiting).toMatchObject({ state: 'queued', waitingFor: 'run_at', queuedSeconds: 0 });
+  await execute(database, sql`update runs set run_at = now() where id = ${asked.data.id}`);
+  await parts.admission();
+  const ended = await runEnded(key, asked.data.id);
+  expect(ended).toMatchObject({ state: 'succeeded', routineRevision: 1 });
+  expect(ended.prompt).toBe(`Report as of ${ended.runAt}.`);
+});
+
+test('one whose time has not come keeps no scheduled or manual run from starting', async ({
+  service,
+  key,
+}) => {
+  const { database } = service.deps;
+  const id = await activeRoutine(key, { schedule: '@yearly', overlap: 'cancel_previous' });
+  const asked = await key.post(`/v1/routines/${id}/run`, { runAt: inDays(10) });
+  for (const overlap of ['cancel_previous', 'skip']) {
+    await key.patch(`/v1/routines/${id}`, { overlap });
+    await execute(database, sql`update routines set next_run_at = now() where id = ${id}`);
+    await tick(service.deps);
+    await service.deps.admission.admit();
+    const [run] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
+    expect(await runEnded(key, run.id)).toMatchObject({ state: 'succeeded' });
+  }
+  expect((await key.get(`/v1/runs/${asked.data.id}`)).data.state).toBe('queued');
+  const cancelled = await key.post(`/v1/runs/${asked.data.id}/cancel`);
+  expect(cancelled.data).toMatchObject({ state: 'cancelled' });
+});
+
+test('a time that is past, beyond a year or no time is 400, and nothing is counted for it', async ({
+  key,
+}) => {
+  const id = await createRoutine(key);
+  for (const runAt of [inDays(-1), inDays(367), 'tomorrow', '9999-12-31T23:59:59-23:59']) {
+    const refused = await key.post(`/v1/routines/${id}/run`, { runAt });
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request']);
+    expect(refused.body.error.message).toContain('runAt');
+  }
+  expect((await key.get(`/v1/routines/${id}/runs`)).data).toEqual([]);
+});
+
+test('archiving the routine skips it', async ({ key }) => {
+  const id = await createRoutine(key);
+  const asked = await key.post(`/v1/routines/${id}/run`, { runAt: inDays(1) });
+  await key.delete(`/v1/routines/${id}`);
+  const { data } = await key.get(`/v1/runs/${asked.data.id}`);
+  expect(data).toMatchObject({ state: 'skipped', reason: 'archived' });
+});
