@@ -16,6 +16,7 @@ export interface SchedulingActivities {
   applyRetention(): Promise<void>;
   syncPayments(): Promise<void>;
   refreshCatalogues(): Promise<void>;
+  sendMessages(): Promise<void>;
 }
 
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
@@ -29,6 +30,7 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
     sweepRuns: () => untilCancelled(async (signal) => void (await parts.sweep(signal))),
     refreshCatalogues: () =>
       untilCancelled(async (signal) => void (await parts.catalogues(signal))),
+    sendMessages: () => untilCancelled(async (signal) => void (await parts.messages(signal))),
     keepHouse: () => untilCancelled((signal) => parts.housekeeping(signal)),
     applyRetention: () => untilCancelled(async (signal) => void (await parts.retention(signal))),
     syncPayments: () => untilCancelled((signal) => parts.payments(signal)),

@@ -2,23 +2,23 @@ import { createAuth, createAuthMails, type MembershipEnded } from '#core/identit
 import type { Config } from '#lib/config/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
-import { openMailer } from '#lib/mail/index.ts';
+import type { Mailer } from '#lib/mail/index.ts';
 import type { Deps } from './deps.ts';
 import { clientAddressBehind } from './http/client-address.ts';
 import { limitKeyAttempts } from './http/key-attempts.ts';
 
-/** Opens what sign-ins and mail need, in the API alone. The caller closes the mailer. */
+/** Opens what sign-ins need, in the API alone. */
 export function openAccounts(
   config: Config,
-  services: { readonly database: Database; readonly membershipEnded: MembershipEnded },
+  services: {
+    readonly database: Database;
+    readonly membershipEnded: MembershipEnded;
+    readonly mailer: Mailer | undefined;
+  },
   log: Log,
-): Pick<Deps, 'auth' | 'mailer' | 'clientAddress' | 'keyAttempts'> {
-  const { database, membershipEnded } = services;
-  const { SMTP_URL: url, MAIL_FROM: from, UI_ORIGIN: uiOrigin } = config;
-  const mailer =
-    url === undefined || from === undefined
-      ? undefined
-      : openMailer({ url, from, requireTls: config.SMTP_TLS_REQUIRED, log });
+): Pick<Deps, 'auth' | 'clientAddress' | 'keyAttempts'> {
+  const { database, membershipEnded, mailer } = services;
+  const { UI_ORIGIN: uiOrigin } = config;
   const auth = createAuth({
     database,
     publicUrl: config.PUBLIC_URL,
@@ -32,7 +32,6 @@ export function openAccounts(
   });
   return {
     auth,
-    mailer,
     clientAddress: clientAddressBehind(config.TRUSTED_PROXIES),
     keyAttempts: limitKeyAttempts(config.WRONG_KEYS_PER_MINUTE),
   };

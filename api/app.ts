@@ -4,6 +4,7 @@ import type { Deps } from './deps.ts';
 import { authMount } from './auth/mount.ts';
 import { docs } from './docs/page.ts';
 import { clientMetadata } from './outside/client-metadata.ts';
+import { unsubscribe } from './outside/unsubscribe.ts';
 import { accessLog } from './middleware/access-log.ts';
 import { errors } from './middleware/errors.ts';
 import { logContext } from './middleware/log-context.ts';
@@ -35,6 +36,7 @@ export function createApp(deps: Deps): Koa {
   app.use(authMount(deps));
   app.use(docs(deps.config));
   app.use(clientMetadata(deps));
+  app.use(unsubscribe(deps));
   app.use(unmatched(router));
   app.on('error', (err: Error) => {
     // A client that goes away in the middle of a stream has done nothing wrong.

@@ -15,6 +15,7 @@ import type {
   ModelProviders,
   ModelRuntime,
 } from '#core/model-connections/index.ts';
+import type { UnsubscribeLinks } from '#core/outbox/index.ts';
 import type { ProjectModels } from '#core/models/index.ts';
 import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { Admission, RunChanges, RunFeed } from '#core/runs/index.ts';
@@ -43,6 +44,10 @@ export interface Deps {
   readonly auth: Auth;
   /** Undefined without a mail server. */
   readonly mailer: Mailer | undefined;
+  readonly uiOrigin: string;
+  readonly unsubscribeLinks: UnsubscribeLinks;
+  /** Where business enquiries are mailed to; undefined for nowhere. */
+  readonly leadsEmail: string | undefined;
   readonly clientAddress: ClientAddress;
   readonly keyAttempts: KeyAttempts;
   readonly membershipEnded: MembershipEnded;

@@ -45,7 +45,6 @@ async function stop(): Promise<void> {
   deps.runFeed.close();
   await server.close();
   await tickSettled(deps);
-  await deps.mailer?.close();
   await metricsServer?.close();
   await services.close();
   log.info('stopped');

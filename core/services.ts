@@ -19,6 +19,7 @@ import {
   type ModelProviders,
   type RevokeDeps,
 } from '#core/model-connections/index.ts';
+import { cancelMessages, createUnsubscribeLinks } from '#core/outbox/index.ts';
 import { createModelDirectory, createProjectModels, providerSwitch } from '#core/models/index.ts';
 import {
   observeModelCalls,
@@ -47,6 +48,7 @@ import { loadCatalogue } from '#core/skills/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
+import { openMailer } from '#lib/mail/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
@@ -116,6 +118,11 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     },
     log,
   });
+  const { SMTP_URL: url, MAIL_FROM: from } = config;
+  const mailer =
+    url === undefined || from === undefined
+      ? undefined
+      : openMailer({ url, from, requireTls: config.SMTP_TLS_REQUIRED, log });
   const runChanges = createRunChanges({ database, log });
   const news = { metrics, admission, runChanges };
   const queuedRuns = createQueuedRuns(news);
@@ -165,6 +172,13 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     buildId: config.WORKER_BUILD_ID,
     auditRetentionDays: config.AUDIT_RETENTION_DAYS,
     maxCostUsdPerOrganization: config.MAX_COST_USD_PER_ORGANIZATION,
+    mailer,
+    uiOrigin: config.UI_ORIGIN,
+    unsubscribeLinks: createUnsubscribeLinks({
+      publicUrl: config.PUBLIC_URL,
+      keys: [config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS ?? []].flat(),
+    }),
+    leadsEmail: config.LEADS_EMAIL,
   };
   watchFeed(registry, deps.runFeed);
   return {
@@ -176,6 +190,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       await deps.runFeed.settled();
       await deps.admission.settled();
       await deps.runChanges.settled();
+      await mailer?.close();
       // Before the client they speak through.
       await toolSessions.close();
       await Promise.allSettled([
@@ -204,6 +219,7 @@ function hooksOf(
     async projectDeleted(tx, projectId) {
       await unpinRuns(tx, projectId);
       await forgetSeen(tx, projectId);
+      await cancelMessages(tx, projectId);
       await revokeAccountsOfProject(deps, tx, { projectId, by: projectId });
     },
   };

@@ -16,6 +16,7 @@ export const ID_PREFIX = {
   lead: 'lead',
   invitation: 'inv',
   auditEvent: 'aud',
+  message: 'msg',
 } as const;
 
 export type Resource = keyof typeof ID_PREFIX;

@@ -98,7 +98,8 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
       ...common,
       taskQueue: schedulerTaskQueue(taskQueue),
       activities: discreet(deps.log, createSchedulingActivities(deps)),
-      maxConcurrentActivityTaskExecutions: 4,
+      // One more than the parts of a tick that may take most of a minute, so that claiming never waits for them.
+      maxConcurrentActivityTaskExecutions: 5,
     }),
     Worker.create({
       ...common,

@@ -30,6 +30,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
   const { intervalMs = 60_000, ticksPerRun = 120 } = input;
   // Asked once, so that a scheduler which began in a former shape keeps it until it continues as new.
   const separate = patched('separate_parts');
+  const messages = separate && patched('messages_part');
   const first = separate ? activity('claimDue', 'claim') : activity('tick', 'tick');
   const others = separate
     ? [
@@ -41,6 +42,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
         activity('refreshCatalogues', 'catalogues'),
         activity('applyRetention', 'retention'),
         activity('syncPayments', 'payments'),
+        ...(messages ? [activity('sendMessages', 'messages')] : []),
       ]
     : [dispatch()];
   const underWay = new Map<string, Promise<void>>();

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import * as identity from '#core/identity/index.ts';
 import { transaction } from '#lib/database/index.ts';
+import type { Deps } from '../deps.ts';
 import { EXAMPLE, idOf, nameOf } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { budgetFields } from './budget-schema.ts';
+import { deliveryOf, mailDelivery, mailSettings, presentMail } from './notification-schemas.ts';
 import { organization, presentOrganization, presentProject, project } from './organizations.ts';
 
 const tag = 'Organizations and projects';
@@ -14,6 +16,13 @@ const budget = z
     maxCostUsdPerMonth: z.string().nullable(),
   })
   .meta({ description: 'What all runs in it may spend together; null for no limit.' });
+
+const notifications = z.strictObject({
+  mail: mailSettings.nullable().meta({
+    description:
+      'Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for nobody.',
+  }),
+});
 
 const organizationDetail = z
   .strictObject({ ...organization.shape, budget })
@@ -29,6 +38,8 @@ const projectDetail = z
     runDays: z.number().int().meta({
       description: 'Days after the end of a run until it is deleted. Totals of usage stay.',
     }),
+    notifications,
+    mailDelivery,
   })
   .meta({ id: 'ProjectDetail' });
 
@@ -45,7 +56,12 @@ const days = z
   .nullable()
   .meta({ description: 'At most what the service keeps; null for as long as it does.' });
 const projectPatch = z
-  .strictObject({ ...patchFields, runContentDays: days, runDays: days })
+  .strictObject({
+    ...patchFields,
+    runContentDays: days,
+    runDays: days,
+    notifications: notifications.partial(),
+  })
   .partial();
 
 const organizationParams = z.strictObject({
@@ -97,7 +113,8 @@ const readProject = route({
   success: { status: 200, data: projectDetail, description: 'The project.' },
 }).to(async ({ access, params: { projectId }, deps }) => {
   const key = { userId: access.userId, id: projectId };
-  return { data: presentDetail(await identity.readProject(deps.database, key, deps.retention)) };
+  const found = await identity.readProject(deps.database, key, deps.retention);
+  return { data: presentDetail(found, deps) };
 });
 
 const updateProject = route({
@@ -105,7 +122,7 @@ const updateProject = route({
   path: '/v1/projects/:projectId',
   id: 'updateProject',
   tag,
-  summary: 'Change the name, the budget or the retention of a project',
+  summary: 'Change the name, the budget, the retention or the notifications of a project',
   description:
     'Needs the role owner or admin in its organization. `budget` is changed field by field. A shorter retention holds ' +
     'for the runs that there are, within minutes, and what it erases is gone for good.',
@@ -118,7 +135,7 @@ const updateProject = route({
   const changed = await transaction(deps.database, (tx) =>
     identity.patchProject(tx, by, projectId, body, deps.retention),
   );
-  return { data: presentDetail(changed) };
+  return { data: presentDetail(changed, deps) };
 });
 
 export const settingsRoutes: readonly Route[] = [
@@ -132,12 +149,14 @@ function presentSettled(row: identity.OrganizationSettings) {
   return { ...presentOrganization(row), budget: presentBudget(row) };
 }
 
-function presentDetail(row: identity.ProjectSettings) {
+function presentDetail(row: identity.ProjectSettings, deps: Pick<Deps, 'mailer'>) {
   return {
     ...presentProject(row),
     budget: presentBudget(row),
     runContentDays: row.runContentDays,
     runDays: row.runDays,
+    notifications: { mail: presentMail(row.mail) },
+    mailDelivery: deliveryOf(deps),
   };
 }
 

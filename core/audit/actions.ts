@@ -19,6 +19,7 @@ export const AUDIT_ACTIONS = [
   'connection.deleted',
   'policy.changed',
   'budget.changed',
+  'notifications.changed',
   'plan.changed',
   'routine.activated',
   'routine.paused',

@@ -20,6 +20,14 @@ export {
   type Invitation,
 } from './invitations.ts';
 export {
+  findRecipients,
+  assertRecipients,
+  MAIL_EVENTS,
+  RECIPIENT_GROUPS,
+  type MailEvent,
+  type MailSettings,
+} from './mail-settings.ts';
+export {
   changeRole,
   listMembers,
   MAX_MEMBERS,

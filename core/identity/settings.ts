@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -11,6 +12,7 @@ import {
   type RetentionPatch,
   type RetentionRule,
 } from './retention.ts';
+import { assertRecipients, type MailSettings } from './mail-settings.ts';
 import { assertAdmin, lockOrganization } from './roles.ts';
 
 /** Limits of what may be spent; null for no limit. */
@@ -27,6 +29,8 @@ export interface OrganizationSettings extends Organization {
 
 export interface ProjectSettings extends Project, Retention {
   readonly budget: Budget;
+  /** What its routines follow that have no settings of their own; null for nothing. */
+  readonly mail: MailSettings | null;
 }
 
 /** A change of a project or an organization; the budget is changed field by field. */
@@ -40,7 +44,10 @@ export interface SettingsPatch {
     | undefined;
 }
 
-export type ProjectPatch = SettingsPatch & RetentionPatch;
+export type ProjectPatch = SettingsPatch &
+  RetentionPatch & {
+    readonly notifications?: { readonly mail?: MailSettings | null | undefined } | undefined;
+  };
 
 function budget(table: Sql) {
   return sql`jsonb_build_object('maxTokensPerDay', ${table}.max_tokens_per_day,
@@ -88,7 +95,7 @@ export async function readProject(
     db,
     sql`
       select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt", ${budget(sql`p`)},
-        ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays"
+        p.notify_mail as mail, ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays"
       from memberships m join projects p on p.organization_id = m.organization_id
       where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
     `,
@@ -135,9 +142,13 @@ export async function patchProject(
   const { organizationId } = before;
   await assertAdmin(tx, { organizationId, userId: by.id });
   assertWithin(rule, patch);
+  const mail = patch.notifications?.mail;
+  await assertRecipients(tx, id, mail ?? null, 'notifications.mail');
   await execute(
     tx,
-    sql`update projects set ${assignments(patch)}, ${assignRetention(patch)} where id = ${id}`,
+    sql`
+      update projects set ${assignments(patch)}, ${assignRetention(patch)}, ${assignMail(mail)} where id = ${id}
+    `,
   );
   const after = await readProject(tx, key, rule);
   await recordChange(tx, { by, organizationId, projectId: id, kind: 'project' }, before, after);
@@ -156,6 +167,11 @@ async function recordChange(
     const details = { from: before.name, to: after.name };
     await recordAudit(tx, { ...entry, action: `${kind}.renamed`, details });
   }
+  if ('mail' in before && 'mail' in after && !isDeepStrictEqual(before.mail, after.mail)) {
+    const { on = [], to = [] } = after.mail ?? {};
+    const details = { on: [...on], to: typeof to === 'string' ? to : [...to] };
+    await recordAudit(tx, { ...entry, action: 'notifications.changed', details });
+  }
   const { maxTokensPerDay, maxCostUsdPerMonth } = after.budget;
   const isSame =
     before.budget.maxTokensPerDay === maxTokensPerDay &&
@@ -164,6 +180,11 @@ async function recordChange(
     const details = { maxTokensPerDay, maxCostUsdPerMonth };
     await recordAudit(tx, { ...entry, action: 'budget.changed', details });
   }
+}
+
+function assignMail(mail: MailSettings | null | undefined): Sql {
+  if (mail === undefined) return sql`notify_mail = notify_mail`;
+  return sql`notify_mail = ${mail === null ? null : JSON.stringify(mail)}::jsonb`;
 }
 
 /** Assigns what the patch names; a field that it leaves out keeps its value. */

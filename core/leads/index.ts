@@ -1,1 +1,2 @@
 export { submitLead } from './leads.ts';
+export { queueLeadMails } from './mails.ts';

@@ -1,4 +1,5 @@
 import { oldestUnsynced } from '#core/billing/index.ts';
+import { oldestUnsentMail } from '#core/outbox/index.ts';
 import { openBreakers } from '#core/runs/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { Gauge, type Registry } from '#lib/metrics/index.ts';
@@ -11,6 +12,7 @@ interface Backlog {
   readonly deliveryAge: number;
   readonly openBreakers: number;
   readonly paymentAge: number;
+  readonly mailAge: number;
 }
 
 /**
@@ -71,6 +73,11 @@ const GAUGES = [
     help: 'How long the oldest event of a payment has been waiting for the subscriptions of its customer to be listed.',
     figure: 'paymentAge',
   },
+  {
+    name: 'ras_mail_oldest_unsent_seconds',
+    help: 'How long the oldest mail that has not been sent has been waiting, between attempts included.',
+    figure: 'mailAge',
+  },
 ] as const;
 
 const UNKNOWN: Backlog = {
@@ -80,6 +87,7 @@ const UNKNOWN: Backlog = {
   deliveryAge: NaN,
   openBreakers: NaN,
   paymentAge: NaN,
+  mailAge: NaN,
 };
 
 async function readBacklog(db: Db): Promise<Backlog> {
@@ -105,7 +113,8 @@ async function readBacklog(db: Db): Promise<Backlog> {
           from webhook_deliveries where state in ('pending', 'sending')
         ), 0)::float8 as "deliveryAge",
         ${openBreakers} as "openBreakers",
-        ${oldestUnsynced} as "paymentAge"
+        ${oldestUnsynced} as "paymentAge",
+        ${oldestUnsentMail} as "mailAge"
     `,
   );
   return found ?? UNKNOWN;

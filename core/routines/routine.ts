@@ -1,3 +1,4 @@
+import type { MailSettings } from '#core/identity/index.ts';
 import type { ModelReference } from '#core/models/index.ts';
 import type { BuiltInToolName } from '#core/tools/index.ts';
 import type { Budget } from '#core/usage/index.ts';
@@ -27,6 +28,14 @@ export interface Limits {
   readonly maxQueueSeconds: number;
   /** Ends a run that uses more than this many times the median of its version's runs; null for never. */
   readonly abnormalFactor: number | null;
+}
+
+/** Who is told of the routine's runs. */
+export interface Notifications {
+  /** Null follows the project. */
+  readonly mail: MailSettings | null;
+  /** Gets a GET after each run that succeeded. */
+  readonly successPingUrl: string | null;
 }
 
 /** The fields that a caller may set. */
@@ -59,6 +68,7 @@ export interface RoutineFields {
   readonly budget: Budget;
   readonly pauseAfterFailures: number;
   readonly webhookUrl: string | null;
+  readonly notifications: Notifications;
 }
 
 export interface Routine extends RoutineFields {

@@ -4,6 +4,7 @@ import { databaseTime, transaction, type Database } from '#lib/database/index.ts
 import { AppError } from '#lib/errors.ts';
 import { checkGate } from './check-gate.ts';
 import { checkRoutine, type RoutineChecks } from './check.ts';
+import { checkNotifications } from './check-notifications.ts';
 import { checkTiming } from './check-timing.ts';
 import { isMaterialChange } from './material-change.ts';
 import { nextTimeAfterSave } from './next-times.ts';
@@ -38,6 +39,7 @@ export async function createRoutine(
   await checkRoutine(deps.database, deps, projectId, fields);
   await checkTiming(deps.database, fields, undefined);
   await checkGate(deps.database, deps, { projectId, routineId: id }, fields.gate);
+  await checkNotifications(deps, projectId, fields);
   const webhookSecret = fields.webhookUrl === null ? undefined : generateWebhookSecret();
   const sealed = webhookSecret === undefined ? null : deps.webhookSecrets.seal(id, webhookSecret);
   const created = await insertRoutine(deps.database, {
@@ -93,6 +95,8 @@ export async function patchRoutine(
   if (patch.gate !== undefined) {
     await checkGate(deps.database, deps, { projectId, routineId: id }, patch.gate);
   }
+  // A person named before may have left since, which blocks no other change.
+  if (patch.notifications !== undefined) await checkNotifications(deps, projectId, changed);
 
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);
@@ -129,10 +133,11 @@ export async function patchRoutine(
   return saved ?? patchRoutine(deps, input);
 }
 
-/** A change of a routine: limits and budget field by field, everything else as a whole. */
-export type RoutinePatch = Partial<Omit<RoutineFields, 'limits' | 'budget'>> & {
+/** A change of a routine: limits, budget and notifications field by field, everything else as a whole. */
+export type RoutinePatch = Partial<Omit<RoutineFields, 'limits' | 'budget' | 'notifications'>> & {
   readonly limits?: Partial<RoutineFields['limits']>;
   readonly budget?: Partial<RoutineFields['budget']>;
+  readonly notifications?: Partial<RoutineFields['notifications']>;
 };
 
 function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineFields {
@@ -141,6 +146,7 @@ function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineFields {
     ...patch,
     limits: { ...before.limits, ...patch.limits },
     budget: { ...before.budget, ...patch.budget },
+    notifications: { ...before.notifications, ...patch.notifications },
   };
 }
 

@@ -16,7 +16,7 @@ export async function insertRoutine(
     origin: VersionOrigin;
   },
 ): Promise<Routine | undefined> {
-  const { model, limits, budget } = input;
+  const { model, limits, budget, notifications } = input;
   return row<Routine>(
     db,
     sql`
@@ -27,7 +27,8 @@ export async function insertRoutine(
           max_steps, timeout_seconds, max_total_tokens, max_output_tokens, max_queue_seconds,
           abnormal_factor, max_tokens_per_day,
           max_cost_usd_per_month,
-          pause_after_failures, webhook_url, webhook_secret, starts_at, ends_at, skip_dates, jitter_seconds
+          pause_after_failures, webhook_url, webhook_secret, starts_at, ends_at, skip_dates, jitter_seconds,
+          notify_mail, success_ping_url
         ) values (
           ${input.id}, ${input.projectId}, ${input.name}, ${input.instructions}, ${JSON.stringify(input.variables)},
           ${input.schedule}, ${input.timezone}, ${model.provider}, ${model.connectionId}, ${model.modelId},
@@ -35,7 +36,8 @@ export async function insertRoutine(
           ${limits.maxTotalTokens}, ${limits.maxOutputTokens}, ${limits.maxQueueSeconds},
           ${limits.abnormalFactor}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
           ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.webhookSecret}, ${input.startsAt}, ${input.endsAt},
-          ${input.skipDates.toSorted()}, ${input.jitterSeconds}
+          ${input.skipDates.toSorted()}, ${input.jitterSeconds},
+          ${jsonOrNull(notifications.mail)}::jsonb, ${notifications.successPingUrl}
         )
         on conflict (id) do nothing
         returning *
@@ -63,7 +65,7 @@ export async function updateRoutine(
   change: RoutineChange,
 ): Promise<Routine> {
   const { fields, version } = change;
-  const { model, limits, budget } = fields;
+  const { model, limits, budget, notifications } = fields;
   const updated = await row<Routine>(
     tx,
     sql`
@@ -84,7 +86,8 @@ export async function updateRoutine(
           max_tokens_per_day = ${budget.maxTokensPerDay}, max_cost_usd_per_month = ${budget.maxCostUsdPerMonth},
           pause_after_failures = ${fields.pauseAfterFailures},
           webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
-          webhook_url = ${fields.webhookUrl},
+          webhook_url = ${fields.webhookUrl}, notify_mail = ${jsonOrNull(notifications.mail)}::jsonb,
+          success_ping_url = ${notifications.successPingUrl},
           ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
           version = version + 1, updated_at = now()
         where id = ${id} and project_id = ${projectId} ${version ? sql`and ${mayMove('draft')}` : empty}

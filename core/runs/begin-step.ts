@@ -9,6 +9,7 @@ import {
 } from '#core/tools/index.ts';
 import type { OutcomeRule, ResultCheck } from '#core/routines/index.ts';
 import type { ModelReference } from '#core/models/index.ts';
+import { hasAudience } from '#core/notifications/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import type { Gate } from '#core/routines/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
@@ -80,8 +81,8 @@ export interface RunContext {
   readonly tools: readonly OfferedTool[];
   /** The messages of the steps recorded before this one, in order. */
   readonly transcript: readonly ModelMessage[];
-  /** True when the end of the run has to be delivered to the routine's webhook. */
-  readonly hasWebhook: boolean;
+  /** True when somebody is to be told of the end of the run: by webhook, mail or ping. */
+  readonly hasAudience: boolean;
 }
 
 /**
@@ -123,7 +124,7 @@ export async function beginStep(
         returning runs.*, r.name as routine_name, r.state as routine_state, v.instructions, v.skills, r.timezone,
           v.variables as version_variables, v.max_output_tokens, v.abnormal_factor, v.carry_result, v.built_in_tools, v.outcome as outcome_rule,
           v.checks as result_checks, v.gate as version_gate, ${budgetColumns('r')} as routine_budget,
-          r.webhook_url is not null and r.webhook_failed_at is null as has_webhook
+          (r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)} as has_audience
       ), step as (
         insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
         select id, ${index}, project_id, 'model', 'started', model_id, now() from begun
@@ -147,7 +148,7 @@ export async function beginStep(
           as previous,
         ((timeout_seconds - extract(epoch from now() - begun.started_at)) * 1000)::float8 as "remainingMs",
         step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
-        cancel_requested_at is not null as "cancelRequested", has_webhook as "hasWebhook",
+        cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",
         step.state as "stepState", step.attempt, coalesce(step.provider_failures, 0) as "providerFailures",
         (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs", ${tools} as tools,
         (select json_agg(s.messages order by s.index) from steps s

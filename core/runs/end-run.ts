@@ -1,4 +1,5 @@
 import { callsOfRunOver } from '#core/model-connections/index.ts';
+import { notifyRunEnded, subscriptionOf, type Subscription } from '#core/notifications/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { enqueueDelivery, type EndedRun } from '#core/webhooks/index.ts';
@@ -7,7 +8,7 @@ import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
 import { scheduledFor } from './queries.ts';
-import type { RecordedEnd, RunEnding } from './ending.ts';
+import { reasonInWords, type RecordedEnd, type RunEnding } from './ending.ts';
 import { outcomeOf, runOutcome } from './outcome/columns.ts';
 import { countsTowardsPause, statesBefore } from './states.ts';
 import { followPause } from './service-pauses.ts';
@@ -30,7 +31,7 @@ export async function endRun(deps: EndRunDeps, runId: string, ending: RunEnding)
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
  * row, the pause after too many), the breaker of its model account, the steps that were under way and their calls on an
- * account, and the webhook deliveries. When a model failed, the error of its last attempt becomes the run's error
+ * account, the webhook deliveries, and the mails and pings of those who want to be told. When a model failed, the error of its last attempt becomes the run's error
  * message, because it says more than the reason does. The caller calls `afterEnd` when the transaction is committed, and
  * has locked the run with an earlier statement of it.
  * @returns undefined when the run had ended before; nothing is changed then
@@ -73,12 +74,26 @@ export async function recordEnd(
         estimated_usage as "estimatedUsage",
         routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt",
         routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
-        ${othersWait} as "othersWait"
+        ${othersWait} as "othersWait", ${subscriptionOf(sql`ended.routine_id`)} as subscription
       from ended, routine
     `,
   );
   if (ended === undefined) return undefined;
   const deliveries = state === 'skipped' ? [] : await enqueueEvents(tx, ended);
+  if (state !== 'skipped' && ended.subscription !== null) {
+    await notifyRunEnded(
+      tx,
+      {
+        id: runId,
+        state,
+        reason,
+        outcome: ended.outcome,
+        reasonInWords: reason === null ? null : reasonInWords(reason),
+        pausedBecause: ended.paused ? ended.stateReason : null,
+      },
+      ended.subscription,
+    );
+  }
   return { runId, ending, deliveries, othersWait: ended.othersWait };
 }
 
@@ -109,4 +124,5 @@ interface EndedRow extends EndedRun {
   readonly paused: boolean;
   readonly stateReason: string | null;
   readonly othersWait: boolean;
+  readonly subscription: Subscription | null;
 }

@@ -44,7 +44,7 @@ export interface RecordedEnd {
 
 /** Returns the ending of a run that failed, in the words of its reason unless `message` has more exact ones. */
 export function failure(reason: FailureReason, message?: string): RunEnding {
-  const errorMessage = message ?? inWords(reason);
+  const errorMessage = message ?? sentence(reason);
   const failureClass = CLASS_OF_FAILURE[reason];
   return { state: 'failed', reason, errorMessage, result: null, failureClass };
 }
@@ -70,15 +70,20 @@ export function skip(reason: RunReason): RunEnding {
   return {
     state: 'skipped',
     reason,
-    errorMessage: inWords(reason),
+    errorMessage: sentence(reason),
     result: null,
     failureClass: null,
   };
 }
 
-function inWords(reason: RunReason): string {
-  const sentence = RUN_REASONS[reason];
-  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+function sentence(reason: RunReason): string {
+  const words = reasonInWords(reason);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
+
+/** Returns the words of the closed list for a reason. */
+export function reasonInWords(reason: RunReason): string {
+  return RUN_REASONS[reason];
 }
 
 /** The steps and tokens of a run so far, and their limits. */

@@ -2,6 +2,7 @@ import { join, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts'
 import { AppError } from '#lib/errors.ts';
 import { firstIdAt } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
+import { listMessages } from '#core/outbox/index.ts';
 import { listDeliveries } from '#core/webhooks/index.ts';
 import type { Admission } from './admission/admission.ts';
 import { waitOf } from './admission/waiting-for.ts';
@@ -119,7 +120,7 @@ export async function readRun(db: Db, projectId: string, id: string): Promise<Ru
   return run;
 }
 
-/** Reads a run with its steps and webhook deliveries. @throws {AppError} `run_not_found` */
+/** Reads a run with its steps, webhook deliveries, mails and pings. @throws {AppError} `run_not_found` */
 export async function readRunDetail(
   {
     database: db,
@@ -133,12 +134,13 @@ export async function readRunDetail(
     sql`select ${runColumns}, prompt, briefing, gate, ${queuedSeconds} as "queuedSeconds" from runs where id = ${id} and project_id = ${projectId}`,
   );
   if (run === undefined) throw new AppError('run_not_found');
-  const [steps, deliveries] = [
+  const [steps, deliveries, messages] = [
     await listSteps(db, projectId, id, -1),
     await listDeliveries(db, id),
+    await listMessages(db, id),
   ];
   const waitingFor = run.state === 'queued' ? await waitOf(db, admission.rule, id) : null;
-  return { ...run, waitingFor, steps, deliveries };
+  return { ...run, waitingFor, steps, deliveries, messages };
 }
 
 /** Seconds from its row, or the time that it was asked for, to its first step, its end, or now, whichever came first; null for a skipped occurrence. */

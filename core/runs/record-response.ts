@@ -55,7 +55,7 @@ export async function recordResponse(
   }
   const patterns =
     ending.state === 'succeeded' ? await findPatterns(run.checks, ending.result ?? '') : NONE;
-  const inOne = !run.hasWebhook && run.gate === null && !asksForCalls(run.checks);
+  const inOne = !run.hasAudience && run.gate === null && !asksForCalls(run.checks);
   if (ending.state === 'succeeded' && inOne) {
     const decided = await decideEnding(database, run, ending, patterns);
     const recorded =

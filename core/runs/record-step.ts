@@ -9,6 +9,7 @@ import {
   type Sql,
 } from '#lib/database/index.ts';
 import { callHolds, callSucceeded } from '#core/model-connections/index.ts';
+import { hasAudience } from '#core/notifications/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
 import { isSettled, settlement, type Attempt, type Spent } from '#core/usage/index.ts';
 import type { ModelMessage } from 'ai';
@@ -63,7 +64,7 @@ export async function recordModelStep(
 
 /**
  * Records the last step of a run and its success in one statement, which is all that most runs need.
- * @returns undefined when the routine has a webhook, the step had been recorded or the run had ended before; nothing is
+ * @returns undefined when somebody is to be told of the end, the step had been recorded or the run had ended before; nothing is
  * changed then
  */
 export async function recordStepAndSuccess(
@@ -78,7 +79,7 @@ export async function recordStepAndSuccess(
         select id, organization_id, routine_id from runs
         where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} and not exists (
           select 1 from routines r where r.id = runs.routine_id
-            and r.webhook_url is not null and r.webhook_failed_at is null)
+            and ((r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)}))
         for update
       ), step as (
         ${updateStep(sql`live`, record)}

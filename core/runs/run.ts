@@ -4,6 +4,7 @@ import type { Usage } from '#core/usage/index.ts';
 import type { RunOutcome } from './outcome/outcome.ts';
 import type { RunState, StepKind, StepState, Trigger } from './states.ts';
 import type { ToolRecord } from './tool-record.ts';
+import type { RunMessage } from '#core/outbox/index.ts';
 import type { Delivery } from '#core/webhooks/index.ts';
 
 export interface RunUsage extends Usage {
@@ -81,4 +82,6 @@ export interface RunDetail extends Run {
   readonly waitingFor: Wait | null;
   readonly steps: readonly Step[];
   readonly deliveries: readonly Delivery[];
+  /** Mails and pings about it. */
+  readonly messages: readonly RunMessage[];
 }

@@ -1,5 +1,6 @@
 import { recordProjectAudit, SYSTEM } from '#core/audit/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
+import { notifyPaused } from '#core/notifications/index.ts';
 import { SCHEDULE_ENDED, type PausedRoutine, type ServicePauses } from '#core/routines/index.ts';
 import { enqueuePaused } from '#core/webhooks/index.ts';
 import type { Db } from '#lib/database/index.ts';
@@ -16,7 +17,8 @@ export interface FollowedPause {
 /**
  * Does what follows whenever the service itself pauses routines, in the transaction that does it: records an audit
  * event, skips their scheduled runs that have not begun, unless their schedules have only ended, and queues the webhook
- * events. The caller calls `kickDeliveries` after its commit.
+ * events. The caller calls `kickDeliveries` after its commit, and tells the subscribers, who get one mail of a run that
+ * failed and of the pause that it led to.
  * @param runIds the run because of which each was paused, by routine
  */
 export async function followPause(
@@ -52,6 +54,7 @@ export function createServicePauses(news: SkipNews): ServicePauses {
   return {
     async follow(tx, paused) {
       const { skipped } = await followPause(tx, paused);
+      await notifyPaused(tx, paused);
       tellSkipped(tx, news, { runIds: skipped, reason: 'paused' });
     },
   };

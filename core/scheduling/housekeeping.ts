@@ -1,6 +1,8 @@
 import { forgetAuditEvents } from '#core/audit/index.ts';
 import { forgetSignIns } from '#core/connections/index.ts';
 import { forgetAuthentication, forgetInvitations, forgetThrottles } from '#core/identity/index.ts';
+import { forgetBudgetNotices } from '#core/notifications/index.ts';
+import { forgetMessages } from '#core/outbox/index.ts';
 import { forgetBreakers, forgetFollowers } from '#core/runs/index.ts';
 import { forgetDeletedSkills } from '#core/skills/index.ts';
 import { forgetDays, forgetLedger } from '#core/usage/index.ts';
@@ -20,6 +22,7 @@ const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   forgetDeletedSkills,
   forgetLedger,
   forgetDays,
+  forgetMessages,
 ];
 
 /** Deletes what is no longer needed, in batches, until nothing is left; stops between two when `signal` aborts. */
@@ -34,6 +37,7 @@ export async function forgetExpired(
   }
   await forgetThrottles(db);
   await forgetInvitations(db);
+  await forgetBudgetNotices(db);
   await forgetAuditEvents(db, auditRetentionDays);
 }
 

@@ -1,3 +1,4 @@
+import { notifyPaused } from '#core/notifications/index.ts';
 import { pauseEnded, pauseUnreadable } from '#core/routines/index.ts';
 import { followPause } from '#core/runs/index.ts';
 import type { Db } from '#lib/database/index.ts';
@@ -23,6 +24,9 @@ export interface Unreadable {
 export async function pauseWithNews(tx: Db, { unreadable, ended }: Stopped): Promise<void> {
   const ids = unreadable.map(({ id }) => id);
   const runIds = new Map(unreadable.map(({ id, runId }) => [id, runId]));
-  await followPause(tx, await pauseUnreadable(tx, ids), runIds);
-  await followPause(tx, await pauseEnded(tx, ended));
+  const stopped = await pauseUnreadable(tx, ids);
+  await followPause(tx, stopped, runIds);
+  const over = await pauseEnded(tx, ended);
+  await followPause(tx, over);
+  await notifyPaused(tx, [...stopped, ...over], runIds);
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
 import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
 import type { Engine } from '#core/engine/index.ts';
+import { queueLeadMails } from '#core/leads/index.ts';
 import {
   expireCalls,
   refreshCatalogues,
@@ -9,6 +10,8 @@ import {
   type CatalogueDeps,
   type ModelHousekeepingDeps,
 } from '#core/model-connections/index.ts';
+import { queueDigests } from '#core/notifications/index.ts';
+import { sendMessages, type MessageDeps } from '#core/outbox/index.ts';
 import {
   afterReplacing,
   applyRetention,
@@ -25,6 +28,7 @@ import { releaseExpired } from '#core/usage/index.ts';
 import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics, TickPart } from '#lib/metrics/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
 import { claimDueRoutines, type Claimed, type ClaimDeps } from './claim.ts';
 import { dueWithinSeconds } from './due-routines.ts';
 import { forgetExpired } from './housekeeping.ts';
@@ -32,8 +36,15 @@ import { reconcileNextTimes } from './reconcile.ts';
 import { pauseOfDisabledProviders, type RollbackDeps } from './rollback.ts';
 
 export interface TickDeps
-  extends ClaimDeps, RetentionDeps, RollbackDeps, CatalogueDeps, ModelHousekeepingDeps {
+  extends
+    ClaimDeps,
+    RetentionDeps,
+    RollbackDeps,
+    CatalogueDeps,
+    ModelHousekeepingDeps,
+    MessageDeps {
   readonly connectionSecrets: ConnectionSecrets;
+  readonly outbound: OutboundClient;
   readonly auditRetentionDays: number;
   readonly engine: Engine;
   readonly payment: Payment;
@@ -56,6 +67,10 @@ const CLAIM_BATCH = 500;
 /** How long the deliveries of one tick may take to start; the next tick goes on with the oldest. */
 const DELIVERIES_MS = 45_000;
 
+/** How long mails and pings of one tick may take to be sent; the same in one that makes one part after the other. */
+const MESSAGES_MS = 45_000;
+const MESSAGES_IN_TICK_MS = 10_000;
+
 /** How long retention may take: beside the others as long as deliveries, in a tick that makes one part after the other. */
 const RETENTION_MS = 45_000;
 const RETENTION_IN_TICK_MS = 4_000;
@@ -75,6 +90,8 @@ export interface TickParts {
   expire(signal: AbortSignal): Promise<number>;
   /** Releases what lost calls have reserved, repeats lost cancellations and settles lost runs. */
   sweep(signal: AbortSignal): Promise<number>;
+  /** Sends mails and pings that are due; the next tick goes on. */
+  messages(signal: AbortSignal, forMs?: number): Promise<number>;
   /** Asks the payment processor about whatever its events should have brought. */
   payments(signal: AbortSignal): Promise<void>;
   /** Fetches the catalogues of accounts that are no longer fresh. */
@@ -113,6 +130,12 @@ export function createTickParts(deps: TickDeps): TickParts {
       measured(deps, 'sweep', async () => {
         await releaseExpired(deps.database);
         return sweepOpenRuns(deps, signal);
+      }),
+    messages: (signal, forMs = MESSAGES_MS) =>
+      measured(deps, 'messages', async () => {
+        await queueDigests(deps.database, signal);
+        if (deps.leadsEmail !== undefined) await queueLeadMails(deps.database);
+        return sendMessages(deps, { signal, forMs });
       }),
     catalogues: (signal) => measured(deps, 'catalogues', () => refreshCatalogues(deps, signal)),
     payments: (signal) => measured(deps, 'payments', () => keepPaymentsInStep(deps, signal)),
@@ -162,6 +185,7 @@ export async function tick(
   await attempt(deps, faults, 'expire', () => parts.expire(signal), 0);
   const settled = await attempt(deps, faults, 'sweep', () => parts.sweep(signal), 0);
   await attempt(deps, faults, 'payments', () => parts.payments(signal), undefined);
+  await attempt(deps, faults, 'messages', () => parts.messages(signal, MESSAGES_IN_TICK_MS), 0);
   await attempt(deps, faults, 'catalogues', () => parts.catalogues(signal), 0);
   await attempt(deps, faults, 'housekeeping', () => parts.housekeeping(signal), undefined);
   await attempt(

@@ -2,6 +2,8 @@ export interface CaughtMail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly receivedAt: string;
 }
 

@@ -35,8 +35,9 @@ export async function startMailCatcher(options: {
   /** @returns the error that the sender is told, if there is one */
   async function keep(to: readonly string[], stream: Readable): Promise<Error | null> {
     try {
-      const { subject = '', text = '' } = await PostalMime.parse(await buffer(stream));
-      caught.add({ to, subject, text });
+      const { subject = '', text = '', headers } = await PostalMime.parse(await buffer(stream));
+      const byName = Object.fromEntries(headers.map(({ key, value }) => [key, value]));
+      caught.add({ to, subject, text, headers: byName });
       return null;
     } catch {
       return new Error('not a mail');

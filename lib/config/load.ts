@@ -128,7 +128,7 @@ function productionFaults(role: Role, present: Partial<Record<string, string>>):
     );
   }
   if (role !== 'api' && role !== 'worker') return faults;
-  if (role === 'api' && present['SMTP_URL'] !== undefined && present['MAIL_FROM'] === undefined) {
+  if (present['SMTP_URL'] !== undefined && present['MAIL_FROM'] === undefined) {
     faults.push('MAIL_FROM: required, as SMTP_URL is set');
   }
   if ((present['NODE_ENV'] ?? 'production') !== 'production') return faults;

@@ -1,1 +1,1 @@
-export { openMailer, type Mailer } from './mailer.ts';
+export { openMailer, type Mail, type Mailer } from './mailer.ts';

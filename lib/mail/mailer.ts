@@ -1,12 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import type { Log } from '#lib/log.ts';
+import { faultOf, type MailFault } from './fault.ts';
 
 /** A plain text message to one person. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  /** Makes the Message-ID, which stays the same when the message is sent again. */
+  readonly id?: string;
+  readonly replyTo?: string;
+  /** Takes a POST without a session that ends mails of this kind (RFC 8058). */
+  readonly unsubscribeUrl?: string;
 }
 
 export interface Mailer {
@@ -15,6 +21,8 @@ export interface Mailer {
    * anything to send. It is tried three times; a failure is logged, without the address and the text.
    */
   send(mail: Mail): void;
+  /** Makes one attempt and waits for it. @returns why the server has not taken the message, or undefined if it has */
+  attempt(mail: Mail): Promise<MailFault | undefined>;
   /** Waits for what is under way, then closes the connections. */
   close(): Promise<void>;
 }
@@ -54,20 +62,34 @@ export function openMailer(options: {
   const underWay = new Set<Promise<void>>();
   const closing = new AbortController();
 
-  async function deliver({ to, subject, text }: Mail): Promise<void> {
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        await transport.sendMail({ from, to: { name: '', address: to }, subject, text });
+  async function attempt(mail: Mail): Promise<MailFault | undefined> {
+    const { to, subject, text, id, replyTo } = mail;
+    try {
+      await transport.sendMail({
+        from,
+        to: { name: '', address: to },
+        subject,
+        text,
+        ...(id === undefined ? {} : { messageId: `<${id}@${domainOf(from)}>` }),
+        ...(replyTo === undefined ? {} : { replyTo: { name: '', address: replyTo } }),
+        headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(mail) },
+      });
+      return undefined;
+    } catch (error) {
+      return faultOf(error);
+    }
+  }
+
+  async function deliver(mail: Mail): Promise<void> {
+    for (let attempts = 1; ; attempts += 1) {
+      const fault = await attempt(mail);
+      if (fault === undefined) return;
+      const delay = RETRY_DELAYS_MS[attempts - 1];
+      if (delay === undefined || closing.signal.aborted || fault.kind === 'refused') {
+        log.error({ code: fault.code, attempts }, 'a mail could not be sent');
         return;
-      } catch (error) {
-        const delay = RETRY_DELAYS_MS[attempt];
-        if (delay === undefined || closing.signal.aborted || isRefusal(error)) {
-          // The error repeats what the server said, which may name the address.
-          log.error({ code: codeOf(error), attempts: attempt + 1 }, 'a mail could not be sent');
-          return;
-        }
-        await sleep(delay, undefined, { signal: closing.signal }).catch(() => undefined);
       }
+      await sleep(delay, undefined, { signal: closing.signal }).catch(() => undefined);
     }
   }
 
@@ -76,6 +98,7 @@ export function openMailer(options: {
       const delivery = deliver(mail).finally(() => underWay.delete(delivery));
       underWay.add(delivery);
     },
+    attempt,
     async close() {
       closing.abort();
       await Promise.all(underWay);
@@ -84,16 +107,15 @@ export function openMailer(options: {
   };
 }
 
-/** Tells whether the server has refused for good (RFC 5321, section 4.2.1): trying again would not help. */
-function isRefusal(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'responseCode' in error &&
-    typeof error.responseCode === 'number' &&
-    error.responseCode >= 500
-  );
+function unsubscribeHeaders({ unsubscribeUrl }: Mail): Record<string, string> {
+  if (unsubscribeUrl === undefined) return {};
+  return {
+    'List-Unsubscribe': `<${unsubscribeUrl}>`,
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+  };
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+/** Returns the domain of `Name <name@domain>`. */
+function domainOf(from: string): string {
+  return from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
 }

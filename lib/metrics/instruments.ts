@@ -13,6 +13,7 @@ export const TICK_PARTS = [
   'housekeeping',
   'catalogues',
   'payments',
+  'messages',
   'retention',
 ] as const;
 export type TickPart = (typeof TICK_PARTS)[number];
@@ -86,6 +87,12 @@ export function createInstruments(registry: Registry) {
       name: 'ras_webhook_attempt_duration_seconds',
       help: 'Duration of attempts to deliver a result webhook, recording included.',
       buckets: WEBHOOK_SECONDS,
+      registers,
+    }),
+    messageAttempts: new Counter({
+      name: 'ras_message_attempts_total',
+      help: 'Attempts to send a mail or a ping, by channel and by what they came to; failed: given up.',
+      labelNames: ['channel', 'outcome'],
       registers,
     }),
     toolDuration: new Histogram({

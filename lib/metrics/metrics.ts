@@ -19,6 +19,8 @@ export interface Metrics {
   /** One part of a tick, which the scheduler makes on its own. */
   ticked(tick: { part: TickPart; seconds: number; failed: boolean }): void;
   webhookAttempt(attempt: { outcome: string; seconds: number }): void;
+  /** An attempt at a mail or a ping: `sent`, `retry`, `cancelled` or, when it was given up, `failed`. */
+  messageAttempt(attempt: { channel: 'mail' | 'ping'; outcome: string }): void;
   toolCall(call: { outcome: string; seconds: number }): void;
   /** `outcome` is `ok`, `cancelled` or the reason of a failure. */
   modelCall(call: { model: string; outcome: string; seconds: number }): void;
@@ -60,6 +62,7 @@ export function createMetrics(): { metrics: Metrics; registry: Registry } {
       on.webhookAttempts.inc({ outcome });
       on.webhookDuration.observe(seconds);
     },
+    messageAttempt: ({ channel, outcome }) => on.messageAttempts.inc({ channel, outcome }),
     toolCall: ({ outcome, seconds }) => on.toolDuration.observe({ outcome }, seconds),
     modelCall: ({ model, outcome, seconds }) =>
       on.modelDuration.observe({ model, outcome }, seconds),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createModelCredentials, type ModelCredentials } from '#core/model-connections/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
+import { execute, rows, sql } from '#lib/database/index.ts';
 import {
   connectByDevice,
   connectByOAuth,
@@ -90,6 +90,14 @@ test('a refused renewal is needs_reauthorization, once, and nobody asks again', 
   });
   await expect(forCall()).rejects.toMatchObject({ code: 'connection_not_ready' });
   expect(control.tokenRequests).toHaveLength(1);
+  // Its owner, who alone can put it right, is mailed once.
+  const mails = await rows(
+    fixture.service.deps.database,
+    sql`select kind, user_id, state from outbox where project_id = ${ada.person.projectId}`,
+  );
+  expect(mails).toEqual([
+    { kind: 'model_connection', user_id: ada.person.userId, state: 'pending' },
+  ]);
 });
 
 test.for([

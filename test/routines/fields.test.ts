@@ -45,6 +45,7 @@ test(
       budget: { maxTokensPerDay: null, maxCostUsdPerMonth: null },
       pauseAfterFailures: 5,
       webhookUrl: null,
+      notifications: { mail: null, successPingUrl: null },
       webhookFailedAt: null,
       state: 'draft',
       stateReason: null,
@@ -59,9 +60,9 @@ test(
     expect(created.data).toEqual(defaults);
     expect(created.headers.get('etag')).toBe('"1"');
     const read = await key.get(`/v1/routines/${created.data.id}`);
-    const { nextRuns, activation, callableTools, ...rest } = read.data;
+    const { nextRuns, activation, callableTools, mailDelivery, ...rest } = read.data;
     expect(rest).toEqual(defaults);
-    expect(callableTools).toEqual([]);
+    expect([callableTools, mailDelivery]).toEqual([[], 'unavailable']);
     expect(nextRuns).toHaveLength(5);
     const reason = 'successful_run_required';
     expect(activation).toEqual({ ready: false, proofRunId: null, reason });
@@ -119,7 +120,7 @@ test('an empty change changes nothing but the version', async ({ key }) => {
   const before = (await key.get(`/v1/routines/${id}`)).data;
   const patched = await key.patch(`/v1/routines/${id}`, {});
   expect(patched.status).toBe(200);
-  const { nextRuns: _n, activation: _a, callableTools: _c, ...rest } = before;
+  const { nextRuns: _n, activation: _a, callableTools: _c, mailDelivery: _m, ...rest } = before;
   expect(patched.data).toEqual({ ...rest, updatedAt: patched.data.updatedAt });
 });
 

@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
+import type { CaughtMail } from '#dev/mail/inbox.ts';
 import { startMailCatcher, type MailCatcher } from '#dev/mail/server.ts';
 
 export interface Mailbox extends MailCatcher {
+  /** The mails to an address, the newest first. */
+  mailsTo(address: string): Promise<CaughtMail[]>;
   /** Variables of a service that sends its mail here. */
   readonly env: Readonly<Record<string, string>>;
   /** The texts of the mails to an address, the newest first. */
@@ -11,12 +14,14 @@ export interface Mailbox extends MailCatcher {
 }
 
 /** A real mail server, whose messages can be read. */
-export async function startMailbox(): Promise<Mailbox> {
-  const catcher = await startMailCatcher({ smtpPort: 0, httpPort: 0 });
-  async function textsTo(address: string): Promise<string[]> {
+export async function startMailbox({ smtpPort = 0 } = {}): Promise<Mailbox> {
+  const catcher = await startMailCatcher({ smtpPort, httpPort: 0 });
+  async function mailsTo(address: string): Promise<CaughtMail[]> {
     const response = await fetch(`${catcher.url}/messages?to=${encodeURIComponent(address)}`);
-    const mails = (await response.json()) as { text: string }[];
-    return mails.map(({ text }) => text);
+    return (await response.json()) as CaughtMail[];
+  }
+  async function textsTo(address: string): Promise<string[]> {
+    return (await mailsTo(address)).map(({ text }) => text);
   }
   return {
     ...catcher,
@@ -25,6 +30,7 @@ export async function startMailbox(): Promise<Mailbox> {
       SMTP_TLS_REQUIRED: 'false',
       MAIL_FROM: 'Test <test@example.com>',
     },
+    mailsTo,
     textsTo,
     async find(address, pattern) {
       const firstMatch = async () =>

@@ -88,7 +88,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       services.deps.runFeed.close();
       await server.close();
       await workers?.stop();
-      await deps.mailer?.close();
       await services.close();
       await gateway.stop();
       await testDatabase.drop();

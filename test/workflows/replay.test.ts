@@ -21,6 +21,7 @@ const PARTS = [
   'syncPayments',
 ];
 const TICK_WITH_PARTS = ['claimDue', ...PARTS, 'TIMER_STARTED', 'TIMER_FIRED'];
+const TICK_WITH_MESSAGES = ['claimDue', ...PARTS, 'sendMessages', 'TIMER_STARTED', 'TIMER_FIRED'];
 const PATCHED = ['MARKER_RECORDED', 'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES'];
 const COMPLETED = 'WORKFLOW_EXECUTION_COMPLETED';
 
@@ -49,11 +50,18 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
     ...TICK_WITH_PARTS,
     'WORKFLOW_EXECUTION_CONTINUED_AS_NEW',
   ],
+  'scheduler-with-messages': [
+    ...PATCHED,
+    ...PATCHED,
+    ...TICK_WITH_MESSAGES,
+    ...TICK_WITH_MESSAGES,
+    'WORKFLOW_EXECUTION_CONTINUED_AS_NEW',
+  ],
   'webhook-delivered': ['attemptDelivery', COMPLETED],
 };
 
 /** Ways of released code that the code of today no longer begins. */
-const FORMER = ['run-never-begun', 'scheduler-continued'];
+const FORMER = ['run-never-begun', 'scheduler-continued', 'scheduler-with-parts'];
 
 test('the corpus holds a history of every way that a workflow can go', () => {
   const ways = corpus.map(({ name, history }) => [name, wayOf(history)]);

@@ -96,7 +96,7 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
     }
   },
 
-  async 'scheduler-with-parts'(service) {
+  async 'scheduler-with-messages'(service) {
     const workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
     const { temporal, config } = service;
     const first = await temporal.workflow.start(WORKFLOW.scheduler, {

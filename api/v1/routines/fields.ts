@@ -10,6 +10,7 @@ import { EXAMPLE, idOf, nameOf } from '../../http/schemas.ts';
 import { modelReference } from '../models.ts';
 import { checks } from './checks.ts';
 import { gate } from './gate-schema.ts';
+import { mailSettings } from '../notification-schemas.ts';
 
 export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });
 
@@ -19,6 +20,18 @@ export const MAX_SKIP_DATES = 366;
 export const MAX_JITTER_SECONDS = 183 * 86_400;
 
 const reserved: readonly string[] = BUILT_IN_VARIABLES;
+
+/** Who is told of a routine's runs. */
+export const notificationFields = {
+  mail: mailSettings
+    .nullable()
+    .meta({ description: 'Null follows the project. At most one mail an hour.' }),
+  successPingUrl: z.string().max(2_000).nullable().meta({
+    description:
+      'A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.',
+    example: 'https://monitor.example.com/ping/4f1c',
+  }),
+};
 
 export const variables = z
   .record(

@@ -6,6 +6,7 @@ import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
+import { deliveryOf } from '../notification-schemas.ts';
 import { etag, saveErrors } from './declared.ts';
 import { routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
@@ -108,7 +109,7 @@ const readRoutine = route({
     organizationId,
     plan,
   });
-  return { data: presentDetail(found), headers: etagOf(found) };
+  return { data: presentDetail(found, deliveryOf(deps)), headers: etagOf(found) };
 });
 
 const updateRoutine = route({
@@ -118,7 +119,7 @@ const updateRoutine = route({
   tag,
   summary: 'Change a routine',
   description:
-    'A change of instructions, variables, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits` and `budget` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.',
+    'A change of instructions, variables, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits`, `budget` and `notifications` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import {
   shownNextRun,
   type Limits,
@@ -10,6 +11,7 @@ import {
 import { iso, isoOrNull } from '../../http/schemas.ts';
 import { presentCheck } from './checks.ts';
 import { presentGate } from './gate-schema.ts';
+import { presentMail, type mailDelivery } from '../notification-schemas.ts';
 import { nextRunsOf } from './next-runs.ts';
 
 export function presentRoutine(row: Routine) {
@@ -46,6 +48,10 @@ export function presentRoutineSummary(row: RoutineSummary) {
     },
     pauseAfterFailures: row.pauseAfterFailures,
     webhookUrl: row.webhookUrl,
+    notifications: {
+      mail: presentMail(row.notifications.mail),
+      successPingUrl: row.notifications.successPingUrl,
+    },
     webhookFailedAt: isoOrNull(row.webhookFailedAt),
     state: row.state,
     stateReason: row.stateReason,
@@ -86,12 +92,13 @@ export function presentSaved(saved: SavedRoutine) {
   };
 }
 
-export function presentDetail(row: RoutineDetail) {
+export function presentDetail(row: RoutineDetail, delivery: z.output<typeof mailDelivery>) {
   const { ready, proofRunId, reason } = row.activation;
   return {
     ...presentRoutine(row),
     nextRuns: [...nextRunsOf(row)],
     activation: { ready, proofRunId, reason },
+    mailDelivery: delivery,
     callableTools: row.callableTools.map(({ name, connectionId, policyId }) => ({
       name,
       connectionId,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ABNORMAL_FROM_TOKENS, MEDIAN_OF_RUNS } from '#core/runs/index.ts';
 import { budgetFields } from '../budget-schema.ts';
-import { fields as common } from './fields.ts';
+import { fields as common, notificationFields } from './fields.ts';
 import { gateInput } from './gate-schema.ts';
 import { instant } from '../../http/schemas.ts';
 
@@ -67,6 +67,11 @@ const budget = z.strictObject({
   maxCostUsdPerMonth: budgetFields.maxCostUsdPerMonth.default(null),
 });
 
+const notifications = z.strictObject({
+  mail: notificationFields.mail.default(null),
+  successPingUrl: notificationFields.successPingUrl.default(null),
+});
+
 /** Tools are given to a routine by discovery and confirmation only, so a list of them in its body is refused. */
 const inlineTools = z
   .array(z.unknown())
@@ -102,6 +107,7 @@ export const routineBody = z
     budget: budget.prefault({}),
     pauseAfterFailures: fields.pauseAfterFailures.default(5),
     webhookUrl: fields.webhookUrl.default(null),
+    notifications: notifications.prefault({}),
     tools: inlineTools,
     toolPolicies: inlineTools,
   })
@@ -114,6 +120,7 @@ export const routinePatch = z
     gate: gateInput,
     limits: withoutDefaults(limits.shape),
     budget: withoutDefaults(budget.shape),
+    notifications: withoutDefaults(notifications.shape),
     tools: inlineTools,
     toolPolicies: inlineTools,
   })

@@ -3,7 +3,8 @@ import { ACTIVATION_REASONS, ROUTINE_STATES, WARNING_CODES } from '#core/routine
 import { NEEDS } from '#core/skills/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 import { modelReference } from '../models.ts';
-import { fields, variables } from './fields.ts';
+import { mailDelivery } from '../notification-schemas.ts';
+import { fields, notificationFields, variables } from './fields.ts';
 
 const { instructions: _instructions, variables: _variables, gate: _gate, ...shortFields } = fields;
 
@@ -23,6 +24,7 @@ const summaryShape = {
     maxTokensPerDay: z.number().int().nullable(),
     maxCostUsdPerMonth: z.string().nullable(),
   }),
+  notifications: z.strictObject(notificationFields),
   state: z.enum(ROUTINE_STATES),
   startsAt: timestamp.nullable(),
   endsAt: timestamp.nullable(),
@@ -109,6 +111,7 @@ export const routineDetail = z
         'The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included.',
     }),
     activation,
+    mailDelivery,
     callableTools: z
       .array(
         z

@@ -17,6 +17,7 @@ import { EXAMPLE, idOf, iso, isoOrNull, pageQuery, timestamp } from '../../http/
 import { delivery, presentDelivery } from './delivery-schema.ts';
 import { outcomeFields, outcomes, presentOutcome } from './outcome-schema.ts';
 import { gateVerdict, presentGateVerdict } from './gate-schema.ts';
+import { notification, presentNotification } from './notification-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 import { presentUsage, usage } from './usage-schema.ts';
 
@@ -133,6 +134,7 @@ export const runDetail = z
     gate: gateVerdict,
     steps: z.array(step),
     webhookDeliveries: z.array(delivery),
+    notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
   })
   .meta({ id: 'RunDetail' });
 
@@ -200,6 +202,7 @@ export function presentRunDetail(row: RunDetail) {
     gate: presentGateVerdict(row.gate),
     steps: row.steps.map(presentStep),
     webhookDeliveries: row.deliveries.map(presentDelivery),
+    notifications: row.messages.map(presentNotification),
   };
 }
 

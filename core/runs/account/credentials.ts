@@ -3,14 +3,14 @@ import {
   type CallCredential,
   type ModelCredentials,
 } from '#core/model-connections/index.ts';
-import type { Db } from '#lib/database/index.ts';
+import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { ModelFailure } from '../model-failure.ts';
 import { AccountBlocked } from './not-made.ts';
 import type { AccountStep } from './step.ts';
 
 interface CredentialDeps {
-  readonly database: Db;
+  readonly database: Database;
   readonly modelCredentials: ModelCredentials;
 }
 

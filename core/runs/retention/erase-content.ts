@@ -1,3 +1,4 @@
+import { eraseMessages } from '#core/outbox/index.ts';
 import { eraseBodies } from '#core/webhooks/index.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 
@@ -11,6 +12,7 @@ import { execute, sql, type Db } from '#lib/database/index.ts';
 export async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> {
   const sending = new Set(await eraseBodies(tx, runIds));
   const ids = runIds.filter((id) => !sending.has(id));
+  await eraseMessages(tx, ids);
   return execute(
     tx,
     sql`

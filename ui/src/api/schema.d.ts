@@ -1113,7 +1113,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the name, the budget or the retention of a project
+         * Change the name, the budget, the retention or the notifications of a project
          * @description Needs the role owner or admin in its organization. `budget` is changed field by field. A shorter retention holds for the runs that there are, within minutes, and what it erases is gone for good.
          */
         patch: operations["updateProject"];
@@ -1174,7 +1174,7 @@ export interface paths {
         head?: never;
         /**
          * Change a routine
-         * @description A change of instructions, variables, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits` and `budget` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.
+         * @description A change of instructions, variables, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits`, `budget` and `notifications` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -1852,7 +1852,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "policy.changed" | "budget.changed" | "plan.changed" | "routine.activated" | "routine.paused";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.paused";
             /** @description Who, and from where. */
             actor: {
                 address: string | null;
@@ -2284,6 +2284,20 @@ export interface components {
             model: components["schemas"]["ModelReference"];
             /** @example Weekly SEO audit */
             name: string;
+            /** @default {} */
+            notifications: {
+                /**
+                 * @description Null follows the project. At most one mail an hour.
+                 * @default null
+                 */
+                mail: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @default null
+                 * @example https://monitor.example.com/ping/4f1c
+                 */
+                successPingUrl: string | null;
+            };
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @default optional
@@ -2635,6 +2649,21 @@ export interface components {
              */
             used: string;
         };
+        MailSettings: {
+            /**
+             * @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all.
+             * @example [
+             *       "failed",
+             *       "paused"
+             *     ]
+             */
+            on: ("failed" | "paused" | "budget" | "partial" | "recovered")[];
+            /**
+             * @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to nobody else.
+             * @example admins
+             */
+            to: ("owners" | "admins" | "members") | string[];
+        };
         Member: {
             email: string;
             /**
@@ -2931,7 +2960,16 @@ export interface components {
              * @example prj_01kx3k9y6wfd8r0v5m2c7t4q2a
              */
             id: string;
+            /**
+             * @description `unavailable` where the operator has configured no mail server: settings are kept, and nobody is mailed.
+             * @enum {string}
+             */
+            mailDelivery: "available" | "unavailable";
             name: string;
+            notifications: {
+                /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for nobody. */
+                mail: components["schemas"]["MailSettings"] | null;
+            };
             /**
              * @description Id of the organization.
              * @example org_01kx3k9y6wfd8r0v5m2c7t4q1z
@@ -3174,6 +3212,15 @@ export interface components {
             name: string;
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: string | null;
+            notifications: {
+                /** @description Null follows the project. At most one mail an hour. */
+                mail: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @example https://monitor.example.com/ping/4f1c
+                 */
+                successPingUrl: string | null;
+            };
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @enum {string}
@@ -3296,6 +3343,15 @@ export interface components {
             name: string;
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: string | null;
+            notifications: {
+                /** @description Null follows the project. At most one mail an hour. */
+                mail: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @example https://monitor.example.com/ping/4f1c
+                 */
+                successPingUrl: string | null;
+            };
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @enum {string}
@@ -3413,6 +3469,11 @@ export interface components {
                 maxTotalTokens: number | null;
                 timeoutSeconds: number;
             };
+            /**
+             * @description `unavailable` where the operator has configured no mail server: settings are kept, and nobody is mailed.
+             * @enum {string}
+             */
+            mailDelivery: "available" | "unavailable";
             /** @enum {string} */
             misfire: "run_once" | "skip";
             model: components["schemas"]["ModelReferenceOutput"];
@@ -3422,6 +3483,15 @@ export interface components {
             nextRunAt: string | null;
             /** @description The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included. */
             nextRuns: string[];
+            notifications: {
+                /** @description Null follows the project. At most one mail an hour. */
+                mail: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @example https://monitor.example.com/ping/4f1c
+                 */
+                successPingUrl: string | null;
+            };
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @enum {string}
@@ -3615,6 +3685,15 @@ export interface components {
             name: string;
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: string | null;
+            notifications: {
+                /** @description Null follows the project. At most one mail an hour. */
+                mail: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @example https://monitor.example.com/ping/4f1c
+                 */
+                successPingUrl: string | null;
+            };
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @enum {string}
@@ -3899,6 +3978,8 @@ export interface components {
                 modelId: string;
                 provider: string;
             } | null;
+            /** @description Mails and pings about it. */
+            notifications: components["schemas"]["RunNotification"][];
             /** @description What a run that succeeded came to, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
@@ -4063,6 +4144,33 @@ export interface components {
             event: "end";
             /** @description The `retry` field: when to come again. */
             retryMs: number;
+        };
+        RunNotification: {
+            /**
+             * Format: date-time
+             * @description When it came to its state; while it waits, when it was queued.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            at: string;
+            attempts: number;
+            /** @description Of the last attempt. */
+            error: string | null;
+            /**
+             * @description What it tells of; `success_ping` is the GET to the monitor. More may be added.
+             * @enum {string}
+             */
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "success_ping" | "model_connection" | "business_lead";
+            nextAttemptAt: string | null;
+            /**
+             * @description `pending`: to be sent, or sent again. `held`: the mail of this hour has gone; the next one counts it, and then this is `merged`. `cancelled`: nobody is to get it any more. `failed`: given up. `error` says why.
+             * @enum {string}
+             */
+            state: "pending" | "held" | "sent" | "merged" | "cancelled" | "failed";
+            /**
+             * @description The masked address of a person, or the host of the monitor.
+             * @example g***@example.com
+             */
+            to: string | null;
         };
         RunPreview: {
             /** @description What is another text in every run: its time, tools, limits and the previous result. It says of a run by hand. */
@@ -4229,6 +4337,15 @@ export interface components {
             name: string;
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: string | null;
+            notifications: {
+                /** @description Null follows the project. At most one mail an hour. */
+                mail: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @example https://monitor.example.com/ping/4f1c
+                 */
+                successPingUrl: string | null;
+            };
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @enum {string}
@@ -4608,6 +4725,10 @@ export interface components {
             };
             /** @example Website */
             name?: string;
+            notifications?: {
+                /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for nobody. */
+                mail?: components["schemas"]["MailSettings"] | null;
+            };
             /** @description At most what the service keeps; null for as long as it does. */
             runContentDays?: number | null;
             /** @description At most what the service keeps; null for as long as it does. */
@@ -4665,6 +4786,15 @@ export interface components {
             model?: components["schemas"]["ModelReference"];
             /** @example Weekly SEO audit */
             name?: string;
+            notifications?: {
+                /** @description Null follows the project. At most one mail an hour. */
+                mail?: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @example https://monitor.example.com/ping/4f1c
+                 */
+                successPingUrl?: string | null;
+            };
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @enum {string}
@@ -5486,7 +5616,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "policy.changed" | "budget.changed" | "plan.changed" | "routine.activated" | "routine.paused";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.paused";
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */

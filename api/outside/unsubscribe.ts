@@ -1,0 +1,73 @@
+import type { Context, Middleware } from 'koa';
+import { optIn, optOut, UNSUBSCRIBE_PATH, type OptOut } from '#core/outbox/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Deps } from '../deps.ts';
+import { UNSUBSCRIBE_POLICY } from '../middleware/security-headers.ts';
+
+/**
+ * Serves the links of mails that end them. A GET shows a button only, because mail scanners follow links; a POST ends
+ * them, from that page or from the mail program itself (RFC 8058), with no session. Its body is not read. It is not an
+ * operation of the API: a standard lays down its form, which has no envelope.
+ */
+export function unsubscribe({
+  database,
+  unsubscribeLinks,
+}: Pick<Deps, 'database' | 'unsubscribeLinks'>): Middleware {
+  return async (ctx, next) => {
+    if (!ctx.path.startsWith(UNSUBSCRIBE_PATH)) return next();
+    ctx.state.route = `${UNSUBSCRIBE_PATH}:token`;
+    if (!['GET', 'HEAD', 'POST'].includes(ctx.method)) {
+      throw new AppError('method_not_allowed', undefined, { Allow: 'GET, HEAD, POST' });
+    }
+    const asked = unsubscribeLinks.read(ctx.path.slice(UNSUBSCRIBE_PATH.length));
+    if (asked === undefined)
+      throw new AppError('route_not_found', 'This link is not valid any more.');
+    const again = ctx.querystring === 'again';
+    if (ctx.method === 'POST') {
+      await (again ? optIn : optOut)(database, asked);
+      show(ctx, again ? RESUBSCRIBED : UNSUBSCRIBED);
+    } else {
+      show(ctx, askedFor(asked));
+    }
+    return undefined;
+  };
+}
+
+interface Page {
+  readonly text: string;
+  readonly button?: { readonly label: string; readonly action: '?' | '?again' };
+}
+
+function askedFor({ scopeId }: OptOut): Page {
+  const what = scopeId.startsWith('prj_') ? 'anything in this project' : 'this routine';
+  return {
+    text: `Do you want no more mail about ${what}?`,
+    button: { label: 'No more mail', action: '?' },
+  };
+}
+
+const UNSUBSCRIBED: Page = {
+  text: 'You will get no more mail about this.',
+  button: { label: 'Undo', action: '?again' },
+};
+const RESUBSCRIBED: Page = { text: 'You will get mail about this again.' };
+
+function show(ctx: Context, { text, button }: Page): void {
+  ctx.set('Content-Security-Policy', UNSUBSCRIBE_POLICY);
+  ctx.set('Cache-Control', 'no-store');
+  ctx.type = 'text/html';
+  ctx.body = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>Mail about routines</title>
+</head>
+<body>
+<p>${text}</p>
+${button === undefined ? '' : `<form method="post" action="${button.action}"><button>${button.label}</button></form>`}
+</body>
+</html>
+`;
+}

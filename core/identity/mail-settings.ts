@@ -1,0 +1,73 @@
+import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import { invalid } from '#lib/errors.ts';
+
+/** What people can be mailed about. */
+export const MAIL_EVENTS = ['failed', 'paused', 'budget', 'partial', 'recovered'] as const;
+export type MailEvent = (typeof MAIL_EVENTS)[number];
+
+/** Groups of an organization's people. Owners are admins too, and both are members. */
+export const RECIPIENT_GROUPS = ['owners', 'admins', 'members'] as const;
+export type RecipientGroup = (typeof RECIPIENT_GROUPS)[number];
+
+/** Who is mailed about what. */
+export interface MailSettings {
+  /** Empty for nothing. */
+  readonly on: readonly MailEvent[];
+  /** A group, or the ids of people. */
+  readonly to: RecipientGroup | readonly string[];
+}
+
+const ROLES: Readonly<Record<RecipientGroup, readonly string[]>> = {
+  owners: ['owner'],
+  admins: ['owner', 'admin'],
+  members: ['owner', 'admin', 'member'],
+};
+
+/** The most people that one mail goes to. */
+const MOST_RECIPIENTS = 200;
+
+/**
+ * Checks that everybody who is named belongs to the project's organization: nobody else can be sent mail.
+ * @param path of the settings in the request
+ * @throws {AppError} `invalid_request`
+ */
+export async function assertRecipients(
+  db: Db,
+  projectId: string,
+  settings: MailSettings | null,
+  path: string,
+): Promise<void> {
+  if (settings === null || typeof settings.to === 'string') return;
+  const strangers = await row<{ ids: string[] | null }>(
+    db,
+    sql`
+      select array_agg(named.id) as ids from unnest(${settings.to}::text[]) as named (id)
+      where not exists (
+        select from memberships m join projects p on p.organization_id = m.organization_id
+        where p.id = ${projectId} and m.user_id = named.id
+      )
+    `,
+  );
+  if (strangers?.ids == null) return;
+  const message = `not a member of the organization: ${strangers.ids.join(', ')}`;
+  throw invalid([{ path: `${path}.to`, message }]);
+}
+
+/** Finds those of the recipients who may be mailed: members whose address is confirmed. */
+export async function findRecipients(
+  db: Db,
+  organizationId: string,
+  to: MailSettings['to'],
+): Promise<string[]> {
+  const isGroup = typeof to === 'string';
+  const found = await rows<{ id: string }>(
+    db,
+    sql`
+      select u.id from memberships m join users u on u.id = m.user_id
+      where m.organization_id = ${organizationId} and u.email_verified
+        and ${isGroup ? sql`m.role = any(${ROLES[to]})` : sql`m.user_id = any(${to})`}
+      order by m.created_at, u.id limit ${MOST_RECIPIENTS}
+    `,
+  );
+  return found.map(({ id }) => id);
+}

@@ -1,0 +1,101 @@
+import { isLimited, sharesUsed, type ScopeBudget } from '#core/usage/index.ts';
+import { row, sql, execute, type Db } from '#lib/database/index.ts';
+import type { Subscription } from './subscription.ts';
+import { mailTo, type News } from './tell.ts';
+
+/** A budget of which so much is spent for the first time in its period. */
+interface Crossing {
+  readonly budget: 'tokens_day' | 'cost_month';
+  readonly percent: 80 | 100;
+}
+
+const WORDS: Readonly<Record<Crossing['budget'], string>> = {
+  tokens_day: 'tokens of this day (UTC)',
+  cost_month: 'cost of this month (UTC)',
+};
+
+/** Finds what of the routine's own budget has just been spent, for its subscribers. */
+export async function routineBudgetNews(
+  tx: Db,
+  { mail, projectId, routineId, budgets }: Subscription,
+  usedUp: boolean,
+): Promise<News[]> {
+  if (mail?.on.includes('budget') !== true) return [];
+  const limits = { scopeId: routineId, ...budgets.routine };
+  const crossed = await crossings(tx, projectId, limits, usedUp);
+  return crossed.map((crossing) => ({
+    event: 'budget',
+    heading: heading(crossing),
+    lines: [sentence('The routine', crossing)],
+  }));
+}
+
+/**
+ * Tells the subscribers of the project of its own budget and its organization's, which are no single routine's: each
+ * threshold once a period, and not within the mail of an hour.
+ */
+export async function tellOfSharedBudgets(
+  tx: Db,
+  subscription: Subscription,
+  { runId, usedUp }: { runId: string; usedUp: boolean },
+): Promise<void> {
+  const { projectMail, projectId, organizationId, budgets } = subscription;
+  if (projectMail?.on.includes('budget') !== true) return;
+  const scopes = [
+    { who: 'The project', limits: { scopeId: projectId, ...budgets.project } },
+    { who: 'The organization', limits: { scopeId: organizationId, ...budgets.organization } },
+  ];
+  for (const { who, limits } of scopes) {
+    for (const crossing of await crossings(tx, projectId, limits, usedUp)) {
+      await mailTo(tx, subscription, {
+        runId,
+        to: projectMail.to,
+        kind: 'budget',
+        heading: heading(crossing),
+        lines: [sentence(who, crossing)],
+      });
+    }
+  }
+}
+
+/**
+ * Finds the highest threshold of each budget that is reached and was not told of in this period, and marks it.
+ * @param usedUp the run ended because a step no longer fitted: what is above four fifths counts as used up then
+ */
+async function crossings(
+  tx: Db,
+  projectId: string,
+  limits: ScopeBudget,
+  usedUp: boolean,
+): Promise<Crossing[]> {
+  if (!isLimited(limits)) return [];
+  const crossed: Crossing[] = [];
+  for (const { budget, period, share, scopeId } of await sharesUsed(tx, [limits])) {
+    if (share < 0.8) continue;
+    const percent = share >= 1 || usedUp ? 100 : 80;
+    const first = await row(
+      tx,
+      sql`
+        insert into budget_notices (project_id, scope_id, budget, period, percent)
+        values (${projectId}, ${scopeId}, ${budget}, ${period}::date, ${percent})
+        on conflict do nothing returning 1
+      `,
+    );
+    if (first !== undefined) crossed.push({ budget, percent });
+  }
+  return crossed;
+}
+
+function heading({ percent }: Crossing): string {
+  return percent === 100 ? 'Budget used up' : 'Budget at 80 %';
+}
+
+function sentence(who: string, { budget, percent }: Crossing): string {
+  const share = percent === 100 ? 'used up its budget' : 'used 80 % of its budget';
+  return `${who} has ${share} for the ${WORDS[budget]}.`;
+}
+
+/** Deletes notices of periods that are long over. */
+export async function forgetBudgetNotices(db: Db): Promise<void> {
+  await execute(db, sql`delete from budget_notices where period < now() - interval '62 days'`);
+}

@@ -1,0 +1,73 @@
+import { cancelHeld, mergeHeld } from '#core/outbox/index.ts';
+import {
+  execute,
+  row,
+  rows,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+} from '#lib/database/index.ts';
+import { readSubscriptions } from './subscription.ts';
+import { leftOut, mailTo, MAIL_INTERVAL } from './tell.ts';
+
+/** Routines whose digests are queued in one tick; the next goes on. */
+const MOST = 500;
+
+/**
+ * Queues a mail for each routine of which something was held back and whose hour is over, as otherwise nobody would hear
+ * of it before something else happens. A transaction for each, so that none holds rows for long.
+ * @returns how many
+ */
+export async function queueDigests(database: Database, signal: AbortSignal): Promise<number> {
+  const due = await rows<{ routineId: string }>(
+    database,
+    sql`
+      select routine_id as "routineId" from notification_states
+      where held and mailed_at <= now() - ${MAIL_INTERVAL} order by mailed_at limit ${MOST}
+    `,
+  );
+  let queued = 0;
+  for (const { routineId } of due) {
+    signal.throwIfAborted();
+    if (await transaction(database, (tx) => queueDigest(tx, routineId))) queued += 1;
+  }
+  return queued;
+}
+
+async function queueDigest(tx: Db, routineId: string): Promise<boolean> {
+  const mine = await row(
+    tx,
+    sql`
+      select from notification_states
+      where routine_id = ${routineId} and held and mailed_at <= now() - ${MAIL_INTERVAL}
+      for update skip locked
+    `,
+  );
+  if (mine === undefined) return false;
+  const [subscription] = await readSubscriptions(tx, [routineId]);
+  // Somebody may have turned it off meanwhile.
+  const to = subscription?.mail?.on.length === 0 ? undefined : subscription?.mail?.to;
+  if (subscription === undefined || to === undefined) {
+    await cancelHeld(tx, routineId);
+    await execute(
+      tx,
+      sql`update notification_states set held = false where routine_id = ${routineId}`,
+    );
+    return false;
+  }
+  const held = await mergeHeld(tx, routineId);
+  await execute(
+    tx,
+    sql`update notification_states set held = false, mailed_at = now() where routine_id = ${routineId}`,
+  );
+  if (held.length === 0) return false;
+  await mailTo(tx, subscription, {
+    runId: null,
+    to,
+    kind: 'digest',
+    heading: 'In the last hour',
+    lines: leftOut(held),
+  });
+  return true;
+}

@@ -1,0 +1,84 @@
+import { enqueuePing } from '#core/outbox/index.ts';
+import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import { routineBudgetNews, tellOfSharedBudgets } from './budgets.ts';
+import { subjectOf, type Subscription } from './subscription.ts';
+import { tell, type News } from './tell.ts';
+
+/** A run that has ended. */
+export interface EndedRun {
+  readonly id: string;
+  readonly state: 'succeeded' | 'failed' | 'cancelled';
+  readonly reason: string | null;
+  /** What a run that succeeded came to. */
+  readonly outcome: string | null;
+  /** The reason as a sentence of the closed list; never what a model, a tool or a provider said. */
+  readonly reasonInWords: string | null;
+  /** The words in which the service paused the routine because of this run; null when it did not. */
+  readonly pausedBecause: string | null;
+}
+
+/**
+ * Queues everything that people are to be told of a run, in the transaction that ends it: mails, and the ping of a
+ * monitor. The routine's row is held by then.
+ */
+export async function notifyRunEnded(
+  tx: Db,
+  run: EndedRun,
+  subscription: Subscription,
+): Promise<void> {
+  const { successPingUrl: url } = subscription;
+  if (run.state === 'succeeded' && url !== null) {
+    await enqueuePing(tx, { ...subjectOf(subscription, run.id), url });
+  }
+  if (subscription.mail === null && subscription.projectMail === null) return;
+  const usedUp = run.reason === 'budget_exceeded';
+  const news = [
+    ...(run.state === 'failed' ? [await failed(tx, run, subscription)] : []),
+    ...(run.pausedBecause === null ? [] : [paused(run.pausedBecause)]),
+    ...(run.outcome === 'partial' ? [PARTIAL] : []),
+    ...(run.state === 'succeeded' ? await recovered(tx, subscription) : []),
+    ...(await routineBudgetNews(tx, subscription, usedUp)),
+  ];
+  await tell(tx, subscription, { runId: run.id, news });
+  await tellOfSharedBudgets(tx, subscription, { runId: run.id, usedUp });
+}
+
+const PARTIAL: News = {
+  event: 'partial',
+  heading: 'Partly done',
+  lines: ['A run succeeded, and says that it could do only a part of its work.'],
+};
+
+/** The news of a routine that the service has paused, in the words that the routine itself shows. */
+export function paused(because: string): News {
+  const lines = [`The service has taken it off its schedule: ${because}.`];
+  return { event: 'paused', heading: 'Paused', lines };
+}
+
+async function failed(
+  tx: Db,
+  { reason, reasonInWords }: EndedRun,
+  { routineId }: Subscription,
+): Promise<News> {
+  await execute(
+    tx,
+    sql`
+      insert into notification_states as s (routine_id, failing) values (${routineId}, true)
+      on conflict (routine_id) do update set failing = true where not s.failing
+    `,
+  );
+  const why = reason === null ? '' : `: ${reason}, ${reasonInWords ?? ''}`;
+  return { event: 'failed', heading: 'Failed', lines: [`A run failed${why}.`] };
+}
+
+/** Tells of the first success after failures that were, or could have been, told of. */
+async function recovered(tx: Db, { routineId }: Subscription): Promise<News[]> {
+  const was = await row(
+    tx,
+    sql`update notification_states set failing = false where routine_id = ${routineId} and failing returning 1`,
+  );
+  if (was === undefined) return [];
+  return [
+    { event: 'recovered', heading: 'Works again', lines: ['A run succeeded after failures.'] },
+  ];
+}

@@ -1,0 +1,107 @@
+import { findRecipients, type MailEvent, type MailSettings } from '#core/identity/index.ts';
+import {
+  enqueueMail,
+  holdMail,
+  mergeHeld,
+  recordUnaddressed,
+  type HeldCount,
+} from '#core/outbox/index.ts';
+import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import { subjectOf, type Subscription } from './subscription.ts';
+
+/** Something that has happened to a routine, in words for its mail. */
+export interface News {
+  readonly event: MailEvent;
+  /** The beginning of the subject line, like `Failed`. */
+  readonly heading: string;
+  readonly lines: readonly string[];
+}
+
+/** The least time between two mails about a routine. */
+export const MAIL_INTERVAL = sql`interval '1 hour'`;
+
+/**
+ * Tells the routine's subscribers of what they asked for: by a mail at once, which also counts what was held back, or,
+ * when the mail of this hour has gone, by holding it back. The row of the routine's state is locked, so that of runs
+ * that end at the same time one is mailed.
+ */
+export async function tell(
+  tx: Db,
+  subscription: Subscription,
+  { runId, news }: { runId: string | null; news: readonly News[] },
+): Promise<void> {
+  const { mail, routineId } = subscription;
+  const wanted = news.filter(({ event }) => mail?.on.includes(event) === true);
+  const [first] = wanted;
+  if (mail === null || first === undefined) return;
+  const subject = subjectOf(subscription, runId);
+  if (!(await takeTurn(tx, routineId))) {
+    await holdMail(tx, { ...subject, kinds: wanted.map(({ event }) => event) });
+    await execute(
+      tx,
+      sql`update notification_states set held = true where routine_id = ${routineId} and not held`,
+    );
+    return;
+  }
+  const held = await mergeHeld(tx, routineId);
+  await mailTo(tx, subscription, {
+    runId,
+    to: mail.to,
+    // The pause matters more than the failure that led to it.
+    kind: wanted.some(({ event }) => event === 'paused') ? 'paused' : first.event,
+    heading: wanted.map(({ heading }) => heading).join(', '),
+    lines: [...wanted.flatMap(({ lines }) => lines), ...leftOut(held)],
+  });
+}
+
+/** Mails the recipients, or records that there are none. */
+export async function mailTo(
+  tx: Db,
+  subscription: Subscription,
+  mail: {
+    readonly runId: string | null;
+    readonly to: MailSettings['to'];
+    readonly kind: MailEvent | 'digest';
+    readonly heading: string;
+    readonly lines: readonly string[];
+  },
+): Promise<void> {
+  const { organizationId, projectId, projectName, routineId, routineName } = subscription;
+  const { runId, kind } = mail;
+  const subject = { ...subjectOf(subscription, runId), kind };
+  const userIds = await findRecipients(tx, organizationId, mail.to);
+  if (userIds.length === 0) {
+    await recordUnaddressed(tx, subject);
+    return;
+  }
+  await enqueueMail(tx, {
+    ...subject,
+    userIds,
+    content: {
+      subject: `${mail.heading}: ${routineName}`,
+      lines: [`Routine "${routineName}" in the project "${projectName}".`, ...mail.lines],
+      path: `/p/${projectId}/${runId === null ? `routines/${routineId}` : `runs/${runId}`}`,
+    },
+  });
+}
+
+/** Says what was held back since the last mail; nothing when nothing was. */
+export function leftOut(held: readonly HeldCount[]): string[] {
+  if (held.length === 0) return [];
+  const counts = held.map(({ kind, count }) => `${count} × ${kind}`).join(', ');
+  return [`Since the last mail, and not mailed, as there is at most one an hour: ${counts}.`];
+}
+
+/** Takes the mail of this hour. @returns whether it was still to be had */
+async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
+  const taken = await row(
+    tx,
+    sql`
+      insert into notification_states as s (routine_id, mailed_at) values (${routineId}, now())
+      on conflict (routine_id) do update set mailed_at = now(), held = false
+        where s.mailed_at is null or s.mailed_at <= now() - ${MAIL_INTERVAL}
+      returning routine_id
+    `,
+  );
+  return taken !== undefined;
+}

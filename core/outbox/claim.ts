@@ -1,0 +1,74 @@
+import { rows, sql, type Db } from '#lib/database/index.ts';
+import type { Channel, MailContent, MessageKind } from './message.ts';
+
+/** A message that this process alone is to send, for the length of its lease. */
+export interface ClaimedMessage {
+  readonly id: string;
+  readonly kind: MessageKind;
+  /** Counts from 1, and fences what is recorded. */
+  readonly attempt: number;
+  /** Empty for the operator. */
+  readonly organizationId: string;
+  readonly projectId: string | null;
+  readonly routineId: string | null;
+  readonly runId: string | null;
+  readonly userId: string | null;
+  readonly url: string | null;
+  readonly content: MailContent | null;
+  /** Confirmed, and of a member; null when the person may not be mailed, or not any more. */
+  readonly address: string | null;
+  readonly optedOut: boolean;
+}
+
+/** Longer than an attempt may take, so that it runs out only when the process is gone. */
+const LEASE = sql`interval '3 minutes'`;
+
+/**
+ * Claims due messages, counts the attempt and leases them, in one statement: if the process dies after it, they are due
+ * again under the same ids. Organizations take turns: the oldest of each come first, then the second oldest. Walks the
+ * index from organization to organization, so its cost grows with those that wait and not with what they have queued.
+ */
+export function claimMessages(
+  db: Db,
+  { channel, limit, forOperator }: { channel: Channel; limit: number; forOperator: boolean },
+): Promise<ClaimedMessage[]> {
+  return rows<ClaimedMessage>(
+    db,
+    sql`
+      with recursive organization (id) as (
+        select min(organization_id) from outbox where state = 'pending' and channel = ${channel}
+        union all
+        select (
+          select min(o.organization_id) from outbox o
+          where o.state = 'pending' and o.channel = ${channel} and o.organization_id > organization.id
+        ) from organization where organization.id is not null
+      ), turn as materialized (
+        select due.id from organization cross join lateral (
+          select o.id, o.next_attempt_at, row_number() over (order by o.next_attempt_at, o.id) as place
+          from outbox o
+          where o.state = 'pending' and o.channel = ${channel} and o.organization_id = organization.id
+            and o.next_attempt_at <= now() and (o.organization_id <> '' or ${forOperator}::boolean)
+          order by o.next_attempt_at, o.id limit ${limit}
+        ) due
+        order by due.place, due.next_attempt_at limit ${limit}
+      ), free as materialized (
+        select id from outbox where id in (select id from turn) and state = 'pending' and next_attempt_at <= now()
+        for update skip locked
+      ), claimed as (
+        update outbox set attempts = attempts + 1, next_attempt_at = now() + ${LEASE}
+        from free where outbox.id = free.id
+        returning outbox.*
+      )
+      select c.id, c.kind, c.attempts as attempt, c.organization_id as "organizationId", c.project_id as "projectId",
+        c.routine_id as "routineId", c.run_id as "runId", c.user_id as "userId", c.url, c.content,
+        (
+          select u.email from users u join memberships m on m.user_id = u.id
+          where u.id = c.user_id and u.email_verified and m.organization_id = c.organization_id
+        ) as address,
+        exists (
+          select from mail_optouts where user_id = c.user_id and scope_id in (c.project_id, c.routine_id)
+        ) as "optedOut"
+      from claimed c
+    `,
+  );
+}

@@ -1,0 +1,94 @@
+import { execute, sql, type Db } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import type { MailContent, MessageKind, MessageSubject } from './message.ts';
+
+/**
+ * Queues a mail to each of these people, in the transaction of what it tells of, so that there is never one without the
+ * other. Their addresses are looked up when it is sent.
+ * @param mail.dedupeKey queues it once for ever
+ */
+export async function enqueueMail(
+  tx: Db,
+  mail: MessageSubject & {
+    readonly kind: MessageKind;
+    readonly userIds: readonly string[];
+    readonly content: MailContent;
+    readonly dedupeKey?: string;
+  },
+): Promise<void> {
+  if (mail.userIds.length === 0) return;
+  const ids = mail.userIds.map(() => newId('message'));
+  await execute(
+    tx,
+    sql`
+      insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, user_id, content,
+        dedupe_key, state)
+      select recipient.id, 'mail', ${mail.kind}, ${mail.organizationId}, ${mail.projectId}, ${mail.routineId},
+        ${mail.runId}, recipient.user_id, ${JSON.stringify(mail.content)}::jsonb,
+        ${mail.dedupeKey ?? null}::text || ':' || recipient.user_id, 'pending'
+      from unnest(${ids}::text[], ${mail.userIds}::text[]) as recipient (id, user_id)
+      on conflict (dedupe_key) do nothing
+    `,
+  );
+}
+
+/** Queues a mail to the operator. */
+export async function enqueueOperatorMail(
+  tx: Db,
+  mail: { readonly kind: MessageKind; readonly content: MailContent },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`
+      insert into outbox (id, channel, kind, content, state)
+      values (${newId('message')}, 'mail', ${mail.kind}, ${JSON.stringify(mail.content)}::jsonb, 'pending')
+    `,
+  );
+}
+
+/** Queues a GET to a monitor, in the transaction that ends the run. */
+export async function enqueuePing(
+  tx: Db,
+  ping: MessageSubject & { readonly url: string },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`
+      insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, url, state)
+      values (${newId('message')}, 'ping', 'success_ping', ${ping.organizationId}, ${ping.projectId},
+        ${ping.routineId}, ${ping.runId}, ${ping.url}, 'pending')
+    `,
+  );
+}
+
+/** Records that something was to be told of and that nobody could be mailed. */
+export async function recordUnaddressed(
+  tx: Db,
+  mail: MessageSubject & { readonly kind: MessageKind },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`
+      insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, state, error, finished_at)
+      values (${newId('message')}, 'mail', ${mail.kind}, ${mail.organizationId}, ${mail.projectId},
+        ${mail.routineId}, ${mail.runId}, 'cancelled', 'no recipient is a member with a confirmed address', now())
+    `,
+  );
+}
+
+/** Records what a later mail about the routine will count. */
+export async function holdMail(
+  tx: Db,
+  mail: MessageSubject & { readonly kinds: readonly MessageKind[] },
+): Promise<void> {
+  const ids = mail.kinds.map(() => newId('message'));
+  await execute(
+    tx,
+    sql`
+      insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, state)
+      select held.id, 'mail', held.kind, ${mail.organizationId}, ${mail.projectId}, ${mail.routineId},
+        ${mail.runId}, 'held'
+      from unnest(${ids}::text[], ${mail.kinds}::text[]) as held (id, kind)
+    `,
+  );
+}

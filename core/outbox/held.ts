@@ -1,0 +1,34 @@
+import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import type { MessageKind } from './message.ts';
+
+/** What was held back of a kind since the last mail about a routine. */
+export interface HeldCount {
+  readonly kind: MessageKind;
+  readonly count: number;
+}
+
+/** Counts what was held back about a routine and marks it as merged into the mail that the transaction queues. */
+export function mergeHeld(tx: Db, routineId: string): Promise<HeldCount[]> {
+  return rows<HeldCount>(
+    tx,
+    sql`
+      with merged as (
+        update outbox set state = 'merged', finished_at = now()
+        where routine_id = ${routineId} and state = 'held'
+        returning kind
+      )
+      select kind, count(*) from merged group by kind order by count(*) desc, kind
+    `,
+  );
+}
+
+/** Cancels what was held back about a routine of which nobody wants to hear any more. */
+export async function cancelHeld(tx: Db, routineId: string): Promise<void> {
+  await execute(
+    tx,
+    sql`
+      update outbox set state = 'cancelled', finished_at = now(), error = 'nobody is to be told any more'
+      where routine_id = ${routineId} and state = 'held'
+    `,
+  );
+}

@@ -1,0 +1,53 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** A person, and the routine or the project of which they want to hear no more. */
+export interface OptOut {
+  readonly userId: string;
+  readonly scopeId: string;
+}
+
+export interface UnsubscribeLinks {
+  /** Returns an address that ends mails without a session. */
+  of(optOut: OptOut): string;
+  /** Reads the last part of such an address; undefined when it was not signed here. */
+  read(token: string): OptOut | undefined;
+}
+
+export const UNSUBSCRIBE_PATH = '/public/unsubscribe/';
+
+/**
+ * Signs links with a key of their own, derived from the encryption key. A link is good while the key that signed it is
+ * the current or the previous one.
+ */
+export function createUnsubscribeLinks(options: {
+  readonly publicUrl: string;
+  readonly keys: readonly string[];
+}): UnsubscribeLinks {
+  const keys = options.keys.map((key) =>
+    createHmac('sha256', Buffer.from(key, 'base64'))
+      .update('unsubscribe links, version 1')
+      .digest(),
+  );
+  const [newest] = keys;
+  if (newest === undefined) throw new Error('no key to sign with');
+  return {
+    of(optOut) {
+      const payload = Buffer.from(`${optOut.scopeId}:${optOut.userId}`).toString('base64url');
+      const token = `${payload}.${signature(newest, payload).toString('base64url')}`;
+      return `${options.publicUrl}${UNSUBSCRIBE_PATH}${token}`;
+    },
+    read(token) {
+      const [, payload, mac] = /^([\w-]{1,400})\.([\w-]{43})$/.exec(token) ?? [];
+      if (payload === undefined || mac === undefined) return undefined;
+      const given = Buffer.from(mac, 'base64url');
+      if (!keys.some((key) => timingSafeEqual(signature(key, payload), given))) return undefined;
+      const text = Buffer.from(payload, 'base64url').toString();
+      const colon = text.indexOf(':');
+      return { scopeId: text.slice(0, colon), userId: text.slice(colon + 1) };
+    },
+  };
+}
+
+function signature(key: Buffer, payload: string): Buffer {
+  return createHmac('sha256', key).update(payload).digest();
+}

@@ -1,0 +1,106 @@
+import { createTickParts } from '#core/scheduling/index.ts';
+import { execute, rows, sql } from '#lib/database/index.ts';
+import type { Person } from '#test/support/people.ts';
+import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { startMailbox, type Mailbox } from '#test/support/mail.ts';
+import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+
+/** Tests with a service that mails, and workers; each person who is made has a confirmed address. */
+export function mailingTest(env: Record<string, string> = {}) {
+  return serviceTest()
+    .extend('mailbox', { scope: 'file' }, async ({ options: _options }, { onCleanup }) => {
+      const mailbox = await startMailbox();
+      onCleanup(() => mailbox.stop());
+      return mailbox;
+    })
+    .extend('service', { scope: 'file' }, async ({ mailbox }, { onCleanup }) => {
+      const service = await startService({ worker: true, env: { ...mailbox.env, ...env } });
+      onCleanup(() => service.close());
+      return service;
+    })
+    .extend(
+      'person',
+      ({ service, mailbox }) =>
+        () =>
+          confirmedPerson(service, mailbox),
+    );
+}
+
+const LINK = /(https?:\/\/\S+\/auth\/verify-email\?\S+)/;
+
+async function confirmedPerson(service: Service, mailbox: Mailbox): Promise<Person> {
+  const email = newEmail();
+  await postAuth(service, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Grace' });
+  await fetch(await mailbox.find(email, LINK), { redirect: 'manual' });
+  return signIn(service, email);
+}
+
+/** Makes the part of a tick that sends. */
+export async function sendNow({ deps }: Pick<Service, 'deps'>): Promise<number> {
+  return createTickParts(deps).messages(new AbortController().signal);
+}
+
+/** Lets the wait after a failed attempt, or the lease of one that died, be over. */
+export async function makeDue({ deps: { database } }: Pick<Service, 'deps'>): Promise<void> {
+  await execute(database, sql`update outbox set next_attempt_at = now() where state = 'pending'`);
+}
+
+/** Lets the hour since the last mail about a routine be over. */
+export async function passHour(service: Service, routineId: string): Promise<void> {
+  await execute(
+    service.deps.database,
+    sql`
+      update notification_states set mailed_at = mailed_at - interval '61 minutes'
+      where routine_id = ${routineId}
+    `,
+  );
+}
+
+export const REFUSED = 'Refused, and nobody may read why.';
+
+/** Makes the next runs fail by the routine's own fault, until the control is reset. */
+export function failRuns(service: Service): void {
+  service.gateway.control.script({
+    times: null,
+    behaviour: { kind: 'text', text: REFUSED, finishReason: 'content_filter' },
+  });
+}
+
+export async function failedRun(service: Service, client: ClientOf, routineId: string) {
+  failRuns(service);
+  const run = await runOnce(client, routineId);
+  service.gateway.control.reset();
+  if (run.state !== 'failed') throw new Error(`the run ended ${run.state}`);
+  return run;
+}
+
+type ClientOf = Parameters<typeof createRoutine>[0];
+
+/** A draft whose owner is mailed of everything. */
+export function watchedRoutine(client: ClientOf, fields: Record<string, unknown> = {}) {
+  return createRoutine(client, { notifications: { mail: EVERYTHING }, ...fields });
+}
+
+export function activeWatched(client: ClientOf, fields: Record<string, unknown> = {}) {
+  return activeRoutine(client, { notifications: { mail: EVERYTHING }, ...fields });
+}
+
+export const EVERYTHING = {
+  on: ['failed', 'paused', 'budget', 'partial', 'recovered'],
+  to: 'owners',
+};
+
+/** The mails about routines that a person got, the newest first. */
+export async function newsTo(mailbox: Mailbox, { email }: Person) {
+  const mails = await mailbox.mailsTo(email);
+  return mails.filter(({ subject }) => !/^(Confirm|Invitation)/.test(subject));
+}
+
+export function outboxOf({ deps: { database } }: Service, projectId: string) {
+  return rows<{ id: string; kind: string; state: string; error: string | null; content: unknown }>(
+    database,
+    sql`select id, kind, state, error, content from outbox where project_id = ${projectId} order by id`,
+  );
+}

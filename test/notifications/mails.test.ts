@@ -1,0 +1,192 @@
+import { expect } from 'vitest';
+import { execute, sql } from '#lib/database/index.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import {
+  EVERYTHING,
+  failedRun,
+  mailingTest,
+  newsTo,
+  outboxOf,
+  passHour,
+  REFUSED,
+  sendNow,
+  watchedRoutine,
+} from './fixture.ts';
+
+const test = mailingTest();
+
+test('a run that fails is mailed to who subscribed, with its reason and its page, and not what was said', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  const id = await watchedRoutine(key, { name: 'Weekly audit', instructions: 'Secret plans.' });
+  const run = await failedRun(service, key, id);
+  expect(run.notifications).toEqual([
+    expect.objectContaining({ kind: 'failed', state: 'pending', attempts: 0, error: null }),
+  ]);
+  await sendNow(service);
+
+  const [mail, ...others] = await newsTo(mailbox, owner);
+  expect(others).toEqual([]);
+  expect(mail?.subject).toBe('Failed: Weekly audit');
+  expect(mail?.text).toContain('content_filtered');
+  expect(mail?.text).toContain(`${service.config.UI_ORIGIN}/p/${owner.projectId}/runs/${run.id}`);
+  expect(mail?.text).not.toContain('Secret plans');
+  expect(mail?.text).not.toContain(REFUSED);
+  const [message] = await outboxOf(service, owner.projectId);
+  expect(mail?.headers).toMatchObject({
+    'message-id': `<${message?.id}@example.com>`,
+    'auto-submitted': 'auto-generated',
+    'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
+  });
+  // Nothing is kept of a text that has gone.
+  expect(message).toMatchObject({ state: 'sent', content: null });
+  const { data } = await key.get(`/v1/runs/${run.id}`);
+  const masked = owner.email.replace(/^(.).*@/, '$1***@');
+  expect(data.notifications).toEqual([
+    {
+      kind: 'failed',
+      to: masked,
+      state: 'sent',
+      at: expect.any(String),
+      attempts: 1,
+      nextAttemptAt: null,
+      error: null,
+    },
+  ]);
+});
+
+test('the first success after failures is told of, once', async ({ service, mailbox, person }) => {
+  const owner = await person();
+  const key = await owner.key();
+  const id = await watchedRoutine(key, { name: 'Audit' });
+  await runOnce(key, id);
+  await failedRun(service, key, id);
+  await sendNow(service);
+  await passHour(service, id);
+  await runOnce(key, id);
+  await passHour(service, id);
+  await runOnce(key, id);
+  await sendNow(service);
+  expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual([
+    'Works again: Audit',
+    'Failed: Audit',
+  ]);
+});
+
+test('a routine without settings follows its project, and one that wants none is left alone', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  const settings = { on: ['failed'], to: [owner.userId] };
+  const patched = await owner.session.patch(`/v1/projects/${owner.projectId}`, {
+    notifications: { mail: settings },
+  });
+  expect(patched.data).toMatchObject({
+    notifications: { mail: settings },
+    mailDelivery: 'available',
+  });
+  const follows = await createRoutine(key, { name: 'Follows' });
+  const silent = await createRoutine(key, {
+    name: 'Silent',
+    notifications: { mail: { on: [], to: 'owners' } },
+  });
+  await failedRun(service, key, silent);
+  await failedRun(service, key, follows);
+  await sendNow(service);
+  expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual(['Failed: Follows']);
+});
+
+test('80 and 100 % of a budget are told of once each in a period', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  const id = await watchedRoutine(key, { name: 'Spender', budget: { maxTokensPerDay: 100_000 } });
+  const spend = async (tokens: number) => {
+    await runOnce(key, id);
+    await execute(
+      service.deps.database,
+      sql`update usage_totals set day_tokens = ${tokens} where scope_id = ${id}`,
+    );
+    await runOnce(key, id);
+    await passHour(service, id);
+    await sendNow(service);
+  };
+  await spend(79_000);
+  expect(await newsTo(mailbox, owner)).toEqual([]);
+  await spend(80_000);
+  await spend(81_000);
+  expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual([
+    'Budget at 80 %: Spender',
+  ]);
+  await execute(
+    service.deps.database,
+    sql`update usage_totals set day_tokens = 99_000 where scope_id = ${id}`,
+  );
+  service.gateway.control.script({
+    times: 1,
+    behaviour: {
+      kind: 'usage',
+      usage: { prompt_tokens: 700, completion_tokens: 100, total_tokens: 800 },
+    },
+  });
+  await runOnce(key, id);
+  await sendNow(service);
+  const [mail] = await newsTo(mailbox, owner);
+  expect(mail?.subject).toBe('Budget used up: Spender');
+  expect(mail?.text).toContain('used up its budget for the tokens of this day (UTC)');
+});
+
+test('the budget of a project is told to who follows the project, once, whichever routine spends', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  await owner.session.patch(`/v1/projects/${owner.projectId}`, {
+    budget: { maxTokensPerDay: 50_000 },
+    notifications: { mail: EVERYTHING },
+  });
+  const ids = [await createRoutine(key), await createRoutine(key)];
+  await runOnce(key, ids[0]!);
+  await execute(
+    service.deps.database,
+    sql`update usage_totals set day_tokens = 45_000 where scope_id = ${owner.projectId}`,
+  );
+  for (const id of ids) await runOnce(key, id);
+  await sendNow(service);
+  const mails = await newsTo(mailbox, owner);
+  expect(mails.map(({ subject }) => subject)).toEqual(['Budget at 80 %: Test routine']);
+  expect(mails[0]?.text).toContain('The project has used 80 % of its budget');
+});
+
+test('a run that says it is only partly done is told of, and a run that is done is not', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  const id = await watchedRoutine(key, { name: 'Halfway', outcome: 'required' });
+  for (const outcome of ['done', 'partial']) {
+    const finish = { name: 'finish', arguments: { outcome, summary: 'Two of four pages.' } };
+    service.gateway.control.script({
+      behaviour: { kind: 'tool-calls', calls: [finish], text: 'x' },
+    });
+    expect((await runOnce(key, id)).outcome).toBe(outcome);
+  }
+  await sendNow(service);
+  const mails = await newsTo(mailbox, owner);
+  expect(mails.map(({ subject }) => subject)).toEqual(['Partly done: Halfway']);
+  expect(mails[0]?.text).not.toContain('Two of four pages');
+});
