@@ -116,7 +116,7 @@ async function buildDashboard(env: NodeJS.ProcessEnv, { spawn }: Children): Prom
     command: process.execPath,
     args: ['ui/build.ts', '--if-changed'],
     cwd: ROOT,
-    env,
+    env: { ...env, NODE_ENV: 'production' },
     logFile: path.join(DATA_DIR, 'ui-build.log'),
     isStarting: () => true,
   });

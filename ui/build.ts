@@ -11,7 +11,7 @@ const DIST = path.join(FOLDER, 'dist');
 const STAMP = path.join(FOLDER, 'node_modules', '.built-from');
 
 /** Builds unless what there is was built from these very sources. */
-export async function buildIfChanged(): Promise<void> {
+async function buildIfChanged(): Promise<void> {
   const sources = await hashOfSources();
   const built = await readFile(STAMP, 'utf8').catch(() => undefined);
   const isThere = await readFile(path.join(DIST, 'index.html')).catch(() => undefined);

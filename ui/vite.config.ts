@@ -7,6 +7,7 @@ export default defineConfig({
   plugins: [react(), tailwind()],
   build: {
     target: 'es2023',
+    manifest: 'manifest.json',
     // The policy takes no `data:` for fonts, and a script of its own is one that can be cached.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -1,13 +1,14 @@
 import type { z } from 'zod';
 import { invalid, type ErrorCode, type Fault } from '#lib/errors.ts';
 import { showPath } from './body.ts';
+import { plainWords } from './plain-words.ts';
 
 /**
  * Parses a value and reports every fault. A custom check may name a more exact code than `invalid_request` in
  * `params.code`; the first such code wins.
  */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: plainWords });
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.flatMap(faultsOf);
   const code = parsed.error.issues.map(codeOf).find((found) => found !== undefined);

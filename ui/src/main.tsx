@@ -7,9 +7,11 @@ import { createQueryClient } from './api/query-client.ts';
 import { ToastProvider } from './parts/toast.tsx';
 import { TooltipProvider } from './parts/tooltip.tsx';
 import { createAppRouter } from './router.ts';
+import { watchTheme } from './theme/theme.ts';
 // oxlint-disable-next-line import/no-unassigned-import -- a style sheet has nothing to assign
 import './theme/theme.css';
 
+watchTheme();
 const queryClient = createQueryClient();
 const router = createAppRouter(queryClient);
 const root = document.querySelector('#root');

@@ -20,6 +20,7 @@ import { signInRoute } from './pages/sign-in/route.ts';
 import { signUpRoute } from './pages/sign-up/route.ts';
 import { skillRoute } from './pages/skill/route.ts';
 import { skillsRoute } from './pages/skills/route.ts';
+import { startRoute } from './pages/start/route.ts';
 import { toolsRoute } from './pages/tools/route.ts';
 import { usageRoute } from './pages/usage/route.ts';
 import { verifiedRoute } from './pages/verified/route.ts';
@@ -49,6 +50,7 @@ const routeTree = rootRoute.addChildren([
     welcomeRoute,
     projectRoute.addChildren([
       homeRoute,
+      startRoute,
       routinesRoute,
       routineRoute,
       newRoutineRoute,

@@ -1814,7 +1814,7 @@ export interface components {
              * @description Activates the routine although its forecast says that a limit runs out.
              * @default false
              */
-            acceptForecast: boolean;
+            acceptForecast?: boolean;
         };
         Activation: {
             /** @description The latest manual run that has succeeded with the present revision; it may have been deleted since. */
@@ -2195,17 +2195,17 @@ export interface components {
         };
         CreateRoutine: {
             /** @default {} */
-            budget: {
+            budget?: {
                 /**
                  * @description US dollars of a calendar month (UTC); null for no limit.
                  * @default null
                  */
-                maxCostUsdPerMonth: string | null;
+                maxCostUsdPerMonth?: string | null;
                 /**
                  * @description Input and output tokens of a calendar day (UTC); null for no limit.
                  * @default null
                  */
-                maxTokensPerDay: number | null;
+                maxTokensPerDay?: number | null;
             };
             /**
              * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
@@ -2214,12 +2214,12 @@ export interface components {
              *       "calculate"
              *     ]
              */
-            builtInTools: "calculate"[];
+            builtInTools?: "calculate"[];
             /**
              * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead.
              * @default true
              */
-            carryResult: boolean;
+            carryResult?: boolean;
             /**
              * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @default []
@@ -2230,14 +2230,14 @@ export interface components {
              *       }
              *     ]
              */
-            checks: components["schemas"]["ResultCheck"][];
+            checks?: components["schemas"]["ResultCheck"][];
             /**
              * @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.
              * @example 2027-12-31T23:59:00Z
              */
             endsAt?: string | null;
             /** @default null */
-            gate: components["schemas"]["GateInput"];
+            gate?: components["schemas"]["GateInput"];
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions: string;
             /**
@@ -2245,72 +2245,72 @@ export interface components {
              * @default 0
              * @example 600
              */
-            jitterSeconds: number;
+            jitterSeconds?: number;
             /** @default {} */
-            limits: {
+            limits?: {
                 /**
                  * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
                  * @default 5
                  */
-                abnormalFactor: number | null;
+                abnormalFactor?: number | null;
                 /**
                  * @description Output tokens of one model step; null leaves them to the provider.
                  * @default null
                  */
-                maxOutputTokens: number | null;
+                maxOutputTokens?: number | null;
                 /**
                  * @description How long a run may wait for its first step before it is skipped.
                  * @default 21600
                  */
-                maxQueueSeconds: number;
+                maxQueueSeconds?: number;
                 /**
                  * @description Model steps of one run.
                  * @default 25
                  */
-                maxSteps: number;
+                maxSteps?: number;
                 /**
                  * @description Input and output tokens of one run. A step gets at most what is left.
                  * @default null
                  */
-                maxTotalTokens: number | null;
+                maxTotalTokens?: number | null;
                 /** @default 900 */
-                timeoutSeconds: number;
+                timeoutSeconds?: number;
             };
             /**
              * @default run_once
              * @enum {string}
              */
-            misfire: "run_once" | "skip";
+            misfire?: "run_once" | "skip";
             model: components["schemas"]["ModelReference"];
             /** @example Weekly SEO audit */
             name: string;
             /** @default {} */
-            notifications: {
+            notifications?: {
                 /**
                  * @description Null follows the project. At most one mail an hour.
                  * @default null
                  */
-                mail: components["schemas"]["MailSettings"] | null;
+                mail?: components["schemas"]["MailSettings"] | null;
                 /**
                  * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
                  * @default null
                  * @example https://monitor.example.com/ping/4f1c
                  */
-                successPingUrl: string | null;
+                successPingUrl?: string | null;
             };
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @default optional
              * @enum {string}
              */
-            outcome: "optional" | "required";
+            outcome?: "optional" | "required";
             /**
              * @default skip
              * @enum {string}
              */
-            overlap: "skip" | "queue" | "cancel_previous" | "allow";
+            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
             /** @default 5 */
-            pauseAfterFailures: number;
+            pauseAfterFailures?: number;
             /**
              * @description Five cron fields, or @hourly to @yearly.
              * @example 0 7 * * 1
@@ -2323,7 +2323,7 @@ export interface components {
              *       "seo-audit"
              *     ]
              */
-            skills: string[];
+            skills?: string[];
             /**
              * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
              * @default []
@@ -2332,7 +2332,7 @@ export interface components {
              *       "2027-01-01"
              *     ]
              */
-            skipDates: string[];
+            skipDates?: string[];
             /**
              * @description The schedule has no times before this one; null for no such bound.
              * @example 2027-01-01T00:00:00Z
@@ -2343,7 +2343,7 @@ export interface components {
              * @default UTC
              * @example Europe/Berlin
              */
-            timezone: string;
+            timezone?: string;
             /** @description Only an empty list: tools come from a saved connection. */
             toolPolicies?: unknown[];
             /** @description Only an empty list: tools come from a saved connection. */
@@ -2355,14 +2355,14 @@ export interface components {
              *       "topic": "pricing pages"
              *     }
              */
-            variables: {
+            variables?: {
                 [key: string]: string;
             };
             /**
              * @default null
              * @example https://example.com/hooks/routine
              */
-            webhookUrl: string | null;
+            webhookUrl?: string | null;
         };
         DeletedConnection: {
             accountLabel: string | null;
@@ -2511,7 +2511,7 @@ export interface components {
              * @description After so long without a run that woke its model, the next one does in any case.
              * @default null
              */
-            maxQuietHours: number | null;
+            maxQuietHours?: number | null;
             /**
              * @description JSON Pointers to what matters in the response; none for the whole of it.
              * @default []
@@ -2519,12 +2519,12 @@ export interface components {
              *       "/items"
              *     ]
              */
-            pointers: string[];
+            pointers?: string[];
             /**
              * @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with.
              * @default null
              */
-            tool: {
+            tool?: {
                 arguments: {
                     [key: string]: unknown;
                 };
@@ -2539,13 +2539,13 @@ export interface components {
              * @default null
              * @example https://example.com/feed.json
              */
-            url: string | null;
+            url?: string | null;
             /**
              * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
              * @default changed
              * @enum {string}
              */
-            wakeOn: "changed" | "not_empty";
+            wakeOn?: "changed" | "not_empty";
         } | null;
         /** @description What its gate saw; null when it asked none. */
         GateVerdict: {
@@ -2810,7 +2810,7 @@ export interface components {
          */
         ModelReference: {
             /** @default null */
-            connectionId: string | null;
+            connectionId?: string | null;
             modelId: string;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
@@ -2878,7 +2878,7 @@ export interface components {
              * @description Also cancels the runs of the routine that are open.
              * @default false
              */
-            cancelRuns: boolean;
+            cancelRuns?: boolean;
         };
         PaymentEventReceived: {
             /** @constant */
@@ -2920,7 +2920,7 @@ export interface components {
              *       "topic": "pricing pages"
              *     }
              */
-            variables: {
+            variables?: {
                 [key: string]: string;
             };
         };
@@ -3102,7 +3102,7 @@ export interface components {
             type: "distinct_sources";
         } | {
             /** @default 1 */
-            atLeast: number;
+            atLeast?: number;
             /**
              * @description The `name` of one of the `callableTools`, or the id of its policy.
              * @example search

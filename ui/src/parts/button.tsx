@@ -1,6 +1,6 @@
-import { Link, type LinkProps } from '@tanstack/react-router';
+import { createLink } from '@tanstack/react-router';
 import { LoaderCircle, type LucideIcon } from 'lucide-react';
-import type { ComponentProps, MouseEvent, ReactNode } from 'react';
+import type { ComponentProps, MouseEvent } from 'react';
 import { cx } from './cx.ts';
 import { Tooltip } from './tooltip.tsx';
 
@@ -109,28 +109,28 @@ export function IconButton({
   );
 }
 
-export interface ButtonLinkProps extends LinkProps {
+interface ButtonAnchorProps extends ComponentProps<'a'> {
   readonly kind?: ButtonKind;
   readonly size?: ButtonSize;
   readonly icon?: LucideIcon;
-  readonly className?: string;
-  readonly children?: ReactNode;
 }
 
 /** A link that looks like a button: it goes somewhere and changes nothing. */
-export function ButtonLink({
+export const ButtonLink = createLink(ButtonAnchor);
+
+function ButtonAnchor({
   kind = 'secondary',
   size = 'md',
   icon,
   className,
   children,
-  ...link
-}: ButtonLinkProps) {
+  ...rest
+}: ButtonAnchorProps) {
   return (
-    <Link className={cx(BASE, KINDS[kind], SIZES[size], className)} {...link}>
+    <a className={cx(BASE, KINDS[kind], SIZES[size], className)} {...rest}>
       <Glyph busy={false} icon={icon} />
       {children}
-    </Link>
+    </a>
   );
 }
 

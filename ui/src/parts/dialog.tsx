@@ -1,6 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { Button, IconButton, type ButtonKind } from './button.tsx';
 import { cx } from './cx.ts';
 import { Field, FormError } from './field.tsx';
@@ -32,6 +32,7 @@ export function Dialog({
   size = 'sm',
   locked = false,
 }: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Base.Root
       open={open}
@@ -44,6 +45,8 @@ export function Dialog({
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-veil transition-opacity duration-100 data-ending-style:opacity-0 data-starting-style:opacity-0" />
         <Base.Popup
+          ref={popup}
+          initialFocus={() => firstFocus(popup.current)}
           className={cx(
             'fixed inset-x-0 bottom-0 z-40 flex max-h-[92dvh] w-full flex-col rounded-t-lg bg-surface shadow-overlay outline-none transition-[opacity,transform] duration-100 data-ending-style:opacity-0 data-starting-style:translate-y-1 data-starting-style:opacity-0 sm:inset-x-auto sm:bottom-auto sm:left-1/2 sm:top-[12dvh] sm:max-h-[80dvh] sm:-translate-x-1/2 sm:rounded-lg',
             WIDTHS[size],
@@ -73,6 +76,15 @@ export function Dialog({
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
+  );
+}
+
+/** The first field; else the first button at the end, which cancels; else the dialog as a whole. */
+function firstFocus(popup: HTMLElement | null): HTMLElement | null {
+  return (
+    popup?.querySelector<HTMLElement>('input:not([aria-hidden]), textarea, [role="combobox"]') ??
+    popup?.querySelector<HTMLElement>('footer button') ??
+    popup
   );
 }
 

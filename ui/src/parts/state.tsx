@@ -29,7 +29,9 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   cancelled: ['Cancelled', 'idle'],
   skipped: ['Skipped', 'idle'],
   nothing_to_report: ['Nothing to report', 'good'],
-  could_not_check: ['Could not check', 'warn'],
+  done: ['Done', 'good'],
+  partial: ['Done in part', 'warn'],
+  could_not: ['Could not', 'warn'],
   // Routines.
   draft: ['Draft', 'idle'],
   active: ['Active', 'good'],

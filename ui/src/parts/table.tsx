@@ -1,5 +1,5 @@
-import { Link, type LinkProps } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { createLink } from '@tanstack/react-router';
+import type { ComponentProps, ReactNode } from 'react';
 import { cx } from './cx.ts';
 
 export interface Column<Row> {
@@ -75,7 +75,7 @@ export function DataTable<Row>({
             role="row"
             className={cx(
               'group relative h-11 border-b border-line transition-colors duration-75 hover:bg-hover max-sm:grid max-sm:h-auto max-sm:grid-cols-[1fr_auto] max-sm:gap-x-3 max-sm:gap-y-1 max-sm:py-3',
-              isDim(row) && 'opacity-60',
+              isDim(row) && '[&_td]:text-faint [&_td_*]:text-faint',
             )}
           >
             {columns.map((column, index) => (
@@ -117,14 +117,18 @@ export function DataTable<Row>({
 }
 
 /** The link of a row: the whole row takes its click. */
-export function RowLink({ className, ...link }: LinkProps & { readonly className?: string }) {
+export const RowLink = createLink(RowAnchor);
+
+function RowAnchor({ className, children, ...rest }: ComponentProps<'a'>) {
   return (
-    <Link
+    <a
       className={cx(
         'font-medium text-ink outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent',
         className,
       )}
-      {...link}
-    />
+      {...rest}
+    >
+      {children}
+    </a>
   );
 }

@@ -14,7 +14,6 @@ export const toast = {
       title: error.message,
       description: error.requestId === undefined ? undefined : `Request ${error.requestId}`,
       type: 'failed',
-      priority: 'high',
       timeout: 0,
     }),
 };

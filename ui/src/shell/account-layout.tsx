@@ -1,11 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import { Navigate, Outlet, useRouterState } from '@tanstack/react-router';
+import { Outlet, useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { sessionQuery } from '#ui/api/session.ts';
 
 /** Leads to the sign-in page once the session has ended, and from there back to this page. */
 export function AccountLayout() {
+  const router = useRouter();
   const { data } = useQuery(sessionQuery());
-  const href = useRouterState({ select: ({ location }) => location.href });
-  if (data === null) return <Navigate to="/sign-in" search={{ to: href }} />;
-  return <Outlet />;
+  const isOver = data === null;
+  useEffect(() => {
+    // The address of this page is read once: it changes while the other one is on its way.
+    if (!isOver) return;
+    void router.navigate({ to: '/sign-in', search: { to: router.state.location.href } });
+  }, [isOver, router]);
+  return isOver ? null : <Outlet />;
 }

@@ -1,16 +1,18 @@
 import { Outlet, useParams } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { ProjectProvider } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/hooks.ts';
 import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
 import { ButtonLink } from '#ui/parts/button.tsx';
-import { CommandPalette } from './command-palette.tsx';
-import { Drawer } from './drawer.tsx';
-import { KeyboardHelp } from './keyboard-help.tsx';
 import { useKeys } from './keys.ts';
 import { rememberProject } from './last-project.ts';
 import { Sidebar } from './sidebar.tsx';
 import { TopBar } from './top-bar.tsx';
+
+// Loaded when they are first opened.
+const CommandPalette = lazy(() => import('./command-palette.tsx'));
+const Drawer = lazy(() => import('./drawer.tsx'));
+const KeyboardHelp = lazy(() => import('./keyboard-help.tsx'));
 
 /** The frame of every page of a project: where one is, where one can go, and the keys for it. */
 export function AppShell() {
@@ -45,15 +47,19 @@ function Frame({ projectId }: { projectId: string }) {
       >
         <Project projectId={projectId} />
       </main>
-      <Drawer open={open === 'drawer'} onClose={close}>
-        <Sidebar
-          onPalette={() => setOpen('palette')}
-          onKeys={() => setOpen('keys')}
-          onNavigate={close}
-        />
-      </Drawer>
-      <CommandPalette open={open === 'palette'} onClose={close} />
-      <KeyboardHelp open={open === 'keys'} onClose={close} />
+      <Suspense>
+        {open === 'drawer' && (
+          <Drawer onClose={close}>
+            <Sidebar
+              onPalette={() => setOpen('palette')}
+              onKeys={() => setOpen('keys')}
+              onNavigate={close}
+            />
+          </Drawer>
+        )}
+        {open === 'palette' && <CommandPalette onClose={close} />}
+        {open === 'keys' && <KeyboardHelp onClose={close} />}
+      </Suspense>
     </div>
   );
 }

@@ -2,17 +2,15 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
 
 /** The sidebar of narrow windows. */
-export function Drawer({
-  open,
+export default function Drawer({
   onClose,
   children,
 }: {
-  readonly open: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }) {
   return (
-    <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
+    <Base.Root open onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-veil" />
         <Base.Popup

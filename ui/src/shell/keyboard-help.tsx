@@ -11,15 +11,9 @@ const GENERAL = [
 ];
 
 /** Lists the keys. */
-export function KeyboardHelp({
-  open,
-  onClose,
-}: {
-  readonly open: boolean;
-  readonly onClose: () => void;
-}) {
+export default function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog open={open} onClose={onClose} title="Keyboard">
+    <Dialog open onClose={onClose} title="Keyboard">
       <Group label="General" rows={GENERAL} />
       <Group
         label="Go to"

@@ -9,13 +9,12 @@ import { Select } from '#ui/parts/select.tsx';
 import { useProjects } from './projects.ts';
 
 export interface NewProjectProps {
-  readonly open: boolean;
   readonly onClose: () => void;
   readonly onCreated: (projectId: string) => void;
 }
 
 /** Makes a project in one of the organizations where this person may. */
-export function NewProjectDialog({ open, onClose, onCreated }: NewProjectProps) {
+export default function NewProjectDialog({ onClose, onCreated }: NewProjectProps) {
   const { groups, organization } = useProjects();
   const form = useForm({ values: { name: '', organizationId: organization?.id ?? '' } });
   const create = useSend('post', '/v1/projects', {
@@ -37,7 +36,7 @@ export function NewProjectDialog({ open, onClose, onCreated }: NewProjectProps) 
   });
   return (
     <Dialog
-      open={open}
+      open
       onClose={onClose}
       title="New project"
       description="Routines, runs, connections and API keys belong to one project."

@@ -1,12 +1,13 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import { useNavigate } from '@tanstack/react-router';
 import { Check, ChevronsUpDown, Plus } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { initial } from '#ui/format/initial.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { POPUP, POPUP_ITEM } from '#ui/parts/popup.ts';
-import { NewProjectDialog } from './new-project.tsx';
 import { useProjects } from './projects.ts';
+
+const NewProjectDialog = lazy(() => import('./new-project.tsx'));
 
 /** Shows the project of this page, and leads to the others. */
 export function ProjectSwitcher({ onNavigate }: { readonly onNavigate: (() => void) | undefined }) {
@@ -63,7 +64,9 @@ export function ProjectSwitcher({ onNavigate }: { readonly onNavigate: (() => vo
           </Base.Positioner>
         </Base.Portal>
       </Base.Root>
-      <NewProjectDialog open={creating} onClose={() => setCreating(false)} onCreated={go} />
+      <Suspense>
+        {creating && <NewProjectDialog onClose={() => setCreating(false)} onCreated={go} />}
+      </Suspense>
     </>
   );
 }

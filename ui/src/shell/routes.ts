@@ -36,6 +36,7 @@ export const projectRoute = createRoute({
 /** Addresses that mails, providers and the payment processor lead to; they know no project. */
 export const placeRoutes = [
   placeRoute('/', ''),
+  placeRoute('/start', '/start'),
   placeRoute('/routines', '/routines'),
   placeRoute('/runs', '/runs'),
   placeRoute('/pricing', '/billing'),

@@ -16,8 +16,10 @@ export function stringifySearch(search: Readonly<Record<string, unknown>>): stri
  * @example validateSearch: searchOf('state', 'trigger')
  */
 export function searchOf<Name extends string>(...names: readonly Name[]) {
-  return (search: Readonly<Record<string, unknown>>): { readonly [N in Name]?: string } => {
-    const found: { [N in Name]?: string } = {};
+  return (
+    search: Readonly<Record<string, unknown>>,
+  ): { readonly [N in Name]?: string | undefined } => {
+    const found: { [N in Name]?: string | undefined } = {};
     for (const name of names) {
       const value = search[name];
       if (typeof value === 'string' && value !== '') found[name] = value;

@@ -21,6 +21,8 @@ function apply(): void {
   document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
 }
 
-system.addEventListener('change', apply);
-// Another tab has chosen.
-addEventListener('storage', apply);
+/** Keeps to the choice while the page is open: the system may change, and another tab may choose. */
+export function watchTheme(): void {
+  system.addEventListener('change', apply);
+  addEventListener('storage', apply);
+}

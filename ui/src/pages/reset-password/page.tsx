@@ -1,5 +1,109 @@
-import { PageHeader } from '#ui/parts/page.tsx';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { showFaults } from '#ui/api/form.ts';
+import { useSend } from '#ui/api/hooks.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
+import { TextLink } from '#ui/parts/text-link.tsx';
+import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 
+/** Asks for a link; opened by that link, with its token behind the hash sign, it takes the new password. */
 export function ResetPasswordPage() {
-  return <PageHeader title="Choose a new password" />;
+  const [token] = useState(takeToken);
+  return token === '' ? <AskForLink /> : <ChoosePassword token={token} />;
+}
+
+function takeToken(): string {
+  const token = location.hash.slice(1);
+  // The address bar does not keep it.
+  if (token !== '') history.replaceState(history.state, '', location.pathname);
+  return token;
+}
+
+function AskForLink() {
+  const form = useForm({ defaultValues: { email: '' } });
+  const ask = useSend('post', '/auth/request-password-reset', { showsError: true });
+  const { errors } = form.formState;
+  const submit = form.handleSubmit((body) =>
+    ask.sendAsync({ body }).then(
+      () => undefined,
+      (error: unknown) => showFaults(form, error),
+    ),
+  );
+  if (ask.data !== undefined) {
+    return (
+      <AuthFrame
+        title="Look into your mailbox"
+        description={`If ${form.getValues('email')} has an account, a link to choose a new password is on its way. It holds for an hour.`}
+        footer={<TextLink to="/sign-in">Back to the sign-in</TextLink>}
+      />
+    );
+  }
+  return (
+    <AuthFrame
+      title="Forgotten password"
+      description="We mail you a link with which you choose a new one."
+      footer={<TextLink to="/sign-in">Back to the sign-in</TextLink>}
+    >
+      <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
+        <Field label="E-mail" error={errors.email?.message}>
+          <Input type="email" autoComplete="username" {...form.register('email')} />
+        </Field>
+        <FormError message={errors.root?.message} />
+        <Button kind="primary" type="submit" busy={ask.isSending}>
+          Mail me the link
+        </Button>
+      </form>
+    </AuthFrame>
+  );
+}
+
+function ChoosePassword({ token }: { token: string }) {
+  const navigate = useNavigate();
+  const form = useForm({ defaultValues: { newPassword: '' } });
+  const reset = useSend('post', '/auth/reset-password', { showsError: true });
+  const { errors } = form.formState;
+  const isSpent = reset.error?.code === 'invalid_token';
+  const submit = form.handleSubmit(async ({ newPassword }) => {
+    try {
+      await reset.sendAsync({ body: { newPassword, token } });
+    } catch (error) {
+      showFaults(form, error);
+      return;
+    }
+    await navigate({ to: '/sign-in', search: { notice: 'password-changed' } });
+  });
+  return (
+    <AuthFrame
+      title="Choose a new password"
+      description="Every session of your account ends with it."
+      footer={
+        isSpent ? (
+          <TextLink to="/reset-password" reloadDocument>
+            Ask for another link
+          </TextLink>
+        ) : undefined
+      }
+    >
+      <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
+        <Field
+          label="New password"
+          description="At least ten characters."
+          error={errors.newPassword?.message}
+        >
+          <Input type="password" autoComplete="new-password" {...form.register('newPassword')} />
+        </Field>
+        <FormError
+          message={
+            isSpent ? 'This link has been used or is older than an hour.' : errors.root?.message
+          }
+        />
+        <Button kind="primary" type="submit" busy={reset.isSending}>
+          Change password
+        </Button>
+      </form>
+    </AuthFrame>
+  );
 }

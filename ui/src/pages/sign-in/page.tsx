@@ -1,5 +1,76 @@
-import { PageHeader } from '#ui/parts/page.tsx';
+import { getRouteApi } from '@tanstack/react-router';
+import { useForm } from 'react-hook-form';
+import { showFaults } from '#ui/api/form.ts';
+import { useSend } from '#ui/api/hooks.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Notice } from '#ui/parts/feedback.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
+import { useEnter } from '#ui/shell/after-sign-in.ts';
+import { TextLink } from '#ui/parts/text-link.tsx';
+import { AuthFrame } from '#ui/shell/auth-frame.tsx';
+import { ResendMail } from '#ui/shell/resend-mail.tsx';
+
+const route = getRouteApi('/sign-in');
+
+const NOTICES: Readonly<Record<string, string>> = {
+  'password-changed':
+    'Your password is changed. Every other session has ended; sign in with the new one.',
+  'address-confirmed': 'Your address is confirmed. Sign in to go on.',
+};
 
 export function SignInPage() {
-  return <PageHeader title="Sign in" />;
+  const { to, email, notice } = route.useSearch();
+  const form = useForm({ defaultValues: { email: email ?? '', password: '' } });
+  const signIn = useSend('post', '/auth/sign-in/email', { showsError: true });
+  const enter = useEnter();
+  const { errors } = form.formState;
+  const isUnconfirmed = signIn.error?.code === 'email_not_verified';
+  const submit = form.handleSubmit(async (body) => {
+    try {
+      await signIn.sendAsync({ body });
+    } catch (error) {
+      showFaults(form, error);
+      return;
+    }
+    await enter(to);
+  });
+  return (
+    <AuthFrame
+      title="Sign in"
+      footer={
+        <>
+          New here?{' '}
+          <TextLink to="/sign-up" search={{ to }}>
+            Create an account
+          </TextLink>
+        </>
+      }
+    >
+      {notice !== undefined && NOTICES[notice] !== undefined && <Notice>{NOTICES[notice]}</Notice>}
+      <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
+        <Field label="E-mail" error={errors.email?.message}>
+          <Input
+            type="email"
+            autoComplete="username"
+            // oxlint-disable-next-line jsx-a11y/no-autofocus -- the page is for this field
+            autoFocus
+            {...form.register('email')}
+          />
+        </Field>
+        <Field
+          label="Password"
+          error={errors.password?.message}
+          aside={<TextLink to="/reset-password">Forgotten?</TextLink>}
+        >
+          <Input type="password" autoComplete="current-password" {...form.register('password')} />
+        </Field>
+        <FormError message={isUnconfirmed ? undefined : errors.root?.message} />
+        {isUnconfirmed && <ResendMail email={form.getValues('email')} />}
+        <Button kind="primary" type="submit" busy={signIn.isSending}>
+          Sign in
+        </Button>
+      </form>
+    </AuthFrame>
+  );
 }

@@ -1,5 +1,33 @@
-import { PageHeader } from '#ui/parts/page.tsx';
+import { getRouteApi } from '@tanstack/react-router';
+import { ButtonLink } from '#ui/parts/button.tsx';
+import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 
+const route = getRouteApi('/verified');
+
+/** Where the link leads that confirms an address. */
 export function VerifiedPage() {
-  return <PageHeader title="E-mail address" />;
+  const { error } = route.useSearch();
+  if (error === undefined) {
+    return (
+      <AuthFrame title="Your address is confirmed" description="Sign in to go on.">
+        <div>
+          <ButtonLink kind="primary" to="/sign-in" search={{ to: '/start' }}>
+            Sign in
+          </ButtonLink>
+        </div>
+      </AuthFrame>
+    );
+  }
+  return (
+    <AuthFrame
+      title="This link does not hold any more"
+      description="It has been used, or is older than an hour. Sign in, and you can have another one mailed."
+    >
+      <div>
+        <ButtonLink kind="primary" to="/sign-in">
+          Sign in
+        </ButtonLink>
+      </div>
+    </AuthFrame>
+  );
 }

@@ -1,5 +1,40 @@
-import { PageHeader } from '#ui/parts/page.tsx';
+import { useForm } from 'react-hook-form';
+import { showFaults } from '#ui/api/form.ts';
+import { useSend } from '#ui/api/hooks.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
+import { useEnter } from '#ui/shell/after-sign-in.ts';
+import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 
+/** For somebody who belongs to no organization any more. */
 export function WelcomePage() {
-  return <PageHeader title="Welcome" />;
+  const form = useForm({ defaultValues: { name: '' } });
+  const enter = useEnter();
+  const create = useSend('post', '/v1/organizations', { showsError: true });
+  const { errors } = form.formState;
+  const submit = form.handleSubmit(async (body) => {
+    try {
+      const { defaultProject } = await create.sendAsync({ body });
+      await enter(`/p/${defaultProject.id}/start`);
+    } catch (error) {
+      showFaults(form, error);
+    }
+  });
+  return (
+    <AuthFrame
+      title="You belong to no organization"
+      description="Found one, or open the link of an invitation. Routines belong to a project of an organization."
+    >
+      <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
+        <Field label="Name of the organization" error={errors.name?.message}>
+          <Input autoComplete="organization" {...form.register('name')} />
+        </Field>
+        <FormError message={errors.root?.message} />
+        <Button kind="primary" type="submit" busy={create.isSending}>
+          Found organization
+        </Button>
+      </form>
+    </AuthFrame>
+  );
 }

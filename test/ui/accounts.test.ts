@@ -1,0 +1,142 @@
+import { expect } from 'vitest';
+import { startMailbox } from '#test/support/mail.ts';
+import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
+import { dashboardTest } from './support/fixtures.ts';
+import { photograph } from './support/photograph.ts';
+
+const mailbox = await startMailbox();
+const test = dashboardTest({ env: mailbox.env }).override('person', async ({ service }) => {
+  const email = newEmail();
+  await postAuth(service, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Ada' });
+  const link = await mailbox.find(email, CONFIRMATION);
+  await fetch(link, { redirect: 'manual' });
+  return signIn(service, email);
+});
+
+const CONFIRMATION = /(https?:\/\/\S+verify-email\?\S+)/;
+
+test('pages before the sign-in', { timeout: 180_000 }, async ({ visit }) => {
+  await photograph(visit, 'accounts', [
+    { name: 'sign-in', path: '/sign-in' },
+    {
+      name: 'sign-in-wrong',
+      path: '/sign-in',
+      act: async (page) => {
+        await page.getByLabel('E-mail').fill('ada@example.com');
+        await page.getByLabel('Password').fill('not the password');
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('alert').waitFor();
+      },
+    },
+    { name: 'sign-up', path: '/sign-up' },
+    {
+      name: 'sign-up-faults',
+      path: '/sign-up',
+      act: async (page) => {
+        await page.getByLabel('E-mail').fill('no address');
+        await page.getByRole('button', { name: 'Create account' }).click();
+        await page.getByRole('alert').first().waitFor();
+      },
+    },
+    { name: 'reset', path: '/reset-password' },
+    { name: 'reset-token', path: '/reset-password#token' },
+    { name: 'invitation', path: '/invitations#token' },
+    { name: 'invitation-none', path: '/invitations' },
+    { name: 'verified', path: '/verified' },
+    { name: 'verified-late', path: '/verified?error=token_expired' },
+  ]);
+});
+
+test(
+  'from the sign-up to the first run, as a person goes',
+  { timeout: 90_000 },
+  async ({ visit }) => {
+    const email = newEmail();
+    const { page, settled, complaints } = await visit('/sign-up');
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+    await page.goto(await mailbox.find(email, CONFIRMATION));
+    await page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: /Content ideas/ }).click();
+    await page.getByLabel('For what?').fill('A booking tool for climbing gyms');
+    await page.getByLabel('For which readers?').fill('Owners of small gyms');
+    await page.getByRole('button', { name: 'Create and run once' }).click();
+    await page.waitForURL(/\/runs\/run_/);
+    await settled();
+    expect(complaints).toEqual([]);
+  },
+);
+
+test('a page that needs a session leads to the sign-in and back', async ({ visit, person }) => {
+  const target = `/p/${person.projectId}/runs?state=failed`;
+  const { page } = await visit(target);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => `${url.pathname}${url.search}` === target);
+});
+
+test('the sign-in page leads to no other origin', async ({ visit, person, dashboard }) => {
+  const { page } = await visit('/sign-in?to=%2F%2Fevil.example%2F');
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/p\/prj_/);
+  expect(new URL(page.url()).origin).toBe(dashboard.url);
+});
+
+test(
+  'a forgotten password is chosen anew by the link in the mail',
+  { timeout: 60_000 },
+  async ({ visit, person }) => {
+    const { page } = await visit('/reset-password');
+    await page.getByLabel('E-mail').fill(person.email);
+    await page.getByRole('button', { name: 'Mail me the link' }).click();
+    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+    const link = await mailbox.find(person.email, /(https?:\/\/\S+\/reset-password#\S+)/);
+    await page.goto(link);
+    expect(page.url()).not.toContain('#');
+    await page.getByLabel('New password').fill('another-horse-battery');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('Your password is changed').waitFor();
+  },
+);
+
+test(
+  'an invitation is accepted by the address that it was sent to',
+  { timeout: 60_000 },
+  async ({ visit, person }) => {
+    const email = newEmail();
+    const invited = await person.session.post(
+      `/v1/organizations/${person.organizationId}/invitations`,
+      { email, role: 'member' },
+    );
+    expect(invited.status).toBe(201);
+    const link = await mailbox.find(email, /(https?:\/\/\S+\/invitations#\S+)/);
+    const { page } = await visit(link);
+    await page.getByRole('heading', { name: 'You are invited' }).waitFor();
+    await page.getByRole('link', { name: 'Create an account' }).click();
+    await page.getByLabel('Name').fill('Grace');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+    await page.goto(await mailbox.find(email, CONFIRMATION));
+    await page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
+    await page.goto(link);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Accept the invitation' }).click();
+    await page.waitForURL(new RegExp(`/p/${person.projectId}`));
+  },
+);

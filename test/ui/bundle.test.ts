@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { buildLocked, DIST } from './support/build.ts';
+
+/** Bytes of script, style and page that the first load takes, compressed as they are sent. */
+const BUDGET = 260 * 1024;
+
+test('the first load of a page behind the sign-in takes at most 260 kB', async () => {
+  const manifest = await readManifest();
+  const needed = new Set<string>();
+  for (const entry of ['index.html', 'src/shell/app-shell.tsx', 'src/shell/account-layout.tsx']) {
+    collect(manifest, entry, needed);
+  }
+  const pages = Object.keys(manifest).filter((name) =>
+    /^src\/pages\/(?!parts\/).*page\.tsx$/.test(name),
+  );
+  expect(pages.length).toBeGreaterThan(15);
+  const sizes = await Promise.all(
+    pages.map(async (page) => {
+      const files = new Set(needed);
+      collect(manifest, page, files);
+      const parts = await Promise.all([...files].map(compressedSize));
+      return [page, parts.reduce((sum, size) => sum + size, 0)] as const;
+    }),
+  );
+  const tooLarge = sizes.filter(([, size]) => size > BUDGET);
+  expect(tooLarge).toEqual([]);
+});
+
+test('no script runs text, and no style is inlined', async () => {
+  const manifest = await readManifest();
+  const files = Object.values(manifest).map(({ file }) => file);
+  expect(files.length).toBeGreaterThan(20);
+  for (const file of files.filter((name) => name.endsWith('.js'))) {
+    const text = await readFile(path.join(DIST, file), 'utf8');
+    expect(text.match(/\b(?:new )?Function\(|\beval\(/g), file).toBeNull();
+  }
+  const page = await readFile(path.join(DIST, 'index.html'), 'utf8');
+  expect(page).not.toMatch(/<style|style=|<script(?![^>]*src=)/);
+});
+
+interface Chunk {
+  readonly file: string;
+  readonly imports?: readonly string[];
+  readonly css?: readonly string[];
+}
+
+async function readManifest(): Promise<Record<string, Chunk>> {
+  await buildLocked();
+  return JSON.parse(await readFile(path.join(DIST, 'manifest.json'), 'utf8')) as Record<
+    string,
+    Chunk
+  >;
+}
+
+/** Adds the files of a module and of all that it imports from the start. */
+function collect(manifest: Record<string, Chunk>, name: string, files: Set<string>): void {
+  const chunk = manifest[name];
+  if (chunk === undefined) throw new Error(`${name} is not in the build`);
+  if (files.has(chunk.file)) return;
+  files.add(chunk.file);
+  for (const file of chunk.css ?? []) files.add(file);
+  for (const imported of chunk.imports ?? []) collect(manifest, imported, files);
+}
+
+async function compressedSize(file: string): Promise<number> {
+  return (await promisify(gzip)(await readFile(path.join(DIST, file)), { level: 9 })).length;
+}

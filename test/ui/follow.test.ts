@@ -1,0 +1,130 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { follow, type FollowStatus } from '../../ui/src/api/follow.ts';
+
+const FAST = { silenceMs: 200, retryMs: 5, maxRetryMs: 20, pollMs: 5, attempts: 3 };
+
+test('a stream that is cut goes on after its last event, and loses none', async () => {
+  const asked: (string | undefined)[] = [];
+  const { events, statuses } = await followed((request, response) => {
+    asked.push(request.headers['last-event-id'] as string | undefined);
+    if (asked.length === 1) {
+      begin(response);
+      response.write('id: 1\nevent: step\ndata: {"n":1}\n\nid: 2\nevent: st', () =>
+        response.destroy(),
+      );
+    } else if (asked.length === 2) {
+      begin(response).end('id: 2\nevent: step\ndata: {"n":2}\n\n');
+    } else response.writeHead(204).end();
+  });
+  expect(events).toEqual([{ n: 1 }, { n: 2 }]);
+  expect(asked).toEqual([undefined, '1', '2']);
+  expect(statuses).toEqual(['connecting', 'live', 'reconnecting', 'live', 'reconnecting', 'ended']);
+});
+
+test('a stream that falls silent is left and begun again', async () => {
+  let count = 0;
+  const { events } = await followed((_request, response) => {
+    count += 1;
+    if (count === 1) begin(response).write('id: 1\ndata: 1\n\n');
+    else if (count === 2) begin(response).end('id: 2\ndata: 2\n\n');
+    else response.writeHead(204).end();
+  });
+  expect(events).toEqual([1, 2]);
+});
+
+test('comments keep a stream that has nothing to tell', async () => {
+  const { events, count } = await followed((_request, response, number) => {
+    if (number > 1) return response.writeHead(204).end();
+    begin(response);
+    let sent = 0;
+    const timer = setInterval(() => {
+      sent += 1;
+      response.write(': still here\n\n');
+      if (sent === 6) {
+        clearInterval(timer);
+        response.end('id: 1\ndata: 1\n\n');
+      }
+    }, FAST.silenceMs / 3);
+    return undefined;
+  });
+  expect([events, count]).toEqual([[1], 2]);
+});
+
+test('where streams do not come through it polls, until there is nothing more to come', async () => {
+  let polls = 0;
+  const { statuses, count } = await followed(
+    (_request, response) => response.writeHead(503).end('{}'),
+    () => {
+      polls += 1;
+      return Promise.resolve(polls === 3);
+    },
+  );
+  expect([count, polls]).toEqual([3, 3]);
+  expect(statuses.slice(-2)).toEqual(['polling', 'ended']);
+});
+
+test('whoever may not read it is told so, and asks no more', async () => {
+  const { statuses, count, refusal } = await followed((_request, response) =>
+    response
+      .writeHead(404, { 'Content-Type': 'application/json' })
+      .end('{"error":{"code":"run_not_found","message":"No such run."},"requestId":"r-1"}'),
+  );
+  expect([count, statuses.at(-1)]).toEqual([1, 'refused']);
+  expect(refusal).toMatchObject({ code: 'run_not_found', requestId: 'r-1' });
+});
+
+test('whoever leaves the page leaves the stream', async () => {
+  const left = new AbortController();
+  const closed = Promise.withResolvers<void>();
+  await followed(
+    (_request, response) => {
+      response.once('close', closed.resolve);
+      begin(response).write('id: 1\ndata: 1\n\n', () => left.abort());
+    },
+    undefined,
+    left.signal,
+  );
+  await closed.promise;
+});
+
+function begin(response: ServerResponse): ServerResponse {
+  return response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse, number: number) => unknown;
+
+/** Follows a server that answers so, until there is nothing more to follow. */
+async function followed(
+  answer: Answer,
+  poll: () => Promise<boolean> = () => Promise.reject(new Error('nothing to poll')),
+  signal: AbortSignal = new AbortController().signal,
+) {
+  let count = 0;
+  const server = createServer((request, response) => {
+    count += 1;
+    answer(request, response, count);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const events: unknown[] = [];
+  const statuses: FollowStatus[] = [];
+  let refusal: unknown;
+  await follow({
+    path: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+    projectId: 'prj_1',
+    signal,
+    onEvent: ({ data }) => events.push(data),
+    onStatus: (status, error) => {
+      statuses.push(status);
+      refusal = error;
+    },
+    poll,
+    times: FAST,
+  });
+  return { events, statuses, count, refusal };
+}

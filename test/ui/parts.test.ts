@@ -1,0 +1,58 @@
+import type { Page } from 'playwright-core';
+import { dashboardTest } from './support/fixtures.ts';
+import { photograph } from './support/photograph.ts';
+import { expect } from 'vitest';
+
+const test = dashboardTest({ worker: false });
+
+test(
+  'all parts hold to the policy in all their states',
+  { timeout: 120_000 },
+  async ({ visit }) => {
+    const click = (name: string) => (page: Page) =>
+      page.getByRole('button', { name, exact: true }).click();
+    await photograph(visit, 'parts', [
+      { name: 'all', path: '/_parts' },
+      { name: 'dialog', path: '/_parts', act: click('Dialog') },
+      { name: 'confirm-by-name', path: '/_parts', act: click('Confirm by name') },
+      { name: 'show-once', path: '/_parts', act: click('Show once') },
+      { name: 'menu', path: '/_parts', act: click('Menu') },
+      { name: 'toast', path: '/_parts', act: click('Failed toast') },
+      {
+        name: 'select',
+        path: '/_parts',
+        act: (page) => page.getByRole('combobox', { name: 'Time zone' }).click(),
+      },
+      {
+        name: 'combobox',
+        path: '/_parts',
+        act: (page) => page.getByRole('combobox', { name: 'Model' }).fill('re'),
+      },
+    ]);
+  },
+);
+
+test('what is shown once closes by its own button only', async ({ visit }) => {
+  const { page } = await visit('/_parts');
+  await page.getByRole('button', { name: 'Show once' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Your API key' });
+  await dialog.waitFor();
+  await page.keyboard.press('Escape');
+  await page.mouse.click(5, 5);
+  expect(await dialog.isVisible()).toBe(true);
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('a confirmation by name waits for the name', async ({ visit }) => {
+  const { page } = await visit('/_parts');
+  await page.getByRole('button', { name: 'Confirm by name' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete this project?' });
+  const confirm = dialog.getByRole('button', { name: 'Delete project' });
+  await confirm.click({ force: true });
+  expect(await dialog.isVisible()).toBe(true);
+  expect(await confirm.getAttribute('aria-disabled')).toBe('true');
+  await dialog.getByRole('textbox').fill('Website');
+  await confirm.click();
+  await dialog.waitFor({ state: 'detached' });
+});

@@ -1,0 +1,175 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { createRoutine } from '#test/support/routines.ts';
+import { newEmail, signUp } from '#test/support/people.ts';
+import { dashboardTest } from './support/fixtures.ts';
+import { failing, holding, photograph } from './support/photograph.ts';
+
+const test = dashboardTest();
+
+test('the frame around every page', { timeout: 180_000 }, async ({ visit, person }) => {
+  const home = `/p/${person.projectId}`;
+  const opened = { as: person, path: `${home}/settings` };
+  await photograph(visit, 'shell', [
+    { ...opened, name: 'frame' },
+    {
+      ...opened,
+      name: 'palette',
+      width: 1280,
+      act: async (page) => {
+        await page.keyboard.press('/');
+        await page.getByRole('combobox', { name: 'Search and commands' }).fill('us');
+      },
+    },
+    { ...opened, name: 'keys', act: (page) => page.keyboard.press('?') },
+    {
+      ...opened,
+      name: 'switcher',
+      act: (page) =>
+        page
+          .getByRole('button', { name: /Switch project/ })
+          .first()
+          .click(),
+    },
+    {
+      ...opened,
+      name: 'account',
+      act: (page) => page.getByRole('button', { name: /Account and theme/ }).click(),
+    },
+    { ...opened, name: 'not-found', path: `${home}/nothing-here` },
+    {
+      ...opened,
+      name: 'loading',
+      before: holding(/^\/v1\/(projects|organizations)/),
+      loading: true,
+    },
+    { ...opened, name: 'failed', before: failing(/^\/v1\/projects\//) },
+    { ...opened, name: 'foreign', path: '/p/prj_01kx3k9y6wfd8r0v5m2c7t4q2a' },
+    { ...opened, name: 'start', path: `${home}/start` },
+    { ...opened, name: 'start-template', path: `${home}/start?template=ideas` },
+    { name: 'lost', path: '/nowhere' },
+  ]);
+});
+
+test('keys lead to every page, and do nothing while somebody types', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('n');
+  await page.waitForURL(/\/runs$/);
+  await page.keyboard.press('/');
+  const search = page.getByRole('combobox', { name: 'Search and commands' });
+  await search.fill('');
+  await page.keyboard.type('gr');
+  expect(await search.inputValue()).toBe('gr');
+  expect(page.url()).toMatch(/\/runs$/);
+});
+
+test('the palette goes to a page, and to a routine by its name', async ({ visit, person }) => {
+  await createRoutine(person.session.with({ 'X-Project-Id': person.projectId }), {
+    name: 'Watch the harbour',
+  });
+  const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search and commands' }).fill('harbour');
+  await page.getByRole('option', { name: /Watch the harbour/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/routines\/rtn_/);
+});
+
+test('everything in the frame can be reached and used by the keyboard alone', async ({
+  visit,
+  person,
+}) => {
+  const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  await page.keyboard.press('Tab');
+  expect(await focused(page)).toBe('Skip to the page');
+  const seen: string[] = [];
+  for (let count = 0; count < 16; count += 1) {
+    await page.keyboard.press('Tab');
+    seen.push(await focused(page));
+  }
+  for (const name of ['Switch project', 'Search', 'Home', 'Routines', 'Runs', 'API keys']) {
+    expect(
+      seen.some((text) => text.includes(name)),
+      name,
+    ).toBe(true);
+  }
+});
+
+test('two tabs stay in two projects', async ({ visit, person }) => {
+  const made = await person.session.post('/v1/projects', {
+    organizationId: person.organizationId,
+    name: 'Second',
+  });
+  const second: string = made.data.id;
+  const { page: one } = await visit(`/p/${person.projectId}/routines`, { as: person });
+  await one.getByRole('heading', { level: 1, name: 'Routines' }).waitFor();
+  const two = await one.context().newPage();
+  const asked = new Map<string, Set<string>>();
+  for (const [name, page] of [
+    ['one', one],
+    ['two', two],
+  ] as const) {
+    asked.set(name, new Set());
+    page.on('request', (request) => {
+      const project = request.headers()['x-project-id'];
+      if (project !== undefined) asked.get(name)?.add(project);
+    });
+  }
+  await two.goto(`/p/${second}/routines`);
+  await two.getByRole('heading', { level: 1, name: 'Routines' }).waitFor();
+  await one.reload();
+  await one.getByRole('heading', { level: 1, name: 'Routines' }).waitFor();
+  await one.keyboard.press('/');
+  await one.getByRole('combobox', { name: 'Search and commands' }).fill('Second');
+  await one.getByRole('option', { name: /Second/ }).waitFor();
+  expect([...asked.get('one')!]).toEqual([person.projectId]);
+  expect([...asked.get('two')!]).toEqual([second]);
+});
+
+test('a session that ends elsewhere leads to the sign-in, and back after it', async ({
+  visit,
+  service,
+}) => {
+  const email = newEmail();
+  const person = await signUp(service, email);
+  const { page } = await visit(`/p/${person.projectId}/routines`, { as: person });
+  await page.getByRole('heading', { level: 1, name: 'Routines' }).waitFor();
+  await person.session.post('/auth/sign-out');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('to')).toMatch(/^\/p\/prj_/);
+});
+
+test('a chosen theme holds before the first paint and over a reload', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/settings`, { as: person, theme: 'light' });
+  await page.getByRole('button', { name: /Account and theme/ }).click();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+  expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+  await page.reload({ waitUntil: 'commit' });
+  expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+});
+
+test('a new project is made in the switcher, and its faults stand at the field', async ({
+  visit,
+  person,
+}) => {
+  const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
+  await page.getByRole('button', { name: /Switch project/ }).click();
+  await page.getByRole('menuitem', { name: 'New project' }).click();
+  await page.getByRole('button', { name: 'Create project' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+  await page.getByLabel('Name').fill('Website');
+  await page.getByRole('button', { name: 'Create project' }).click();
+  await page.getByRole('button', { name: /Website.*Switch project/ }).waitFor();
+});
+
+function focused(page: Page): Promise<string> {
+  return page.evaluate<string>(
+    `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`,
+  );
+}

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { withLock } from '#dev/lock.ts';
+
+const run = promisify(execFile);
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
+
+/** The folder of the built pages. */
+export const DIST = path.join(ROOT, 'ui', 'dist');
+
+/** Builds the pages when their sources have changed; files that come at the same time wait for one build. */
+export async function buildLocked(): Promise<void> {
+  const lock = `routine-automation-ui-${Buffer.from(ROOT).toString('base64url').slice(-24)}.lock`;
+  await withLock(path.join(tmpdir(), lock), () =>
+    // In a process of its own: that of the tests has another NODE_ENV, which makes other files.
+    run(process.execPath, ['ui/build.ts', '--if-changed'], {
+      cwd: ROOT,
+      env: { ...process.env, NODE_ENV: 'production' },
+    }),
+  );
+}

@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { chromium, type Browser } from 'playwright-core';
+import { withLock } from '#dev/lock.ts';
+
+const run = promisify(execFile);
+
+/** Starts a real Chromium: that of `CHROME_PATH`, or the one that comes as a package. */
+export async function launchChromium(): Promise<Browser> {
+  const { CHROME_PATH: own } = process.env;
+  const { executablePath, env } = own ? { executablePath: own, env: {} } : await packaged();
+  return chromium.launch({
+    executablePath,
+    env: { ...process.env, ...env },
+    // It opens our own pages only, and the machine of a build often has no user namespaces.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none'],
+  });
+}
+
+/** Unpacks the browser once a machine, and libraries of its own where the system lacks some. */
+function packaged(): Promise<{ executablePath: string; env: Record<string, string> }> {
+  // Two test files may come at the same time.
+  return withLock(path.join(tmpdir(), 'routine-automation-chromium.lock'), async () => {
+    const { default: chromiumPackage, inflate } = await import('@sparticuz/chromium');
+    const executablePath = await chromiumPackage.executablePath();
+    const { stdout } = await run('ldd', [executablePath]);
+    if (!stdout.includes('not found')) return { executablePath, env: {} };
+    const folder = path.dirname(
+      createRequire(import.meta.url).resolve('@sparticuz/chromium/package.json'),
+    );
+    const libraries = await inflate(path.join(folder, 'bin', 'al2023.tar.br'));
+    return { executablePath, env: { LD_LIBRARY_PATH: path.join(libraries, 'lib') } };
+  });
+}

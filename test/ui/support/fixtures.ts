@@ -1,0 +1,122 @@
+import path from 'node:path';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { test as base } from 'vitest';
+import { freePort } from '#dev/ports.ts';
+import { loadConfig } from '#lib/config/index.ts';
+import { createLog } from '#lib/log.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { startService, type Service, type ServiceOptions } from '#test/support/service.ts';
+import { createDashboard } from '../../../ui/server/app.ts';
+import { readFiles, serveFiles } from '../../../ui/server/files.ts';
+import { listen } from '../../../ui/server/listen.ts';
+import { buildLocked, DIST } from './build.ts';
+import { launchChromium } from './chromium.ts';
+import { SHOTS } from './shots.ts';
+import { watchPage, type Watched } from './watched.ts';
+
+export interface Dashboard {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface VisitOptions {
+  /** Nobody by default. */
+  readonly as?: Person;
+  readonly width?: number;
+  readonly theme?: 'light' | 'dark';
+}
+
+/** Opens a page in a browser window of its own. */
+export type Visit = (target: string, options?: VisitOptions) => Promise<Watched>;
+
+/**
+ * Tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it. The
+ * session of a person is that of the API, so that only the tests of the sign-in sign in by a form.
+ */
+export function dashboardTest(options: ServiceOptions = {}) {
+  return base
+    .extend('uiPort', { scope: 'file' }, () => freePort())
+    .extend('service', { scope: 'file' }, async ({ uiPort }, { onCleanup }) => {
+      const env = { UI_ORIGIN: `http://localhost:${uiPort}`, ...options.env };
+      const service = await startService({ worker: true, ...options, env });
+      onCleanup(() => service.close());
+      return service;
+    })
+    .extend('dashboard', { scope: 'file' }, async ({ service, uiPort }, { onCleanup }) => {
+      const dashboard = await startDashboard(service, uiPort);
+      onCleanup(() => dashboard.close());
+      return dashboard;
+    })
+    .extend(
+      'browser',
+      { scope: 'file' },
+      async ({ uiPort: _port }, { onCleanup }): Promise<Browser> => {
+        const browser = await launchChromium();
+        onCleanup(() => browser.close());
+        return browser;
+      },
+    )
+    .extend('person', { scope: 'file' }, ({ service }) => signUp(service))
+    .extend('visit', async ({ browser, dashboard, task }, { onCleanup }): Promise<Visit> => {
+      const contexts: BrowserContext[] = [];
+      onCleanup(async () => {
+        if (task.result?.state === 'fail') await keepLastSight(contexts, task.name);
+        await Promise.all(contexts.map((context) => context.close()));
+      });
+      return async (target, { as: person, width = 1280, theme = 'light' } = {}) => {
+        const context = await browser.newContext({
+          baseURL: dashboard.url,
+          viewport: { width, height: width < 600 ? 740 : 860 },
+          colorScheme: theme,
+          locale: 'en-GB',
+          timezoneId: 'Europe/Berlin',
+        });
+        contexts.push(context);
+        if (person !== undefined) await context.addCookies(cookiesOf(person, dashboard.url));
+        const watched = await watchPage(await context.newPage());
+        await watched.page.goto(target);
+        return watched;
+      };
+    });
+}
+
+/** Keeps what the pages of a failed test showed last, and says where. */
+async function keepLastSight(contexts: readonly BrowserContext[], name: string): Promise<void> {
+  const pages = contexts.flatMap((context) => context.pages());
+  for (const [index, page] of pages.entries()) {
+    const file = path.join(SHOTS, `failed-${name.replaceAll(/\W+/g, '-')}-${index}.png`);
+    await page.screenshot({ path: file }).catch(() => undefined);
+    console.log(`${page.url()} showed ${file}`);
+  }
+}
+
+/** Serves the built pages in this process, before the API of the service. */
+export async function startDashboard(
+  service: Pick<Service, 'url' | 'config'>,
+  port: number,
+  overrides: Record<string, string> = {},
+): Promise<Dashboard> {
+  await buildLocked();
+  const config = loadConfig('ui', {
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    UI_ORIGIN: service.config.UI_ORIGIN,
+    UI_PORT: String(port),
+    API_URL: service.url,
+    COMMERCIAL_ACQUISITION_ENABLED: String(service.config.COMMERCIAL_ACQUISITION_ENABLED),
+    ...overrides,
+  });
+  const log = createLog({ level: config.LOG_LEVEL, name: 'ui' });
+  const files = await readFiles(DIST);
+  const app = createDashboard({ config, log, pages: serveFiles(files) });
+  const server = await listen(app.callback(), { host: '127.0.0.1', port: config.UI_PORT });
+  return { url: `http://localhost:${server.port}`, close: () => server.close() };
+}
+
+/** The session of a person, as the browser keeps it. */
+function cookiesOf({ session }: Pick<Person, 'session'>, url: string) {
+  return (session.headers['Cookie'] ?? '').split('; ').map((pair) => {
+    const [name = '', ...value] = pair.split('=');
+    return { name, value: value.join('='), url };
+  });
+}

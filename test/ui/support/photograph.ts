@@ -1,0 +1,110 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { SHOTS } from './shots.ts';
+import type { Visit, VisitOptions } from './fixtures.ts';
+import type { Watched } from './watched.ts';
+
+/** A state of a page: where it is seen, by whom, and what happens before. */
+export interface State extends VisitOptions {
+  readonly name: string;
+  readonly path: string;
+  /** Holds back or fails requests, before the page is opened. */
+  readonly before?: (page: Page) => Promise<unknown>;
+  /** Opens what is to be seen, and waits for it. */
+  readonly act?: (page: Page) => Promise<unknown>;
+  /** It goes on loading, so there is nothing to wait for. */
+  readonly loading?: boolean;
+}
+
+const WIDTHS = [1280, 360] as const;
+const THEMES = ['light', 'dark'] as const;
+
+/**
+ * Takes a page in all its states, wide and narrow, light and dark, and expects of each that it holds to the policy,
+ * writes nothing to the console, needs no sideways scrolling, and that axe-core finds nothing serious.
+ */
+export async function photograph(
+  visit: Visit,
+  pageName: string,
+  states: readonly State[],
+): Promise<void> {
+  await mkdir(SHOTS, { recursive: true });
+  for (const state of states) {
+    const watched = await visit('about:blank', state);
+    const { page } = watched;
+    await state.before?.(page);
+    await page.goto(state.path);
+    if (state.loading !== true) await watched.settled();
+    await state.act?.(page);
+    await takeAll(watched, `${pageName}-${state.name}`);
+    expect(watched.complaints, `${pageName}, ${state.name}`).toEqual([]);
+    await page.context().close();
+  }
+  await writeIndex();
+}
+
+async function takeAll({ page, audit }: Watched, name: string): Promise<void> {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: width < 600 ? 740 : 860 });
+    for (const theme of THEMES) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+      await page.screenshot({
+        path: path.join(SHOTS, `${name}-${width}-${theme}.png`),
+        fullPage: true,
+      });
+      // Both widths and both themes are looked at, in two passes instead of four.
+      if ((width === 1280) === (theme === 'light')) {
+        expect(await audit(), `${name} at ${width} px, ${theme}`).toEqual([]);
+      }
+    }
+    const overflow = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    expect(overflow, `${name} at ${width} px is too wide by`).toBe(0);
+  }
+}
+
+/** Fails requests to a path of the API as an outage would. */
+export function failing(pathOf: string | RegExp) {
+  return (page: Page) =>
+    page.route(matcher(pathOf), (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: 'application/json',
+        body: JSON.stringify({
+          error: { code: 'service_unavailable', message: 'The service is not available.' },
+          requestId: '6b2f0a3e-5d0c-4a43-9d7e-2f6f6c0a9b11',
+        }),
+      }),
+    );
+}
+
+/** Never lets requests to a path of the API come back. */
+export function holding(pathOf: string | RegExp) {
+  return (page: Page) => page.route(matcher(pathOf), () => undefined);
+}
+
+function matcher(pathOf: string | RegExp) {
+  return (url: URL) =>
+    typeof pathOf === 'string' ? url.pathname === pathOf : pathOf.test(url.pathname);
+}
+
+/** Writes the page to leaf through the pictures. */
+async function writeIndex(): Promise<void> {
+  const names = (await readdir(SHOTS)).filter((name) => name.endsWith('.png')).toSorted();
+  const groups = Map.groupBy(names, (name) => name.replace(/-(1280|360)-(light|dark)\.png$/, ''));
+  const sections = [...groups].map(([name, files]) => {
+    const pictures = files
+      .map((file) => `<a href="${file}"><img loading="lazy" src="${file}" alt="${file}"></a>`)
+      .join('');
+    return `<h2>${name}</h2><div>${pictures}</div>`;
+  });
+  const style =
+    'body{font:14px system-ui;margin:24px;background:#888}div{display:flex;gap:12px;align-items:start}img{max-height:640px;max-width:40vw}';
+  await writeFile(
+    path.join(SHOTS, 'index.html'),
+    `<!doctype html><meta charset="utf-8"><title>Dashboard</title><style>${style}</style>${sections.join('')}`,
+  );
+}

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** A page of which everything is kept that a person would not see but should know. */
+export interface Watched {
+  readonly page: Page;
+  /** Violations of the policy, errors and warnings of the console, faults of scripts. */
+  readonly complaints: readonly string[];
+  /** Waits until nothing loads any more. */
+  readonly settled: () => Promise<void>;
+  /** Runs axe-core, and gives what it finds serious or worse. */
+  readonly audit: () => Promise<string[]>;
+  /** Expects no complaint and no finding. */
+  readonly expectClean: () => Promise<void>;
+}
+
+/** Begins to watch a page, before it is opened. */
+export async function watchPage(page: Page): Promise<Watched> {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    const type = message.type();
+    if (type !== 'error' && type !== 'warning') return;
+    // The browser itself writes a line for every response of 400 and above; pages show those.
+    if (message.text().startsWith('Failed to load resource')) return;
+    complaints.push(`${type}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => complaints.push(`fault: ${error.message}`));
+  await page.exposeFunction('tellViolation', (text: string) => complaints.push(`policy: ${text}`));
+  await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
+    window.tellViolation(event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sourceFile))`);
+  const watched: Watched = {
+    page,
+    complaints,
+    async settled() {
+      await page.waitForLoadState('networkidle');
+      await page.locator('[aria-busy="true"]:not(button)').first().waitFor({ state: 'detached' });
+      await page.evaluate('document.fonts.ready.then(() => undefined)');
+    },
+    audit: () => audit(page),
+    async expectClean() {
+      expect(await audit(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+    },
+  };
+  return watched;
+}
+
+let axe: Promise<string> | undefined;
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly {
+    readonly target: readonly string[];
+    readonly failureSummary: string;
+  }[];
+}
+
+async function audit(page: Page): Promise<string[]> {
+  axe ??= readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  // Evaluated by the debugger, which the policy of the page does not bind.
+  await page.evaluate(`if (!window.axe) { ${await axe} }`);
+  const findings = await page.evaluate<Finding[]>(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+  );
+  return findings
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary}`),
+    );
+}

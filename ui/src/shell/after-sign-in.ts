@@ -1,0 +1,22 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useRouter } from '@tanstack/react-router';
+import { SESSION_KEY } from '#ui/api/session.ts';
+
+/** Goes on after a sign-in: to the page that asked for it, if it is one of ours. */
+export function useEnter(): (to: string | undefined) => Promise<void> {
+  const client = useQueryClient();
+  const router = useRouter();
+  return async (to) => {
+    client.clear();
+    await client.invalidateQueries({ queryKey: SESSION_KEY });
+    await router.navigate({ href: ownPath(to) ?? '/' });
+  };
+}
+
+/** A path of this origin, or undefined: nobody is led elsewhere by a link to the sign-in page. */
+export function ownPath(to: string | undefined): string | undefined {
+  if (to === undefined || !to.startsWith('/') || to.startsWith('//') || to.includes('\\')) {
+    return undefined;
+  }
+  return new URL(to, location.origin).origin === location.origin ? to : undefined;
+}
