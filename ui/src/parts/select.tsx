@@ -56,7 +56,7 @@ export function Select<Value extends string>({
         className={cx(
           CONTROL,
           'flex h-8 items-center justify-between gap-2 text-left pointer-coarse:h-10',
-          compact && 'w-auto max-w-full',
+          compact && 'w-auto! max-w-full',
           className,
         )}
       >

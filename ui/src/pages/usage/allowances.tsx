@@ -48,15 +48,15 @@ function Meters({ billing }: { readonly billing: Shape<'Billing'> }) {
         label="Active routines"
         value={usage.activeRoutines}
         max={allowances.activeRoutines}
-        hint={`${plural(Math.max(0, allowances.activeRoutines - usage.activeRoutines), 'more')} can be activated.`}
+        hint={`${count(Math.max(0, allowances.activeRoutines - usage.activeRoutines))} more can be activated.`}
       />
     </div>
   );
 }
 
-/** Compares what is used with how much of the period has passed. A day's worth of data says nothing yet. */
+/** Says where this pace leads. The first day of a period says nothing yet. */
 function paceOf(used: number, allowed: number, passed: number): string {
-  if (passed < 0.03) return '';
+  if (used === 0 || passed < 0.03) return '';
   const expected = used / passed;
   if (expected <= allowed) return `At this pace: ${count(Math.round(expected))} by the end.`;
   return `At this pace they are used up when ${share(allowed / expected)} of the period has passed.`;
