@@ -110,6 +110,16 @@ test('a skipped date of a schedule of every minute is passed over at once', () =
 });
 
 test.for([
+  ['2027-03-28', 'of 23 hours', '2027-03-27T22:30:00Z', '2027-03-28T22:00:00Z'],
+  ['2027-10-31', 'of 25 hours', '2027-10-30T21:30:00Z', '2027-10-31T23:00:00Z'],
+] as const)('a skipped date %s %s ends at its midnight', ([date, , last, next]) => {
+  const schedule = parseStoredSchedule('0,30 * * * *');
+  const window = { startsAt: null, endsAt: null, skipDates: [date] };
+  const timetable = { schedule, timezone: 'Europe/Berlin', ...window };
+  expect(nextInTimetable(timetable, new Date(last))).toEqual(new Date(next));
+});
+
+test.for([
   ['* * * * *', 30],
   ['*/7 * * * *', 120],
   ['0 9,17 * * *', 4 * 3_600],
