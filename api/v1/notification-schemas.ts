@@ -15,6 +15,7 @@ export const mailSettings = z
       .max(MAIL_EVENTS.length)
       .refine(isUnique, 'the same event twice')
       .meta({
+        uniqueItems: true,
         description:
           '`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. ' +
           '`partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all.',
@@ -27,7 +28,8 @@ export const mailSettings = z
           .array(z.string().min(1).max(100))
           .min(1)
           .max(50)
-          .refine(isUnique, 'the same person twice'),
+          .refine(isUnique, 'the same person twice')
+          .meta({ uniqueItems: true }),
       ])
       .meta({
         description:
