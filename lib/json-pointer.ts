@@ -13,6 +13,11 @@ export function valueAt(document: unknown, pointer: string): unknown {
   return value;
 }
 
+/** Returns a name as a pointer writes it. */
+export function pointerToken(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
 function memberOf(value: unknown, name: string): unknown {
   if (Array.isArray(value)) {
     return /^(?:0|[1-9]\d{0,9})$/.test(name) ? (value[Number(name)] as unknown) : undefined;

@@ -4,6 +4,7 @@ import { TRIGGERS } from '#core/runs/index.ts';
 import { EVENT_TYPES, type EventType } from '#core/webhooks/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../http/schemas.ts';
 import { outcomeFields } from '../v1/runs/outcome-schema.ts';
+import { changes, data } from '../v1/runs/result-schema.ts';
 import { usage } from '../v1/runs/usage-schema.ts';
 
 const ids = {
@@ -13,7 +14,7 @@ const ids = {
 
 export const runEvent = z
   .strictObject({
-    type: z.enum(['run.succeeded', 'run.failed', 'run.cancelled']),
+    type: z.enum(['run.succeeded', 'run.changed', 'run.failed', 'run.cancelled']),
     timestamp,
     data: z.strictObject({
       id: idOf('run', EXAMPLE.run),
@@ -29,6 +30,8 @@ export const runEvent = z
       ...outcomeFields,
       result: z.string().nullable(),
       resultTruncated: z.boolean().meta({ description: 'The result of the run itself is longer.' }),
+      data,
+      changes: changes.nullable(),
       usage,
     }),
   })
@@ -62,6 +65,7 @@ export function webhooks(): Record<EventType, ZodOpenApiPathItemObject> {
 
 const SUMMARIES: Readonly<Record<EventType, string>> = {
   'run.succeeded': 'A run has succeeded',
+  'run.changed': 'A run has brought a change, and the routine delivers changes',
   'run.failed': 'A run has failed',
   'run.cancelled': 'A run was cancelled',
   'routine.paused': 'The service has paused a routine',

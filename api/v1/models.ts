@@ -22,6 +22,10 @@ const modelOption = z
     modelId: z.string(),
     name: z.string(),
     contextTokens: z.number().int().nullable(),
+    structuredOutputs: z.boolean().meta({
+      description:
+        'Whether the model is held to a `resultSchema` by the request itself; others are only told.',
+    }),
     prices: z
       .strictObject({ input: z.string(), output: z.string(), cachedInput: z.string().nullable() })
       .nullable()
@@ -69,6 +73,7 @@ function presentOption(option: ModelOption) {
     modelId: option.modelId,
     name: option.name,
     contextTokens: option.contextTokens,
+    structuredOutputs: option.structuredOutputs,
     prices: option.prices,
   };
 }

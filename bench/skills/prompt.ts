@@ -44,6 +44,8 @@ export function messagesOf(
     maxOutputTokens: null,
     outcomeRule: 'optional',
     carryResult: true,
+    previousData: null,
+    resultForm: null,
     previous:
       evalCase.previous === null ? undefined : { result: evalCase.previous, finishedAt: LAST_RUN },
   });

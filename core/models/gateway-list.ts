@@ -29,6 +29,7 @@ const entry = z.object({
     .optional()
     .catch(undefined),
   type: z.string().optional().catch(undefined),
+  supported_parameters: z.array(z.string()).optional().catch(undefined),
   pricing,
 });
 
@@ -53,6 +54,7 @@ export function readGatewayList(answer: unknown): ModelOption[] {
         name: model.name ?? model.id,
         contextTokens: model.context_length ?? model.context_window ?? null,
         maxOutputTokens: model.max_tokens ?? model.top_provider?.max_completion_tokens ?? null,
+        structuredOutputs: model.supported_parameters?.includes('structured_outputs') ?? false,
         prices: readPrices(model.pricing),
       },
     ];

@@ -69,6 +69,7 @@ function optionOf({
       name,
       contextTokens,
       maxOutputTokens: null,
+      structuredOutputs: false,
       prices: null,
     },
   ];

@@ -4,7 +4,7 @@ import { statesBefore } from './states.ts';
 /**
  * Updates the routine of a run that ends: last run, failures in a row, the pause after too many. It is a part of the
  * statement that ends the run, whose common table expression `ended` it reads (`routine_id`, `trigger`); its own,
- * `routine`, returns `name`, `webhook_url`, `webhook_failed_at`, `state_reason`, and `paused`: whether this run paused
+ * `routine`, returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether this run paused
  * it.
  * @param end.ownFault whether a failure is the routine's own; those of others neither count nor clear
  */
@@ -15,7 +15,7 @@ export function routineAfterRun(end: {
   // Nothing ran, so nothing is counted and nobody is told.
   if (end.state === 'skipped') {
     return sql`routine as (select null::text as name, null::text as webhook_url,
-        null::timestamptz as webhook_failed_at, null::text as state_reason, false as paused)`;
+        null::timestamptz as webhook_failed_at, null::text as deliver, null::text as state_reason, false as paused)`;
   }
   if (end.state === 'failed' && end.ownFault) return countFailure;
   const failures =
@@ -25,7 +25,7 @@ export function routineAfterRun(end: {
   return sql`routine as (
         update routines r set last_run_at = now(), consecutive_failures = ${failures}
         from ended where r.id = ended.routine_id
-        returning r.name, r.webhook_url, r.webhook_failed_at, r.state_reason, false as paused
+        returning r.name, r.webhook_url, r.webhook_failed_at, r.deliver, r.state_reason, false as paused
       )`;
 }
 
@@ -49,6 +49,6 @@ const countFailure = sql`before as (
           next_run_at = case when ${pauses} then null else r.next_run_at end,
           version = case when ${pauses} then r.version + 1 else r.version end
         from ended, before where r.id = before.id
-        returning r.name, r.webhook_url, r.webhook_failed_at, r.state_reason,
+        returning r.name, r.webhook_url, r.webhook_failed_at, r.deliver, r.state_reason,
           before.state <> 'paused' and r.state = 'paused' as paused
       )`;

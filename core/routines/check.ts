@@ -1,4 +1,5 @@
 import type { ProjectModels } from '#core/models/index.ts';
+import { checkForm } from '#core/results/index.ts';
 import { measureSkills, type SkillCatalogue } from '#core/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
@@ -17,8 +18,8 @@ export interface RoutineChecks {
 }
 
 /**
- * Checks what the request's schema cannot: schedule, time zone, placeholders, webhook URL, patterns, skills and
- * model. A change is checked as the whole routine that it results in.
+ * Checks what the request's schema cannot: schedule, time zone, placeholders, form of the result, webhook URL, patterns,
+ * skills and model. A change is checked as the whole routine that it results in.
  * @param attached skill references that the change does not touch; they are not checked again, so that a skill deleted
  * since does not block a new name
  * @param textChanged false when neither instructions nor variables nor skills change; a skill that has grown since does
@@ -41,6 +42,11 @@ export async function checkRoutine(
     const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;
     throw invalid([{ path: 'instructions', message }], 'invalid_variable');
   }
+  await checkForm(fields.resultSchema, fields.resultKey);
+  if (fields.deliver === 'changed' && fields.resultSchema === null) {
+    const message = 'only the data of a resultSchema can be compared, and there is none';
+    throw invalid([{ path: 'deliver', message }]);
+  }
   if (fields.webhookUrl !== null) checkWebhookUrl(outbound, fields.webhookUrl);
   checkPatterns(fields.checks);
   const sizes = await measureSkills(db, skills, projectId, fields.skills, attached);
@@ -59,15 +65,18 @@ export async function checkRoutine(
 /** Stands in for the values of a run: these have the lengths that those will have, at most. */
 function builtInsOf({ name }: RoutineFields) {
   const now = new Date(0).toISOString();
+  const carried = ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH);
   return {
     now,
     date: now.slice(0, 10),
     'routine.name': name,
     'run.id': newId('run'),
     scheduledFor: now,
-    'previous.result': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),
+    'previous.result': carried,
     'previous.finishedAt': now,
     'gate.value': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),
+    'previous.data': carried,
+    'previous.changes': carried,
   };
 }
 

@@ -36,9 +36,11 @@ export {
 export { retireRoutines } from './retire.ts';
 export { restoreVersion } from './restore.ts';
 export {
+  DELIVER_POLICIES,
   MISFIRE_POLICIES,
   OVERLAP_POLICIES,
   ROUTINE_STATES,
+  type DeliverPolicy,
   type Limits,
   type MisfirePolicy,
   type OverlapPolicy,

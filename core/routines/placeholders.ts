@@ -10,6 +10,8 @@ export const BUILT_IN_VARIABLES = [
   'previous.result',
   'previous.finishedAt',
   'gate.value',
+  'previous.data',
+  'previous.changes',
 ] as const;
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
 

@@ -17,7 +17,8 @@ const summaryColumns = sql`
   id, project_id as "projectId", name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt",
   skip_dates as "skipDates", jitter_seconds as "jitterSeconds",
   jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id) as model,
-  skills, carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks, state, state_reason as "stateReason",
+  skills, carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks,
+  result_key as "resultKey", state, state_reason as "stateReason",
   revision, version, overlap, misfire,
   jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds, 'maxTotalTokens', max_total_tokens,
     'maxOutputTokens', max_output_tokens, 'maxQueueSeconds', max_queue_seconds,
@@ -25,7 +26,7 @@ const summaryColumns = sql`
     as limits,
   jsonb_build_object('maxTokensPerDay', max_tokens_per_day,
     'maxCostUsdPerMonth', trim_scale(max_cost_usd_per_month)::text) as budget,
-  pause_after_failures as "pauseAfterFailures", webhook_url as "webhookUrl",
+  pause_after_failures as "pauseAfterFailures", webhook_url as "webhookUrl", deliver,
   jsonb_build_object('mail', notify_mail, 'successPingUrl', success_ping_url) as notifications,
   webhook_failed_at as "webhookFailedAt", next_run_at as "nextRunAt", last_run_at as "lastRunAt",
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
@@ -40,7 +41,7 @@ export interface ProvenRoutine extends Routine {
 }
 
 /** Selects a routine's columns under the names of `Routine`. */
-export const columns = sql`${summaryColumns}, instructions, variables, gate`;
+export const columns = sql`${summaryColumns}, instructions, variables, gate, result_schema as "resultSchema"`;
 
 /** Reads one routine. @throws {AppError} `routine_not_found` */
 export async function readRoutine(db: Db, projectId: string, id: string): Promise<ProvenRoutine> {

@@ -1,9 +1,11 @@
 import type { MailSettings } from '#core/identity/index.ts';
 import type { ModelReference } from '#core/models/index.ts';
 import type { BuiltInToolName } from '#core/tools/index.ts';
+import type { ResultKey } from '#core/results/index.ts';
 import type { Budget } from '#core/usage/index.ts';
 import type { OutcomeRule, ResultCheck } from './result-checks.ts';
 import type { Gate } from './gate.ts';
+import type { JsonObject } from '#lib/json.ts';
 
 export const ROUTINE_STATES = ['draft', 'active', 'paused', 'archived'] as const;
 export type RoutineState = (typeof ROUTINE_STATES)[number];
@@ -15,6 +17,10 @@ export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
 /** Lists the choices for occurrences that no tick claimed in time. */
 export const MISFIRE_POLICIES = ['run_once', 'skip'] as const;
 export type MisfirePolicy = (typeof MISFIRE_POLICIES)[number];
+
+/** Lists the choices of which runs the webhook is told. */
+export const DELIVER_POLICIES = ['always', 'changed', 'failed'] as const;
+export type DeliverPolicy = (typeof DELIVER_POLICIES)[number];
 
 export interface Limits {
   /** Limits the model steps of one run. */
@@ -62,6 +68,10 @@ export interface RoutineFields {
   /** The most that it may start later than its schedule says; its id decides how much. */
   readonly jitterSeconds: number;
   readonly gate: Gate | null;
+  /** The JSON Schema of the data that a run has to end with; null where any text will do. */
+  readonly resultSchema: JsonObject | null;
+  /** What identifies an item of a list in that data; null where the data is compared as a whole. */
+  readonly resultKey: ResultKey | null;
   readonly overlap: OverlapPolicy;
   readonly misfire: MisfirePolicy;
   readonly limits: Limits;
@@ -69,6 +79,7 @@ export interface RoutineFields {
   readonly pauseAfterFailures: number;
   readonly webhookUrl: string | null;
   readonly notifications: Notifications;
+  readonly deliver: DeliverPolicy;
 }
 
 export interface Routine extends RoutineFields {
@@ -90,4 +101,4 @@ export interface Routine extends RoutineFields {
 }
 
 /** A routine as lists show it: without its long texts. */
-export type RoutineSummary = Omit<Routine, 'instructions' | 'variables' | 'gate'>;
+export type RoutineSummary = Omit<Routine, 'instructions' | 'variables' | 'gate' | 'resultSchema'>;

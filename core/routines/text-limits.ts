@@ -1,10 +1,12 @@
+import { resultSection, type ResultKey } from '#core/results/index.ts';
 import { sectionLength, type SkillSize } from '#core/skills/index.ts';
 import { invalid } from '#lib/errors.ts';
+import type { JsonObject } from '#lib/json.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits the text that a run gives to its model, in characters: instructions with their placeholders, skills, and the
- * result that is carried over.
+ * Limits the text that a run gives to its model, in characters: instructions with their placeholders, skills, the form of
+ * the result, and the result that is carried over.
  */
 const MAX_PROMPT_LENGTH = 400_000;
 
@@ -19,15 +21,20 @@ export interface PromptParts {
   readonly variables: Readonly<Record<string, string>>;
   readonly builtIns: Readonly<Record<BuiltInVariable, string>>;
   readonly skills: readonly SkillSize[];
+  readonly resultSchema: JsonObject | null;
+  readonly resultKey: ResultKey | null;
 }
 
 /**
  * Counts the rendered text from the lengths of its parts: 95,000 characters of `{{a}}` with a value of 10,000 would be
  * 190 million.
  */
-function promptLength({ instructions, variables, builtIns, skills }: PromptParts): number {
+function promptLength(parts: PromptParts): number {
+  const { instructions, variables, builtIns, skills, resultSchema, resultKey } = parts;
   const sections = skills.map((skill) => sectionLength(skill) + 2);
-  return filledLength(instructions, variables, builtIns) + sum(sections);
+  const form =
+    resultSchema === null ? 0 : resultSection({ schema: resultSchema, key: resultKey }).length + 2;
+  return filledLength(instructions, variables, builtIns) + sum(sections) + form;
 }
 
 /** Returns the characters that a run's text has left, or undefined when it or its variables pass their limits. */
@@ -48,7 +55,7 @@ export function checkTextLimits(parts: PromptParts): void {
   if (whole <= MAX_PROMPT_LENGTH) return;
   const alone = filledLength(instructions, variables, builtIns);
   const path = alone > MAX_PROMPT_LENGTH ? 'instructions' : 'skills';
-  const message = `instructions and skills come to ${whole} characters when rendered, of ${MAX_PROMPT_LENGTH} at most`;
+  const message = `instructions, skills and resultSchema come to ${whole} characters when rendered, of ${MAX_PROMPT_LENGTH} at most`;
   throw invalid([{ path, message }]);
 }
 

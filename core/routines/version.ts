@@ -13,6 +13,8 @@ export const VERSION_FIELDS = [
   'outcome',
   'checks',
   'gate',
+  'resultSchema',
+  'resultKey',
   'tools',
 ] as const;
 export type VersionField = (typeof VERSION_FIELDS)[number];
@@ -47,6 +49,8 @@ export type MaterialFields = Pick<
   | 'outcome'
   | 'checks'
   | 'gate'
+  | 'resultSchema'
+  | 'resultKey'
 >;
 
 /** Who makes a version, and from which. */

@@ -12,10 +12,10 @@ export function insertVersions(origin: VersionOrigin): Sql {
   return sql`
     insert into routine_versions (routine_id, revision, project_id, instructions, variables, model_provider,
       model_connection_id, model_id, skills, max_steps, timeout_seconds, max_total_tokens, max_output_tokens,
-      max_queue_seconds, abnormal_factor, carry_result, built_in_tools, outcome, checks, gate, tools, changed, created_by, restored_from)
+      max_queue_seconds, abnormal_factor, carry_result, built_in_tools, outcome, checks, gate, result_schema, result_key, tools, changed, created_by, restored_from)
     select r.id, r.revision, r.project_id, r.instructions, r.variables, r.model_provider, r.model_connection_id,
       r.model_id, r.skills, r.max_steps, r.timeout_seconds, r.max_total_tokens, r.max_output_tokens,
-      r.max_queue_seconds, r.abnormal_factor, r.carry_result, r.built_in_tools, r.outcome, r.checks, r.gate, tools.now,
+      r.max_queue_seconds, r.abnormal_factor, r.carry_result, r.built_in_tools, r.outcome, r.checks, r.gate, r.result_schema, r.result_key, tools.now,
       array_remove(array[
         case when r.instructions <> before.instructions then 'instructions' end,
         case when r.variables <> before.variables then 'variables' end,
@@ -34,6 +34,10 @@ export function insertVersions(origin: VersionOrigin): Sql {
         case when r.outcome <> before.outcome then 'outcome' end,
         case when r.checks <> before.checks then 'checks' end,
         case when r.gate is distinct from before.gate and before.revision is not null then 'gate' end,
+        case when r.result_schema::jsonb is distinct from before.result_schema::jsonb
+          and before.revision is not null then 'resultSchema' end,
+        case when r.result_key is distinct from before.result_key
+          and before.revision is not null then 'resultKey' end,
         case when tools.now <> before.tools then 'tools' end
       ], null), ${origin.actor}, ${origin.restoredFrom ?? null}::integer
     from written r
@@ -92,6 +96,7 @@ export async function readVersion(
     sql`
       select ${summaryColumns}, routine_id as "routineId", instructions, variables, skills, tools,
         carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks, gate,
+        result_schema as "resultSchema", result_key as "resultKey",
         jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id)
           as model,
         jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds,

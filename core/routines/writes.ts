@@ -23,19 +23,21 @@ export async function insertRoutine(
       with written as (
         insert into routines (
           id, project_id, name, instructions, variables, schedule, timezone,
-          model_provider, model_connection_id, model_id, skills, carry_result, built_in_tools, outcome, checks, gate, overlap, misfire,
+          model_provider, model_connection_id, model_id, skills, carry_result, built_in_tools, outcome, checks, gate,
+          result_schema, result_key, overlap, misfire,
           max_steps, timeout_seconds, max_total_tokens, max_output_tokens, max_queue_seconds,
           abnormal_factor, max_tokens_per_day,
           max_cost_usd_per_month,
-          pause_after_failures, webhook_url, webhook_secret, starts_at, ends_at, skip_dates, jitter_seconds,
+          pause_after_failures, webhook_url, deliver, webhook_secret, starts_at, ends_at, skip_dates, jitter_seconds,
           notify_mail, success_ping_url
         ) values (
           ${input.id}, ${input.projectId}, ${input.name}, ${input.instructions}, ${JSON.stringify(input.variables)},
           ${input.schedule}, ${input.timezone}, ${model.provider}, ${model.connectionId}, ${model.modelId},
-          ${input.skills}, ${input.carryResult}, ${input.builtInTools}, ${input.outcome}, ${storableJson(input.checks)}, ${jsonOrNull(input.gate)}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
+          ${input.skills}, ${input.carryResult}, ${input.builtInTools}, ${input.outcome}, ${storableJson(input.checks)}, ${jsonOrNull(input.gate)},
+          ${jsonOrNull(input.resultSchema)}, ${jsonOrNull(input.resultKey)}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
           ${limits.maxTotalTokens}, ${limits.maxOutputTokens}, ${limits.maxQueueSeconds},
           ${limits.abnormalFactor}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
-          ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.webhookSecret}, ${input.startsAt}, ${input.endsAt},
+          ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.deliver}, ${input.webhookSecret}, ${input.startsAt}, ${input.endsAt},
           ${input.skipDates.toSorted()}, ${input.jitterSeconds},
           ${jsonOrNull(notifications.mail)}::jsonb, ${notifications.successPingUrl}
         )
@@ -79,6 +81,7 @@ export async function updateRoutine(
           carry_result = ${fields.carryResult}, built_in_tools = ${fields.builtInTools},
           outcome = ${fields.outcome}, checks = ${storableJson(fields.checks)},
           gate = ${jsonOrNull(fields.gate)},
+          result_schema = ${jsonOrNull(fields.resultSchema)}, result_key = ${jsonOrNull(fields.resultKey)},
           overlap = ${fields.overlap}, misfire = ${fields.misfire}, max_steps = ${limits.maxSteps},
           timeout_seconds = ${limits.timeoutSeconds}, max_total_tokens = ${limits.maxTotalTokens},
           max_output_tokens = ${limits.maxOutputTokens}, max_queue_seconds = ${limits.maxQueueSeconds},
@@ -86,7 +89,7 @@ export async function updateRoutine(
           max_tokens_per_day = ${budget.maxTokensPerDay}, max_cost_usd_per_month = ${budget.maxCostUsdPerMonth},
           pause_after_failures = ${fields.pauseAfterFailures},
           webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
-          webhook_url = ${fields.webhookUrl}, notify_mail = ${jsonOrNull(notifications.mail)}::jsonb,
+          webhook_url = ${fields.webhookUrl}, deliver = ${fields.deliver}, notify_mail = ${jsonOrNull(notifications.mail)}::jsonb,
           success_ping_url = ${notifications.successPingUrl},
           ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
           version = version + 1, updated_at = now()

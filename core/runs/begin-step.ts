@@ -10,6 +10,7 @@ import {
 import type { OutcomeRule, ResultCheck } from '#core/routines/index.ts';
 import type { ModelReference } from '#core/models/index.ts';
 import { hasAudience } from '#core/notifications/index.ts';
+import type { ResultForm } from '#core/results/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import type { Gate } from '#core/routines/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
@@ -21,6 +22,7 @@ import {
   type PreviousRunJson,
 } from './previous-run.ts';
 import { scheduledFor } from './queries.ts';
+import { asksForData, previousDataJson, type PreviousData } from './result/previous-data.ts';
 import { statesBefore, type Trigger } from './states.ts';
 import { unwantedReason } from './unwanted.ts';
 
@@ -63,6 +65,10 @@ export interface RunContext {
   readonly gateVerdict: GateVerdict | null;
   /** Read for the first step only, and where the run is told of it. */
   readonly previous: PreviousRun | undefined;
+  /** Read for the first step only, and where its instructions ask for it; null where there is none. */
+  readonly previousData: PreviousData | null;
+  /** The form that its result has to have; null where any text will do. */
+  readonly resultForm: ResultForm | null;
   /** Counts the attempts at this step; only the latest may reserve for it. */
   readonly attempt: number;
   /** Milliseconds since the first attempt at this step began. */
@@ -107,6 +113,10 @@ export async function beginStep(
     projectId: sql`begun.project_id`,
     routineId: sql`begun.routine_id`,
   });
+  const previousData = previousDataJson({
+    projectId: sql`begun.project_id`,
+    routineId: sql`begun.routine_id`,
+  });
   const found = await row<FoundRun>(
     db,
     sql`
@@ -123,7 +133,7 @@ export async function beginStep(
           and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
         returning runs.*, r.name as routine_name, r.state as routine_state, v.instructions, v.skills, r.timezone,
           v.variables as version_variables, v.max_output_tokens, v.abnormal_factor, v.carry_result, v.built_in_tools, v.outcome as outcome_rule,
-          v.checks as result_checks, v.gate as version_gate, ${budgetColumns('r')} as routine_budget,
+          v.checks as result_checks, v.gate as version_gate, v.result_schema, v.result_key, ${budgetColumns('r')} as routine_budget,
           (r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)} as has_audience
       ), step as (
         insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
@@ -146,6 +156,9 @@ export async function beginStep(
         outcome_rule as "outcomeRule", result_checks as checks, version_gate as gate, begun.gate as "gateVerdict",
         case when prompt is null and (carry_result or position('previous.' in instructions) > 0) then ${previous} end
           as previous,
+        case when prompt is null and ${asksForData(sql`instructions`)} then ${previousData} end as "previousData",
+        case when result_schema is not null then json_build_object('schema', result_schema, 'key', result_key) end
+          as "resultForm",
         ((timeout_seconds - extract(epoch from now() - begun.started_at)) * 1000)::float8 as "remainingMs",
         step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",

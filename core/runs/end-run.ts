@@ -10,6 +10,7 @@ import { breakerAfterRun } from './breaker/index.ts';
 import { scheduledFor } from './queries.ts';
 import { reasonInWords, type RecordedEnd, type RunEnding } from './ending.ts';
 import { outcomeOf, runOutcome } from './outcome/columns.ts';
+import { recordResult, type JustEnded } from './result/record-result.ts';
 import { countsTowardsPause, statesBefore } from './states.ts';
 import { followPause } from './service-pauses.ts';
 
@@ -72,14 +73,14 @@ export async function recordEnd(
         cached_input_tokens as "cachedInputTokens", output_tokens as "outputTokens",
         reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd",
         estimated_usage as "estimatedUsage",
-        routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt",
+        routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
         routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
         ${othersWait} as "othersWait", ${subscriptionOf(sql`ended.routine_id`)} as subscription
       from ended, routine
     `,
   );
   if (ended === undefined) return undefined;
-  const deliveries = state === 'skipped' ? [] : await enqueueEvents(tx, ended);
+  const deliveries = state === 'skipped' ? [] : await enqueueEvents(tx, ended, ending);
   if (state !== 'skipped' && ended.subscription !== null) {
     await notifyRunEnded(
       tx,
@@ -97,8 +98,14 @@ export async function recordEnd(
   return { runId, ending, deliveries, othersWait: ended.othersWait };
 }
 
-async function enqueueEvents(tx: Db, ended: EndedRow): Promise<StartableDelivery[]> {
-  const ofRun = await enqueueDelivery(tx, ended);
+async function enqueueEvents(
+  tx: Db,
+  ended: EndedRow,
+  { data }: RunEnding,
+): Promise<StartableDelivery[]> {
+  const { changes, withheld } = await recordResult(tx, ended, data);
+  const event = { ...ended, data: data?.value ?? null, changes };
+  const ofRun = withheld === null ? await enqueueDelivery(tx, event) : undefined;
   const ofPause = ended.paused ? await followOwnPause(tx, ended) : [];
   return [...(ofRun === undefined ? [] : [ofRun]), ...ofPause];
 }
@@ -116,9 +123,10 @@ async function followOwnPause(tx: Db, ended: EndedRow): Promise<readonly Startab
   return (await followPause(tx, [paused], new Map([[paused.id, ended.id]]))).deliveries;
 }
 
-interface EndedRow extends EndedRun {
-  readonly webhookUrl: string | null;
-  readonly webhookFailedAt: Date | null;
+interface EndedRow
+  extends
+    Omit<EndedRun, 'data' | 'changes'>,
+    Pick<JustEnded, 'webhookUrl' | 'webhookFailedAt' | 'deliver'> {
   readonly routineName: string;
   /** Whether this run made the service pause its routine, and in what words. */
   readonly paused: boolean;

@@ -2,6 +2,7 @@ import type { StartableDelivery } from '#core/engine/index.ts';
 import { totalTokens } from '#core/usage/index.ts';
 import type { ModelMessage } from 'ai';
 import { runLimitInWords } from './refused-step.ts';
+import type { ResultKey } from '#core/results/index.ts';
 import type { ModelResponse } from './model-call.ts';
 import type { OutcomeRule } from '#core/routines/index.ts';
 import { readFinish, type Finish } from './outcome/finish.ts';
@@ -30,6 +31,14 @@ export interface RunEnding {
   readonly outcomeSummary?: string | null | undefined;
   /** Undefined where nothing was checked. */
   readonly checks?: readonly CheckResult[];
+  /** What the result holds by the form that the routine asks for; undefined where there is none. */
+  readonly data?: ResultData;
+}
+
+export interface ResultData {
+  readonly value: unknown;
+  /** By what its items are told apart. */
+  readonly by: ResultKey | null;
 }
 
 /** The end of a run, recorded just now. */
@@ -122,12 +131,20 @@ export function endingOf(response: ModelResponse, run: RunProgress): RunEnding |
     if (result === null) return failure('model_empty');
     if (!required) return success(result);
   }
+  const limit = limitReached(response, run);
+  if (limit === undefined) return undefined;
+  const words = limit === 'max_total_tokens' ? runLimitInWords(run) : undefined;
+  return { ...failure(limit, words), result };
+}
+
+/** Returns the limit for which no step can follow that of the response; undefined when one can. */
+export function limitReached(response: ModelResponse, run: RunProgress): FailureReason | undefined {
   // Steps come one after the other, so nothing has been added since this one began.
   const tokens = run.totalTokens + totalTokens(response.usage);
   if (run.maxTotalTokens !== null && tokens >= run.maxTotalTokens) {
-    return { ...failure('max_total_tokens', runLimitInWords(run)), result };
+    return 'max_total_tokens';
   }
-  return run.modelSteps + 1 >= run.maxSteps ? { ...failure('max_steps'), result } : undefined;
+  return run.modelSteps + 1 >= run.maxSteps ? 'max_steps' : undefined;
 }
 
 /** Characters of a summary that are kept. */

@@ -63,6 +63,7 @@ export {
 export { eraseProjectContent, unpinRuns } from './retention/erase-project.ts';
 export { afterReplacing, replaceOpenRuns, type ReplacedRuns } from './replace.ts';
 export { redeliverWebhook } from './redeliver-webhook.ts';
+export { diffRun, type RunDiff } from './result/diff.ts';
 export type { Run, RunDetail, RunSummary, RunUsage, Step } from './run.ts';
 export type { ToolRecord } from './tool-record.ts';
 export { performToolStep, type ToolStepDeps, type ToolStepOutcome } from './tool-step.ts';

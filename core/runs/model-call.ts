@@ -1,10 +1,11 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText, type ModelMessage, type ToolSet } from 'ai';
+import { generateText, jsonSchema, Output, type ModelMessage, type ToolSet } from 'ai';
 import { Agent } from 'undici';
 import { boundedFetch } from './bounded-fetch.ts';
 import type { IssuedCall } from '#core/model-connections/index.ts';
 import type { Usage } from '#core/usage/index.ts';
 import { storable } from '#lib/database/index.ts';
+import type { JsonObject } from '#lib/json.ts';
 import type { AccountStep } from './account/step.ts';
 import { ModelFailure, toModelFailure } from './model-failure.ts';
 import { usageOf } from './model-usage.ts';
@@ -35,6 +36,8 @@ export interface ModelCall {
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: ToolSet;
+  /** The JSON Schema of its text, where the model can be held to one; undefined for any text. */
+  readonly resultSchema?: JsonObject | undefined;
   /** Undefined leaves it to the provider. */
   readonly maxOutputTokens?: number | undefined;
   readonly signal: AbortSignal;
@@ -63,6 +66,7 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
   const gateway = createOpenAICompatible({
     name: 'gateway',
     baseURL: settings.baseUrl,
+    supportsStructuredOutputs: true,
     ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
     fetch: boundedFetch(agent, withNumericUsage),
   });
@@ -89,6 +93,7 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
           ...(input.maxOutputTokens === undefined
             ? {}
             : { maxOutputTokens: input.maxOutputTokens }),
+          ...structuredOutput(input.resultSchema),
           maxRetries: 0,
           abortSignal: AbortSignal.any([input.signal, deadline.signal]),
         });
@@ -130,5 +135,22 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
       }
     },
     close: () => agent.destroy(),
+  };
+}
+
+/**
+ * Asks for a text by a JSON Schema, in the manner of OpenAI. Not strictly, where a schema has to keep to a part of the
+ * language and is refused otherwise. What comes is checked by the run, so the library takes it as it is.
+ */
+function structuredOutput(schema: JsonObject | undefined) {
+  if (schema === undefined) return {};
+  const responseFormat = Promise.resolve(jsonSchema({ ...schema }).jsonSchema).then((json) => ({
+    type: 'json' as const,
+    schema: json,
+    name: 'result',
+  }));
+  return {
+    output: { ...Output.text(), responseFormat },
+    providerOptions: { gateway: { strictJsonSchema: false } },
   };
 }

@@ -79,6 +79,7 @@ async function performInTime(
     instructions: PREAMBLE,
     messages: [...openingMessages(ready), ...run.transcript],
     tools: toolSet(run.tools),
+    resultSchema: ready.option.structuredOutputs ? run.resultForm?.schema : undefined,
     signal,
     account: accountStepOf(run, index, deadline),
   };

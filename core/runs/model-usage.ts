@@ -6,15 +6,17 @@ interface Input {
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: ToolSet;
+  readonly resultSchema?: object | undefined;
 }
 
 /** Counts the input of a call: everything that is sent with it. */
-export function countInput({ instructions, messages, tools }: Input): number {
+export function countInput({ instructions, messages, tools, resultSchema }: Input): number {
   const count = Object.keys(tools).length;
   return estimatedTokens(
     instructions,
     JSON.stringify(messages),
     count === 0 ? '' : JSON.stringify(tools),
+    resultSchema === undefined ? '' : JSON.stringify(resultSchema),
   );
 }
 

@@ -60,6 +60,8 @@ export type PreflightRun = Pick<
   | 'gate'
   | 'outcomeRule'
   | 'previous'
+  | 'previousData'
+  | 'resultForm'
   | 'modelSteps'
   | 'startedAt'
   | 'tools'

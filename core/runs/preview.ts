@@ -25,6 +25,7 @@ import { toolSet } from './plan-tool-calls.ts';
 import { preflight, type Blocked, type PreflightDeps, type PreflightRun } from './preflight.ts';
 import { previousRunJson, previousRunOf, type PreviousRunJson } from './previous-run.ts';
 import { renderPrompt } from './prompt.ts';
+import { asksForData, previousDataJson, type PreviousData } from './result/previous-data.ts';
 import { limitInTheWay, limitOnUnpriced, type WantedStep } from './refused-step.ts';
 import { outputBound } from './reserve-step.ts';
 import type { FailureReason } from './states.ts';
@@ -79,7 +80,8 @@ export async function previewRun(
   const option = await findQuoted(deps.models, routine);
   const spender = { ...input, routineId: routine.id, provider: run.model.provider, budgets };
   const limits = limitsOf(spender, deps.maxCostUsdPerOrganization);
-  const call = { instructions: PREAMBLE, tools: toolSet(run.tools) };
+  const resultSchema = option?.structuredOutputs === true ? run.resultForm?.schema : undefined;
+  const call = { instructions: PREAMBLE, tools: toolSet(run.tools), resultSchema };
   const inputTokens =
     opening === undefined ? undefined : countInput({ ...call, messages: openingMessages(opening) });
   const blocked =
@@ -148,6 +150,7 @@ async function plannedRun(
     now: Date;
     tools: readonly OfferedToolJson[];
     previous: PreviousRunJson | null;
+    previousData: PreviousData | null;
     budgets: Budgets;
   }>(
     db,
@@ -155,6 +158,7 @@ async function plannedRun(
       select now() as now, ${offeredToolsJson({ ...keys, startedAt: sql`now()` })} as tools,
         case when r.carry_result or position('previous.' in r.instructions) > 0 then ${previousRunJson(keys)} end
           as previous,
+        case when ${asksForData(sql`r.instructions`)} then ${previousDataJson(keys)} end as "previousData",
         jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
           'organization', ${budgetColumns('o')}) as budgets
       from routines r join projects p on p.id = r.project_id join organizations o on o.id = p.organization_id
@@ -187,6 +191,11 @@ async function plannedRun(
     gate: routine.gate,
     outcomeRule: routine.outcome,
     previous: found.previous === null ? undefined : previousRunOf(found.previous),
+    previousData: found.previousData,
+    resultForm:
+      routine.resultSchema === null
+        ? null
+        : { schema: routine.resultSchema, key: routine.resultKey },
     modelSteps: 0,
     startedAt: found.now,
     tools: offeredTools(found.tools, ownTools(routine)),

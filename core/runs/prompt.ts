@@ -1,10 +1,12 @@
 import { asksFor, fillPlaceholders, promptRoom } from '#core/routines/index.ts';
 import { skillSection, type AttachedSkill } from '#core/skills/index.ts';
+import { resultSection, type ResultForm } from '#core/results/index.ts';
 import { renderBriefing, type BriefingInput } from './briefing.ts';
 import { previousText, wordsOnPrevious } from './carried-result.ts';
 import { gateText, wordsOnGate, type GateVerdict } from './gate/index.ts';
 import type { Opening } from './opening.ts';
 import type { PreviousRun } from './previous-run.ts';
+import { jsonText, type PreviousData } from './result/previous-data.ts';
 
 export interface PromptInput extends BriefingInput {
   readonly instructions: string;
@@ -15,15 +17,18 @@ export interface PromptInput extends BriefingInput {
   readonly carryResult: boolean;
   readonly previous: PreviousRun | undefined;
   readonly gateVerdict?: GateVerdict | null;
+  readonly previousData: PreviousData | null;
+  readonly resultForm: ResultForm | null;
 }
 
 /**
  * Renders the text a run gives to its model: the routine's own instructions with their placeholders filled, then each
- * skill verbatim under its heading, in the routine's order; and the briefing.
+ * skill verbatim under its heading, in the routine's order, then the form of its result; and the briefing.
  * @returns undefined when the text would be too large
  */
 export function renderPrompt(input: PromptInput): Opening | undefined {
   const { instructions, variables, carryResult, previous, gateVerdict = null } = input;
+  const { previousData, resultForm } = input;
   const builtIns = {
     now: input.startedAt.toISOString(),
     date: localDate(input.startedAt, input.timezone),
@@ -34,14 +39,20 @@ export function renderPrompt(input: PromptInput): Opening | undefined {
     'previous.result': previousText(previous),
     'previous.finishedAt': previous?.finishedAt.toISOString() ?? '',
     'gate.value': gateText(gateVerdict),
+    'previous.data': jsonText('The previous data', previousData?.data),
+    'previous.changes': jsonText('What had changed before', previousData?.changes),
   };
   const sizes = input.skills.map((skill) => ({
     name: skill.name,
     length: skill.instructions.length,
   }));
-  const room = promptRoom({ instructions, variables, builtIns, skills: sizes });
+  const form = { resultSchema: resultForm?.schema ?? null, resultKey: resultForm?.key ?? null };
+  const room = promptRoom({ instructions, variables, builtIns, skills: sizes, ...form });
   if (room === undefined) return undefined;
-  const sections = input.skills.map((skill) => skillSection(skill));
+  const sections = [
+    ...input.skills.map((skill) => skillSection(skill)),
+    ...(resultForm === null ? [] : [resultSection(resultForm)]),
+  ];
   const inInstructions = asksFor(instructions, 'previous.result');
   return {
     prompt: [fillPlaceholders(instructions, variables, builtIns), ...sections].join('\n\n'),

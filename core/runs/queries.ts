@@ -30,15 +30,19 @@ const shortColumns = sql`
     'connectionId', model_connection_id, 'modelId', model_id) end as model,
   step_count as "stepCount", ${runOutcome}, ${usageWith(sql`estimated_usage`)}, created_at as "createdAt", started_at as "startedAt",
   finished_at as "finishedAt", cancel_requested_at as "cancelRequestedAt", pinned,
-  content_erased_at as "contentErasedAt"
+  content_erased_at as "contentErasedAt", withheld
 `;
 
+const comparedWith = sql`jsonb_build_object('against', compared_with, 'unchangedRuns', unchanged_runs)`;
+
 /** The columns of `Run`. */
-export const runColumns = sql`${shortColumns}, variables, result`;
+export const runColumns = sql`${shortColumns}, variables, result, data,
+  case when changes is not null then changes || ${comparedWith} end as changes`;
 
 const PREVIEW_LENGTH = 200;
 
-const summaryColumns = sql`${shortColumns}, left(result, ${PREVIEW_LENGTH}) as "resultPreview"`;
+const summaryColumns = sql`${shortColumns}, left(result, ${PREVIEW_LENGTH}) as "resultPreview",
+  case when changes is not null then jsonb_build_object('counts', changes->'counts') || ${comparedWith} end as changes`;
 
 export interface RunFilter {
   readonly routineId: string | undefined;

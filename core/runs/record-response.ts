@@ -9,6 +9,8 @@ import { asksForCalls } from './outcome/calls.ts';
 import { decideEnding } from './outcome/decide.ts';
 import { findPatterns } from './outcome/patterns.ts';
 import { REMINDER } from './outcome/reminder.ts';
+import type { ModelMessage } from 'ai';
+import type { ModelResponse } from './model-call.ts';
 import type { CallPlan } from './plan-tool-calls.ts';
 import {
   recordModelStep,
@@ -16,6 +18,7 @@ import {
   settleLateResponse,
   type ModelStepRecord,
 } from './record-step.ts';
+import { judgeEnding } from './result/judge.ts';
 import { readOutcome, type StepOutcome } from './step-outcome.ts';
 
 export interface RecordedResponse {
@@ -25,9 +28,9 @@ export interface RecordedResponse {
 }
 
 /**
- * Records a model step with everything that the response leads to: the tool calls it asks for, or the end of the run.
- * It records all of that or, when another attempt was faster or the run ended meanwhile, adds only the usage to what is
- * on record.
+ * Records a model step with everything that the response leads to: the tool calls it asks for, the request for a better
+ * result, or the end of the run. It records all of that or, when another attempt was faster or the run ended meanwhile,
+ * adds only the usage to what is on record.
  */
 export async function recordResponse(
   database: Database,
@@ -37,13 +40,11 @@ export async function recordResponse(
   timeLeft: () => number,
 ): Promise<RecordedResponse> {
   const { index, response } = record;
-  const ending =
-    endingOf(response, { ...run, cutBy: record.cutBy }) ??
-    (await abnormalEnding(database, run, record));
+  const progress = { ...run, cutBy: record.cutBy };
+  const judged = await judgeEnding(progress, response, endingOf(response, progress));
+  const ending = judged.ending ?? (await abnormalEnding(database, run, record));
   if (ending === undefined) {
-    // It goes on although it asks for no tools: only because its outcome is not stated.
-    const ends = response.toolCalls.length === 0;
-    const messages = ends ? [...record.messages, REMINDER] : record.messages;
+    const messages = [...record.messages, ...(judged.messages ?? reminderAfter(response))];
     const recorded = await recordModelStep(database, { ...record, messages }, calls.steps);
     if (!recorded) return transaction(database, (tx) => recordLate(tx, record));
     const nextIndex = index + 1 + calls.steps.length;
@@ -55,8 +56,8 @@ export async function recordResponse(
   }
   const patterns =
     ending.state === 'succeeded' ? await findPatterns(run.checks, ending.result ?? '') : NONE;
-  const inOne = !run.hasAudience && run.gate === null && !asksForCalls(run.checks);
-  if (ending.state === 'succeeded' && inOne) {
+  const isPlain = run.gate === null && ending.data === undefined && !asksForCalls(run.checks);
+  if (ending.state === 'succeeded' && !run.hasAudience && isPlain) {
     const decided = await decideEnding(database, run, ending, patterns);
     const recorded =
       decided.state === 'succeeded'
@@ -78,6 +79,11 @@ export async function recordResponse(
 }
 
 const NONE: ReadonlyMap<number, boolean> = new Map();
+
+/** A run that goes on although it asks for no tools has not stated its outcome. */
+function reminderAfter({ toolCalls }: ModelResponse): readonly ModelMessage[] {
+  return toolCalls.length === 0 ? [REMINDER] : [];
+}
 
 /** @throws {ModelFailure} when nothing was recorded because the call no longer holds */
 async function recordLate(tx: Db, record: ModelStepRecord): Promise<RecordedResponse> {

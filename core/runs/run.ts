@@ -2,6 +2,7 @@ import type { Wait } from './admission/waiting-for.ts';
 import type { GateVerdict } from './gate/verdict.ts';
 import type { Usage } from '#core/usage/index.ts';
 import type { RunOutcome } from './outcome/outcome.ts';
+import type { ComparedResult, Withheld } from '#core/results/index.ts';
 import type { RunState, StepKind, StepState, Trigger } from './states.ts';
 import type { ToolRecord } from './tool-record.ts';
 import type { RunMessage } from '#core/outbox/index.ts';
@@ -36,6 +37,12 @@ export interface Run extends RunOutcome {
     readonly modelId: string;
   } | null;
   readonly result: string | null;
+  /** What the result holds by the `resultSchema` of its version; null where it has none. */
+  readonly data: unknown;
+  /** Null unless it has data. */
+  readonly changes: ComparedResult | null;
+  /** Why its end was not told to a webhook; null where it was, or where nothing holds anything back. */
+  readonly withheld: Withheld | null;
   readonly stepCount: number;
   readonly usage: RunUsage;
   readonly createdAt: Date;
@@ -49,7 +56,8 @@ export interface Run extends RunOutcome {
 }
 
 /** A run as lists show it: without its long texts. */
-export interface RunSummary extends Omit<Run, 'result' | 'variables'> {
+export interface RunSummary extends Omit<Run, 'result' | 'variables' | 'data' | 'changes'> {
+  readonly changes: Pick<ComparedResult, 'against' | 'unchangedRuns' | 'counts'> | null;
   /** The beginning of the result. */
   readonly resultPreview: string | null;
 }

@@ -110,6 +110,7 @@ export const RUN_REASONS = {
   check_failed: 'a check of the routine failed; the error message names it',
   output_truncated: 'the model stopped at its output limit',
   content_filtered: 'the provider withheld the answer',
+  result_invalid: 'the last message was not the data that resultSchema and resultKey ask for',
   workflow_lost: 'the engine lost the run',
   internal_error: 'something went wrong on our side',
   // Cancelled.
@@ -158,6 +159,7 @@ export const CLASS_OF_FAILURE = {
   check_failed: 'routine',
   output_truncated: 'routine',
   content_filtered: 'routine',
+  result_invalid: 'routine',
   workflow_lost: 'platform',
   internal_error: 'platform',
 } as const satisfies Partial<Record<RunReason, FailureClass>>;

@@ -56,5 +56,5 @@ function withFormats(ajv: Ajv): Ajv {
 function showError({ instancePath, message, params, keyword }: ErrorObject): string {
   const extra =
     keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : '';
-  return `${instancePath === '' ? 'arguments' : instancePath.slice(1).replaceAll('/', '.')} ${message ?? 'is not valid'}${extra}`;
+  return `${instancePath === '' ? 'the value' : instancePath.slice(1).replaceAll('/', '.')} ${message ?? 'is not valid'}${extra}`;
 }

@@ -1,3 +1,5 @@
+import type { DeliverPolicy } from '#core/routines/index.ts';
+import type { ComparedResult } from '#core/results/index.ts';
 import { utf8Start } from './utf8.ts';
 
 /** A run that has ended, with everything that its event says. Skipped occurrences have no event. */
@@ -22,6 +24,10 @@ export interface EndedRun {
     readonly passed: boolean;
     readonly detail: string;
   }[];
+  /** What the result holds by the `resultSchema` of its routine; null without one. */
+  readonly data: unknown;
+  readonly changes: ComparedResult | null;
+  readonly deliver: DeliverPolicy;
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
   readonly outputTokens: number;
@@ -46,13 +52,16 @@ export interface PausedByService {
 
 export const EVENT_TYPES = [
   'run.succeeded',
+  'run.changed',
   'run.failed',
   'run.cancelled',
   'routine.paused',
-] as const satisfies readonly (`run.${EndedRun['state']}` | 'routine.paused')[];
+] as const satisfies readonly (`run.${EndedRun['state'] | 'changed'}` | 'routine.paused')[];
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** Returns the type of the event: a routine that delivers changes tells of data that is new as of a change. */
 export function eventType(run: EndedRun): EventType {
+  if (run.deliver === 'changed' && run.changes !== null) return 'run.changed';
   return `run.${run.state}`;
 }
 
@@ -82,6 +91,8 @@ export function eventBody(run: EndedRun): string {
       outcomeSummary: run.outcomeSummary,
       checks: run.checks.map(({ type, passed, detail }) => ({ type, passed, detail })),
       ...limitedResult(run.result),
+      data: run.data,
+      changes: run.changes,
       usage: {
         inputTokens,
         cachedInputTokens,

@@ -5,6 +5,8 @@ export interface FixtureModel {
   context_length: number;
   /** It thinks before it writes, and counts those tokens. */
   reasons?: boolean;
+  /** It can be held to a JSON Schema. */
+  structured?: boolean;
   pricing?: Pricing;
 }
 
@@ -71,6 +73,7 @@ export const FIXTURE_MODELS: readonly FixtureModel[] = [
     id: 'fixture/analyst',
     name: 'Fixture Analyst',
     context_length: 256_000,
+    structured: true,
     pricing: {
       input: '0.000001',
       output: '0.000005',
@@ -119,7 +122,13 @@ export function modelList(models: readonly unknown[]): object {
             owned_by: 'fixture',
             name: model.name,
             context_length: model.context_length,
-            supported_parameters: ['tools', 'tool_choice', 'max_tokens', 'temperature'],
+            supported_parameters: [
+              'tools',
+              'tool_choice',
+              'max_tokens',
+              'temperature',
+              ...(model.structured === true ? ['response_format', 'structured_outputs'] : []),
+            ],
             ...(model.pricing ? { pricing: model.pricing } : {}),
           }
         : model,

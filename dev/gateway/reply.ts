@@ -1,3 +1,4 @@
+import { jsonAnswer } from './json-answer.ts';
 import type { ChatRequest } from './request.ts';
 import { finishCall } from './finish.ts';
 import { report } from './report.ts';
@@ -14,13 +15,13 @@ export interface Reply {
 
 /**
  * Makes the fixture's own reply: it calls tools that are offered and not yet answered, else it
- * writes a report and, where it is offered `finish`, states the outcome. The same request always gets the same reply (on the same day, where it names none).
+ * writes a report, or the JSON that it is asked for, and, where it is offered `finish`, states the outcome. The same request always gets the same reply (on the same day, where it names none).
  */
 export function naturalReply(request: ChatRequest, reasons: boolean): Reply {
   const calls = chooseCalls(request);
   if (calls.length > 0) return callsReply(calls);
   const finish = finishCall(request);
-  const text = report(request);
+  const text = jsonAnswer(request) ?? report(request);
   return {
     ...(finish === undefined ? textReply(text) : callsReply([finish], text)),
     ...(reasons

@@ -34,6 +34,12 @@ export const ChatRequest = z.looseObject({
     .union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }) })])
     .nullish(),
   parallel_tool_calls: z.boolean().nullish(),
+  response_format: z
+    .looseObject({
+      type: z.string(),
+      json_schema: z.looseObject({ name: z.string(), schema: z.unknown() }).nullish(),
+    })
+    .nullish(),
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 export type ChatMessage = ChatRequest['messages'][number];

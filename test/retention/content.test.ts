@@ -4,7 +4,7 @@ import { execute, row, rows, sql } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { openStream } from '#test/runs/event-source.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { runOnce } from '#test/support/routines.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { routineWith, scriptCalls } from '#test/tools/support.ts';
 import { retain } from './planted-runs.ts';
 
@@ -26,6 +26,7 @@ const test = serviceTest({ worker: true })
         variables: { topic: 'weather' },
         outcome: 'required',
         checks: [{ type: 'result_matches', pattern: 'a' }],
+        resultSchema: { type: 'array' },
         webhookUrl: `${receiver.origin}/hook`,
       },
     });
@@ -38,7 +39,7 @@ const test = serviceTest({ worker: true })
     const finish = { name: 'finish', arguments: { outcome: 'done', summary: CANARY } };
     service.gateway.control.script({
       marker: mark,
-      behaviour: { kind: 'tool-calls', calls: [finish], text: CANARY },
+      behaviour: { kind: 'tool-calls', calls: [finish], text: JSON.stringify([CANARY]) },
     });
     const ended = await runOnce(key, routineId, { variables: { topic: CANARY } });
     expect(ended.state).toBe('succeeded');
@@ -96,6 +97,8 @@ test('what a run, its tools and its receiver wrote is erased, and what it was st
     briefing: null,
     result: null,
     outcomeSummary: null,
+    data: null,
+    changes: null,
     variables: {},
     steps: run.steps.map((step: Step) => ({
       ...step,
@@ -122,6 +125,25 @@ test('what a run, its tools and its receiver wrote is erased, and what it was st
     resultPreview: null,
     contentErasedAt: erased.contentErasedAt,
   });
+});
+
+test('what was wrong with a result is erased with it, as it may quote it', async ({
+  service,
+  key,
+}) => {
+  const { database } = service.deps;
+  const resultSchema = { type: 'object', additionalProperties: false };
+  const id = await createRoutine(key, { resultSchema, limits: { maxSteps: 1 } });
+  const text = JSON.stringify({ [CANARY]: 1 });
+  service.gateway.control.script({ behaviour: { kind: 'text', text } });
+  const run = await runOnce(key, id);
+  expect(run).toMatchObject({ state: 'failed', reason: 'result_invalid' });
+  expect(run.errorMessage).toContain(CANARY);
+  await endedDaysAgo(database, run.id, 90.1);
+  await retain(database);
+  const { data: erased } = await key.get(`/v1/runs/${run.id}`);
+  expect(erased).toMatchObject({ reason: 'result_invalid', errorMessage: null });
+  expect(JSON.stringify(erased)).not.toContain(CANARY);
 });
 
 test('an erased run is followed to its end, without texts', async ({ service, key, run }) => {

@@ -32,6 +32,8 @@ test(
       skipDates: [],
       jitterSeconds: 0,
       gate: null,
+      resultSchema: null,
+      resultKey: null,
       overlap: 'skip',
       misfire: 'run_once',
       limits: {
@@ -46,6 +48,7 @@ test(
       pauseAfterFailures: 5,
       webhookUrl: null,
       notifications: { mail: null, successPingUrl: null },
+      deliver: 'always',
       webhookFailedAt: null,
       state: 'draft',
       stateReason: null,
@@ -73,7 +76,7 @@ test('every field that is set is kept as it was set', async ({ key }) => {
   const fields = {
     name: 'Weekly audit',
     instructions:
-      'Audit {{site}}, {{now}}, {{date}}, {{routine.name}}, {{run.id}}, {{previous.result}}, {{previous.finishedAt}}.',
+      'Audit {{site}}, {{now}}, {{date}}, {{routine.name}}, {{run.id}}, {{previous.result}}, {{previous.finishedAt}}, {{previous.data}}, {{previous.changes}}.',
     variables: { site: 'https://example.com/?a=1&b=2' },
     schedule: '30 6 * * MON,THU',
     timezone: 'Australia/Lord_Howe',
@@ -85,6 +88,8 @@ test('every field that is set is kept as it was set', async ({ key }) => {
     endsAt: '2027-12-31T23:59:00.000Z',
     skipDates: ['2027-04-05', '2027-12-27'],
     jitterSeconds: 3_600,
+    resultSchema: { type: 'object', properties: { z: { type: 'array' }, a: {} } },
+    resultKey: { list: '/z', key: '/id' },
     overlap: 'allow',
     misfire: 'skip',
     limits: {
@@ -96,6 +101,7 @@ test('every field that is set is kept as it was set', async ({ key }) => {
     budget: { maxTokensPerDay: 1_000_000_000_000, maxCostUsdPerMonth: '0.0000000001' },
     pauseAfterFailures: 1,
     webhookUrl: 'https://example.com/hooks/routine?x=1',
+    deliver: 'changed',
   };
   const created = await key.post('/v1/routines', fields);
   expect(created.data).toMatchObject(fields);

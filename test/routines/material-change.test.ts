@@ -11,6 +11,8 @@ const START = {
   skills: ['seo-audit', 'content-strategy'],
 };
 
+const LIST = { type: 'array', items: { type: 'string' } };
+
 test.for<[string, Record<string, unknown>]>([
   ['other instructions', { instructions: 'Write more about {{topic}}.' }],
   ['another value of a variable', { variables: { topic: 'coffee', spare: 'x' } }],
@@ -28,6 +30,8 @@ test.for<[string, Record<string, unknown>]>([
   ['whether the outcome has to be stated', { outcome: 'required' }],
   ['a check', { checks: [{ type: 'result_not_empty' }] }],
   ['a gate', { gate: { url: 'http://127.0.0.1:4999/feed' } }],
+  ['a schema of the result', { resultSchema: { type: 'object' } }],
+  ['what identifies its items', { resultSchema: LIST, resultKey: { list: '', key: '' } }],
 ])(
   '%s is material: the routine is a draft again and needs a fresh run',
   proves('state.material-change', 'PATCH /v1/routines/:routineId', '409 successful_run_required'),
@@ -55,6 +59,7 @@ test('what is not material leaves an active routine active', async ({ key }) => 
     { overlap: 'allow' },
     { misfire: 'skip' },
     { webhookUrl: 'http://127.0.0.1:4999/' },
+    { deliver: 'failed' },
     { budget: { maxTokensPerDay: 1_000 } },
     { pauseAfterFailures: 2 },
     // The same values again are no change.

@@ -31,6 +31,8 @@ test('every material change is a version that says what changed and who did it',
     [['builtInTools'], { builtInTools: ['calculate'] }],
     [['outcome'], { outcome: 'required' }],
     [['checks'], { checks: [{ type: 'distinct_sources', atLeast: 2 }] }],
+    [['resultSchema'], { resultSchema: { type: 'array' } }],
+    [['resultKey'], { resultKey: { list: '', key: '/id' } }],
     [['instructions', 'skills'], { instructions: 'Write.', skills: [] }],
   ];
   for (const [, patch] of changes) {
@@ -38,13 +40,13 @@ test('every material change is a version that says what changed and who did it',
   }
   const listed = (await key.get(versions)).data;
   expect(listed.map(({ revision }: { revision: number }) => revision)).toEqual([
-    12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
+    14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
   ]);
   expect(listed.map(({ changed }: { changed: string[] }) => changed).toReversed()).toEqual([
     [],
     ...changes.map(([changed]) => changed),
   ]);
-  expect(listed[11]).toEqual({
+  expect(listed[13]).toEqual({
     revision: 1,
     createdAt: expect.any(String),
     createdBy: ada.userId,
@@ -55,7 +57,7 @@ test('every material change is a version that says what changed and who did it',
 
   const first = await key.get(`${versions}/1`);
   expect(first.data).toEqual({
-    ...listed[11],
+    ...listed[13],
     ...START,
     routineId: id,
     model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
@@ -72,14 +74,18 @@ test('every material change is a version that says what changed and who did it',
     outcome: 'optional',
     checks: [],
     gate: null,
+    resultSchema: null,
+    resultKey: null,
     tools: [],
   });
-  const { data: eleventh } = await key.get(`${versions}/11`);
-  expect(eleventh).toMatchObject({
+  const { data: thirteenth } = await key.get(`${versions}/13`);
+  expect(thirteenth).toMatchObject({
     carryResult: false,
     builtInTools: ['calculate'],
     outcome: 'required',
     checks: [{ type: 'distinct_sources', atLeast: 2 }],
+    resultSchema: { type: 'array' },
+    resultKey: { list: '', key: '/id' },
   });
 });
 
@@ -114,6 +120,8 @@ test('a restored version is a new revision that has to be proven', async ({ key 
     builtInTools: ['calculate'],
     outcome: 'required',
     checks: [{ type: 'no_refused_calls' }],
+    resultSchema: { type: 'array' },
+    resultKey: { list: '', key: '/id' },
   });
   const path = `/v1/routines/${id}/versions/1/restore`;
   const once = key.with({ 'Idempotency-Key': newId('run') });
@@ -127,6 +135,8 @@ test('a restored version is a new revision that has to be proven', async ({ key 
     builtInTools: [],
     outcome: 'optional',
     checks: [],
+    resultSchema: null,
+    resultKey: null,
     state: 'draft',
     revision: 3,
   });
@@ -148,6 +158,8 @@ test('a restored version is a new revision that has to be proven', async ({ key 
       'builtInTools',
       'outcome',
       'checks',
+      'resultSchema',
+      'resultKey',
     ],
   });
   // The proof of revision 1 was one of that revision.

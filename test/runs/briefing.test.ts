@@ -24,6 +24,8 @@ const RUN = {
   outcomeRule: 'optional' as const,
   carryResult: true,
   previous: undefined,
+  previousData: null,
+  resultForm: null,
 };
 
 describe('the preamble', () => {

@@ -50,6 +50,7 @@ const OPTION = {
   name: 'Fixture Writer Small',
   contextTokens: 128_000,
   maxOutputTokens: null,
+  structuredOutputs: false,
   prices: { input: '0.00000015', output: '0.0000006', cachedInput: null },
 } as const;
 const COST = '0.000285';

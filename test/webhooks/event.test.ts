@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { pausedEvent, runEvent } from '#api/docs/webhooks.ts';
 import { eventBody, MAX_RESULT_BYTES, pausedBody, type EndedRun } from '#core/webhooks/event.ts';
+import type { ComparedResult } from '#core/results/index.ts';
 import { newId } from '#lib/ids.ts';
 
 const run: EndedRun = {
@@ -19,12 +20,26 @@ const run: EndedRun = {
   outcome: null,
   outcomeSummary: 'Half of it.',
   checks: [{ type: 'result_not_empty', passed: true, detail: 'The result has a text.' }],
+  data: null,
+  changes: null,
+  deliver: 'always',
   inputTokens: 1_200,
   cachedInputTokens: 1_000,
   outputTokens: 300,
   reasoningTokens: 120,
   costUsd: '0.00123',
   estimatedUsage: false,
+};
+
+const CHANGES: ComparedResult = {
+  against: null,
+  unchangedRuns: 0,
+  by: { list: '', key: '/id' },
+  counts: { added: 1, removed: 0, changed: 0 },
+  added: [{ id: 1 }],
+  removed: [],
+  changed: [],
+  truncated: false,
 };
 
 function bodyWith(result: string): unknown {
@@ -52,6 +67,8 @@ test('an event tells the run as it ended', () => {
       checks: [{ type: 'result_not_empty', passed: true, detail: 'The result has a text.' }],
       result: 'as far as it came',
       resultTruncated: false,
+      data: null,
+      changes: null,
       usage: {
         inputTokens: 1_200,
         cachedInputTokens: 1_000,
@@ -74,6 +91,11 @@ test('every event is as the document describes it', () => {
       data: { state },
     });
   }
+  const changed = eventBody({ ...ended, state: 'succeeded', deliver: 'changed', changes: CHANGES });
+  expect(runEvent.parse(JSON.parse(changed))).toMatchObject({
+    type: 'run.changed',
+    data: { state: 'succeeded', changes: { added: [{ id: 1 }] } },
+  });
   const { routineId: id, projectId } = ids;
   const stateReason = 'paused after 5 failed runs in a row';
   const pausedAt = run.finishedAt;

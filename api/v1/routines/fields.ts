@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   BUILT_IN_VARIABLES,
+  DELIVER_POLICIES,
   MISFIRE_POLICIES,
   OUTCOME_RULES,
   OVERLAP_POLICIES,
@@ -11,6 +12,7 @@ import { modelReference } from '../models.ts';
 import { checks } from './checks.ts';
 import { gate } from './gate-schema.ts';
 import { mailSettings } from '../notification-schemas.ts';
+import { resultFields } from './result-form.ts';
 
 export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });
 
@@ -75,7 +77,7 @@ export const fields = {
     }),
   carryResult: z.boolean().meta({
     description:
-      'Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead.',
+      'Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.',
   }),
   builtInTools: z
     .array(z.enum(BUILT_IN_TOOLS))
@@ -107,6 +109,7 @@ export const fields = {
     example: 600,
   }),
   gate,
+  ...resultFields,
   overlap: z.enum(OVERLAP_POLICIES),
   misfire: z.enum(MISFIRE_POLICIES),
   pauseAfterFailures: z.number().int().min(1).max(1_000),
@@ -115,4 +118,8 @@ export const fields = {
     .max(2_000)
     .nullable()
     .meta({ example: 'https://example.com/hooks/routine' }),
+  deliver: z.enum(DELIVER_POLICIES).meta({
+    description:
+      'Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.',
+  }),
 };

@@ -20,6 +20,7 @@ export function presentRoutine(row: Routine) {
     instructions: row.instructions,
     variables: { ...row.variables },
     gate: presentGate(row.gate),
+    resultSchema: row.resultSchema,
   };
 }
 
@@ -39,6 +40,7 @@ export function presentRoutineSummary(row: RoutineSummary) {
     endsAt: isoOrNull(row.endsAt),
     skipDates: [...row.skipDates],
     jitterSeconds: row.jitterSeconds,
+    resultKey: presentKey(row.resultKey),
     overlap: row.overlap,
     misfire: row.misfire,
     limits: presentLimits(row.limits),
@@ -52,6 +54,7 @@ export function presentRoutineSummary(row: RoutineSummary) {
       mail: presentMail(row.notifications.mail),
       successPingUrl: row.notifications.successPingUrl,
     },
+    deliver: row.deliver,
     webhookFailedAt: isoOrNull(row.webhookFailedAt),
     state: row.state,
     stateReason: row.stateReason,
@@ -62,6 +65,10 @@ export function presentRoutineSummary(row: RoutineSummary) {
     updatedAt: iso(row.updatedAt),
     archivedAt: isoOrNull(row.archivedAt),
   };
+}
+
+export function presentKey(key: Routine['resultKey']) {
+  return key === null ? null : { list: key.list, key: key.key };
 }
 
 export function presentModel(model: Routine['model']) {

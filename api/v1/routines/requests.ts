@@ -101,6 +101,8 @@ export const routineBody = z
     skipDates: fields.skipDates.default([]),
     jitterSeconds: fields.jitterSeconds.default(0),
     gate: gateInput.default(null),
+    resultSchema: fields.resultSchema.default(null),
+    resultKey: fields.resultKey.default(null),
     overlap: fields.overlap.default('skip'),
     misfire: fields.misfire.default('run_once'),
     limits: limits.prefault({}),
@@ -108,6 +110,7 @@ export const routineBody = z
     pauseAfterFailures: fields.pauseAfterFailures.default(5),
     webhookUrl: fields.webhookUrl.default(null),
     notifications: notifications.prefault({}),
+    deliver: fields.deliver.default('always'),
     tools: inlineTools,
     toolPolicies: inlineTools,
   })

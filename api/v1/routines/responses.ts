@@ -6,7 +6,13 @@ import { modelReference } from '../models.ts';
 import { mailDelivery } from '../notification-schemas.ts';
 import { fields, notificationFields, variables } from './fields.ts';
 
-const { instructions: _instructions, variables: _variables, gate: _gate, ...shortFields } = fields;
+const {
+  instructions: _instructions,
+  variables: _variables,
+  gate: _gate,
+  resultSchema,
+  ...shortFields
+} = fields;
 
 const summaryShape = {
   id: idOf('routine', EXAMPLE.routine),
@@ -51,6 +57,7 @@ export const shape = {
   instructions: fields.instructions,
   variables,
   gate: fields.gate,
+  resultSchema,
 };
 
 export const routineSummary = z.strictObject(summaryShape).meta({ id: 'RoutineSummary' });

@@ -3,7 +3,7 @@ import { VERSION_FIELDS, type Version, type VersionSummary } from '#core/routine
 import { decimal, EXAMPLE, idOf, iso, timestamp } from '../../http/schemas.ts';
 import { presentCheck } from './checks.ts';
 import { presentGate } from './gate-schema.ts';
-import { presentLimits, presentModel } from './present.ts';
+import { presentKey, presentLimits, presentModel } from './present.ts';
 import { shape } from './responses.ts';
 
 const summary = {
@@ -56,6 +56,8 @@ export const version = z
     outcome: shape.outcome,
     checks: shape.checks,
     gate: shape.gate,
+    resultSchema: shape.resultSchema,
+    resultKey: shape.resultKey,
     tools: z
       .array(tool)
       .meta({ description: 'The tools that were automatic; restoring does not change them.' }),
@@ -91,6 +93,8 @@ export function presentVersion(row: Version) {
     outcome: row.outcome,
     checks: row.checks.map(presentCheck),
     gate: presentGate(row.gate),
+    resultSchema: row.resultSchema,
+    resultKey: presentKey(row.resultKey),
     tools: row.tools.map((tool) => ({
       connectionId: tool.connectionId,
       name: tool.name,

@@ -8,6 +8,7 @@ import { EXAMPLE, idOf, instant, pageOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams, variables } from '../routines/fields.ts';
 import { followRun } from './events.ts';
+import { presentDiff, runDiff } from './result-schema.ts';
 import {
   presentRun,
   presentRunDetail,
@@ -93,6 +94,29 @@ const readRun = route({
   data: presentRunDetail(await runs.readRunDetail(deps, access.projectId, runId)),
 }));
 
+const diffRun = route({
+  method: 'GET',
+  path: '/v1/runs/:runId/diff',
+  id: 'diffRun',
+  tag,
+  summary: 'Compare the data of a run with that of another',
+  description:
+    'By the `resultKey` that the run ended with. Unlike its `changes` this has every item, whatever their number.',
+  auth: 'key-or-session',
+  scope: 'runs:read',
+  params,
+  query: z.strictObject({
+    against: idOf('run', EXAMPLE.run).optional().meta({
+      description:
+        'Another run of the routine, earlier or later; without it the one that this run was compared with when it ended.',
+    }),
+  }),
+  success: { status: 200, data: runDiff, description: 'What differs.' },
+  errors: ['run_not_finished', 'run_without_data', 'content_erased'],
+}).to(async ({ access: { projectId }, params: { runId }, query: { against }, deps }) => ({
+  data: presentDiff(await runs.diffRun(deps.database, { projectId, id: runId, against })),
+}));
+
 const updateRun = route({
   method: 'PATCH',
   path: '/v1/runs/:runId',
@@ -176,6 +200,7 @@ export const runRoutes: readonly Route[] = [
   listRoutineRuns,
   listRuns,
   readRun,
+  diffRun,
   updateRun,
   followRun,
   cancelRun,

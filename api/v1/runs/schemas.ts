@@ -18,6 +18,14 @@ import { delivery, presentDelivery } from './delivery-schema.ts';
 import { outcomeFields, outcomes, presentOutcome } from './outcome-schema.ts';
 import { gateVerdict, presentGateVerdict } from './gate-schema.ts';
 import { notification, presentNotification } from './notification-schema.ts';
+import {
+  changes,
+  changesSummary,
+  data,
+  presentChanges,
+  presentChangesSummary,
+  withheld,
+} from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 import { presentUsage, usage } from './usage-schema.ts';
 
@@ -54,6 +62,7 @@ const shortShape = {
     }),
   errorMessage: z.string().nullable(),
   ...outcomeFields,
+  withheld,
   scheduledFor: timestamp.nullable().meta({
     description:
       'The instant of the schedule it stands for, or that the run stands for which this one repeats.',
@@ -83,7 +92,7 @@ const shortShape = {
     .meta({ description: 'Whether it is kept beyond the retention of its project.' }),
   contentErasedAt: timestamp.nullable().meta({
     description:
-      'When its content was erased: prompt, result, the texts of its steps and the bodies of its webhook deliveries, ' +
+      'When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, ' +
       'which are null since, and its variables, which are empty. Null while they are kept.',
   }),
   createdAt: timestamp,
@@ -95,6 +104,8 @@ const shape = {
   ...shortShape,
   variables: z.record(z.string(), z.string()).meta({ description: "This run's own values." }),
   result: z.string().nullable().meta({ description: 'The text of its last step.' }),
+  data,
+  changes: changes.nullable().meta({ description: 'Null unless it has data.' }),
 };
 
 export const runSummary = z
@@ -104,6 +115,7 @@ export const runSummary = z
       .string()
       .nullable()
       .meta({ description: 'The first 200 characters of the result.' }),
+    changes: changesSummary.nullable(),
   })
   .meta({ id: 'RunSummary' });
 
@@ -158,11 +170,21 @@ export const runQuery = pageQuery('run', runFilters);
 export const runParams = z.strictObject({ runId: idOf('run', EXAMPLE.run) });
 
 export function presentRun(row: Run) {
-  return { ...presentShort(row), variables: { ...row.variables }, result: row.result };
+  return {
+    ...presentShort(row),
+    variables: { ...row.variables },
+    result: row.result,
+    data: row.data,
+    changes: presentChanges(row),
+  };
 }
 
 export function presentRunSummary(row: RunSummary) {
-  return { ...presentShort(row), resultPreview: row.resultPreview };
+  return {
+    ...presentShort(row),
+    resultPreview: row.resultPreview,
+    changes: presentChangesSummary(row),
+  };
 }
 
 function presentShort(row: Run | RunSummary) {
@@ -176,6 +198,7 @@ function presentShort(row: Run | RunSummary) {
     failureClass: failureClassOf(row),
     errorMessage: row.errorMessage,
     ...presentOutcome(row),
+    withheld: row.withheld,
     scheduledFor: isoOrNull(row.scheduledFor),
     runAt: isoOrNull(row.runAt),
     skipped: presentSkipped(row),

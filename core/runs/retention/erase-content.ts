@@ -4,7 +4,8 @@ import { execute, sql, type Db } from '#lib/database/index.ts';
 
 /**
  * Erases everything that people, models and tools have written into runs which have ended: prompts, variables, messages,
- * arguments and results of tools, results and summaries of runs, and webhook bodies. States, reasons, times, usage and the names of
+ * arguments and results of tools, results and summaries of runs, their data and changes, and webhook bodies. What was
+ * wrong with a result may quote it, and goes too. States, reasons, times, usage and the names of
  * tools stay. A run with a delivery that is still to be made is left for later.
  * @param runIds runs that the transaction has locked
  * @returns how many are erased
@@ -22,8 +23,9 @@ export async function eraseContent(tx: Db, runIds: readonly string[]): Promise<n
           error_message = case when kind = 'model' then error_message end
         where run_id = any(${ids})
       )
-      update runs set prompt = null, briefing = null, result = null, outcome_summary = null, variables = '{}',
-        gate = case when gate is not null then ${erasedGate} end, content_erased_at = now()
+      update runs set prompt = null, briefing = null, result = null, outcome_summary = null, data = null, changes = null,
+        variables = '{}', gate = case when gate is not null then ${erasedGate} end, content_erased_at = now(),
+        error_message = case when reason is distinct from 'result_invalid' then error_message end
       where id = any(${ids})
     `,
   );

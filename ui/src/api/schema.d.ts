@@ -1174,7 +1174,7 @@ export interface paths {
         head?: never;
         /**
          * Change a routine
-         * @description A change of instructions, variables, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits`, `budget` and `notifications` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.
+         * @description A change of instructions, variables, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits`, `budget` and `notifications` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -1434,7 +1434,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a version of a routine
-         * @description Instructions, variables, model, skills, limits, `carryResult`, `builtInTools`, `outcome`, `checks` and `gate` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.
+         * @description Instructions, variables, model, skills, limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` and `gate` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -1533,6 +1533,28 @@ export interface paths {
          *     API keys need the scope `runs:write`.
          */
         post: operations["cancelRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{runId}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare the data of a run with that of another
+         * @description By the `resultKey` that the run ended with. Unlike its `changes` this has every item, whatever their number.
+         *
+         *     API keys need the scope `runs:read`.
+         */
+        get: operations["diffRun"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2007,6 +2029,16 @@ export interface components {
             name: string;
             policyId: string | null;
         };
+        ChangeCounts: {
+            added: number;
+            changed: number;
+            removed: number;
+        };
+        ChangedItem: {
+            after: unknown;
+            before: unknown;
+            key: string | number | boolean | null;
+        };
         Checkout: {
             /** @enum {string} */
             kind: "checkout" | "portal";
@@ -2216,7 +2248,7 @@ export interface components {
              */
             builtInTools?: "calculate"[];
             /**
-             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead.
+             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
              * @default true
              */
             carryResult?: boolean;
@@ -2231,6 +2263,12 @@ export interface components {
              *     ]
              */
             checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @default always
+             * @enum {string}
+             */
+            deliver?: "always" | "changed" | "failed";
             /**
              * @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.
              * @example 2027-12-31T23:59:00Z
@@ -2311,6 +2349,41 @@ export interface components {
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
             /** @default 5 */
             pauseAfterFailures?: number;
+            /** @default null */
+            resultKey?: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits, or that nothing can satisfy, is refused.
+             * @default null
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "items": {
+             *           "type": "array",
+             *           "items": {
+             *             "type": "object",
+             *             "properties": {
+             *               "id": {
+             *                 "type": "string"
+             *               },
+             *               "price": {
+             *                 "type": "number"
+             *               }
+             *             },
+             *             "required": [
+             *               "id",
+             *               "price"
+             *             ]
+             *           }
+             *         }
+             *       },
+             *       "required": [
+             *         "items"
+             *       ]
+             *     }
+             */
+            resultSchema?: {
+                [key: string]: unknown;
+            } | null;
             /**
              * @description Five cron fields, or @hourly to @yearly.
              * @example 0 7 * * 1
@@ -2762,6 +2835,8 @@ export interface components {
             } | null;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
+            /** @description Whether the model is held to a `resultSchema` by the request itself; others are only told. */
+            structuredOutputs: boolean;
         };
         ModelProvider: {
             /**
@@ -3151,6 +3226,19 @@ export interface components {
             /** @constant */
             type: "no_refused_calls";
         };
+        /**
+         * @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`.
+         * @example {
+         *       "list": "/items",
+         *       "key": "/id"
+         *     }
+         */
+        ResultKey: {
+            /** @description From an item to the text, number or boolean by which it is told apart; empty where that is the item itself. */
+            key: string;
+            /** @description From the data to the list; empty where it is the list. */
+            list: string;
+        } | null;
         RotatedRoutine: {
             archivedAt: string | null;
             budget: {
@@ -3164,7 +3252,7 @@ export interface components {
              *     ]
              */
             builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
+            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /**
              * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
@@ -3182,6 +3270,11 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @enum {string}
+             */
+            deliver: "always" | "changed" | "failed";
             endsAt: string | null;
             gate: components["schemas"]["Gate"];
             /**
@@ -3229,6 +3322,39 @@ export interface components {
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures: number;
+            resultKey: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits, or that nothing can satisfy, is refused.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "items": {
+             *           "type": "array",
+             *           "items": {
+             *             "type": "object",
+             *             "properties": {
+             *               "id": {
+             *                 "type": "string"
+             *               },
+             *               "price": {
+             *                 "type": "number"
+             *               }
+             *             },
+             *             "required": [
+             *               "id",
+             *               "price"
+             *             ]
+             *           }
+             *         }
+             *       },
+             *       "required": [
+             *         "items"
+             *       ]
+             *     }
+             */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
             /** @description Counts material changes. */
             revision: number;
             /**
@@ -3295,7 +3421,7 @@ export interface components {
              *     ]
              */
             builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
+            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /**
              * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
@@ -3313,6 +3439,11 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @enum {string}
+             */
+            deliver: "always" | "changed" | "failed";
             endsAt: string | null;
             gate: components["schemas"]["Gate"];
             /**
@@ -3360,6 +3491,39 @@ export interface components {
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures: number;
+            resultKey: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits, or that nothing can satisfy, is refused.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "items": {
+             *           "type": "array",
+             *           "items": {
+             *             "type": "object",
+             *             "properties": {
+             *               "id": {
+             *                 "type": "string"
+             *               },
+             *               "price": {
+             *                 "type": "number"
+             *               }
+             *             },
+             *             "required": [
+             *               "id",
+             *               "price"
+             *             ]
+             *           }
+             *         }
+             *       },
+             *       "required": [
+             *         "items"
+             *       ]
+             *     }
+             */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
             /** @description Counts material changes. */
             revision: number;
             /**
@@ -3428,7 +3592,7 @@ export interface components {
             builtInTools: "calculate"[];
             /** @description What a run that began now would be offered. */
             callableTools: components["schemas"]["CallableTool"][];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
+            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /**
              * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
@@ -3446,6 +3610,11 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @enum {string}
+             */
+            deliver: "always" | "changed" | "failed";
             endsAt: string | null;
             gate: components["schemas"]["Gate"];
             /**
@@ -3500,6 +3669,39 @@ export interface components {
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures: number;
+            resultKey: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits, or that nothing can satisfy, is refused.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "items": {
+             *           "type": "array",
+             *           "items": {
+             *             "type": "object",
+             *             "properties": {
+             *               "id": {
+             *                 "type": "string"
+             *               },
+             *               "price": {
+             *                 "type": "number"
+             *               }
+             *             },
+             *             "required": [
+             *               "id",
+             *               "price"
+             *             ]
+             *           }
+             *         }
+             *       },
+             *       "required": [
+             *         "items"
+             *       ]
+             *     }
+             */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
             /** @description Counts material changes. */
             revision: number;
             /**
@@ -3640,7 +3842,7 @@ export interface components {
              *     ]
              */
             builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
+            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /**
              * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
@@ -3658,6 +3860,11 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @enum {string}
+             */
+            deliver: "always" | "changed" | "failed";
             endsAt: string | null;
             /**
              * @description Id of the routine.
@@ -3702,6 +3909,7 @@ export interface components {
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures: number;
+            resultKey: components["schemas"]["ResultKey"];
             /** @description Counts material changes. */
             revision: number;
             /**
@@ -3753,7 +3961,7 @@ export interface components {
              *     ]
              */
             builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
+            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /**
              * @description What differs from the revision before; empty for the first one on record.
@@ -3761,7 +3969,7 @@ export interface components {
              *       "instructions"
              *     ]
              */
-            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "tools")[];
+            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /**
              * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @example [
@@ -3799,6 +4007,39 @@ export interface components {
             outcome: "optional" | "required";
             /** @description The revision that it took over again. */
             restoredFrom: number | null;
+            resultKey: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits, or that nothing can satisfy, is refused.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "items": {
+             *           "type": "array",
+             *           "items": {
+             *             "type": "object",
+             *             "properties": {
+             *               "id": {
+             *                 "type": "string"
+             *               },
+             *               "price": {
+             *                 "type": "number"
+             *               }
+             *             },
+             *             "required": [
+             *               "id",
+             *               "price"
+             *             ]
+             *           }
+             *         }
+             *       },
+             *       "required": [
+             *         "items"
+             *       ]
+             *     }
+             */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
             revision: number;
             /**
              * @description Id of the routine.
@@ -3831,7 +4072,7 @@ export interface components {
              *       "instructions"
              *     ]
              */
-            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "tools")[];
+            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -3871,9 +4112,11 @@ export interface components {
         };
         Run: {
             cancelRequestedAt: string | null;
+            /** @description Null unless it has data. */
+            changes: components["schemas"]["RunChanges"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: prompt, result, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
+            /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
             contentErasedAt: string | null;
             /**
              * Format: date-time
@@ -3881,6 +4124,8 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            /** @description What the result holds, by the `resultSchema` of its version; null without one. */
+            data: unknown;
             errorMessage: string | null;
             /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts for nobody and alerts the operator). */
             failureClass: ("routine" | "provider" | "platform") | null;
@@ -3902,7 +4147,7 @@ export interface components {
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
             /**
-             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
+             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
              * @example overlap
              */
             reason: string | null;
@@ -3948,14 +4193,43 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
+            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+        };
+        /** @description What differs from the data that was delivered last, found by code. Applied to the items of that run it gives the items of this one. */
+        RunChanges: {
+            added: unknown[];
+            /** @description The run that was delivered last; null for the first, to which everything is new. */
+            against: string | null;
+            /** @description The `resultKey`; null where the data was compared as a whole. */
+            by: {
+                key: string;
+                list: string;
+            } | null;
+            changed: components["schemas"]["ChangedItem"][];
+            counts: components["schemas"]["ChangeCounts"];
+            removed: unknown[];
+            /** @description Whether items are left out: at most 100 of each kind are kept, and 64 kB of them. `counts` counts all, and the diff of the run has all. */
+            truncated: boolean;
+            /** @description Runs in a row without a change: up to this one, or, where it brings a change, those before it. */
+            unchangedRuns: number;
+        };
+        RunChangesSummary: {
+            /** @description The run that was delivered last; null for the first, to which everything is new. */
+            against: string | null;
+            counts: components["schemas"]["ChangeCounts"];
+            /** @description Runs in a row without a change: up to this one, or, where it brings a change, those before it. */
+            unchangedRuns: number;
         };
         RunDetail: {
             /** @description What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded. */
             briefing: string | null;
             cancelRequestedAt: string | null;
+            /** @description Null unless it has data. */
+            changes: components["schemas"]["RunChanges"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: prompt, result, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
+            /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
             contentErasedAt: string | null;
             /**
              * Format: date-time
@@ -3963,6 +4237,8 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            /** @description What the result holds, by the `resultSchema` of its version; null without one. */
+            data: unknown;
             errorMessage: string | null;
             /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts for nobody and alerts the operator). */
             failureClass: ("routine" | "provider" | "platform") | null;
@@ -3991,7 +4267,7 @@ export interface components {
             /** @description Time that it has waited, or had waited when it began or ended. */
             queuedSeconds: number | null;
             /**
-             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
+             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
              * @example overlap
              */
             reason: string | null;
@@ -4041,6 +4317,26 @@ export interface components {
             /** @description Of a queued run: `run_at` (the time that it was asked for has not come), `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `start` (it has been let in and its workflow is about to begin). */
             waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "account" | "previous_run" | "start") | null;
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+        };
+        RunDiff: {
+            added: unknown[];
+            /** @description The run that it is compared with. */
+            against: string | null;
+            /** @description The `resultKey`; null where the data was compared as a whole. */
+            by: {
+                key: string;
+                list: string;
+            } | null;
+            changed: components["schemas"]["ChangedItem"][];
+            counts: components["schemas"]["ChangeCounts"];
+            removed: unknown[];
+            /**
+             * @description Id of the run.
+             * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
+             */
+            runId: string;
         };
         RunEstimate: {
             /**
@@ -4060,6 +4356,7 @@ export interface components {
         };
         RunEvent: {
             data: {
+                changes: components["schemas"]["RunChanges"] | null;
                 /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
                 checks: components["schemas"]["CheckResult"][];
                 /**
@@ -4068,6 +4365,8 @@ export interface components {
                  * @example 2026-11-21T09:00:00.000Z
                  */
                 createdAt: string;
+                /** @description What the result holds, by the `resultSchema` of its version; null without one. */
+                data: unknown;
                 errorMessage: string | null;
                 /**
                  * Format: date-time
@@ -4114,7 +4413,7 @@ export interface components {
              */
             timestamp: string;
             /** @enum {string} */
-            type: "run.succeeded" | "run.failed" | "run.cancelled";
+            type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
         };
         RunEventOutput: {
             data: components["schemas"]["Run"];
@@ -4202,9 +4501,10 @@ export interface components {
         };
         RunSummary: {
             cancelRequestedAt: string | null;
+            changes: components["schemas"]["RunChangesSummary"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: prompt, result, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
+            /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
             contentErasedAt: string | null;
             /**
              * Format: date-time
@@ -4233,7 +4533,7 @@ export interface components {
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
             /**
-             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
+             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
              * @example overlap
              */
             reason: string | null;
@@ -4275,6 +4575,8 @@ export interface components {
             /** @enum {string} */
             trigger: "schedule" | "manual";
             usage: components["schemas"]["Usage"];
+            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
         };
         SavedRoutine: {
             archivedAt: string | null;
@@ -4289,7 +4591,7 @@ export interface components {
              *     ]
              */
             builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
+            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /**
              * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
@@ -4307,6 +4609,11 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @enum {string}
+             */
+            deliver: "always" | "changed" | "failed";
             endsAt: string | null;
             gate: components["schemas"]["Gate"];
             /**
@@ -4354,6 +4661,39 @@ export interface components {
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures: number;
+            resultKey: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits, or that nothing can satisfy, is refused.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "items": {
+             *           "type": "array",
+             *           "items": {
+             *             "type": "object",
+             *             "properties": {
+             *               "id": {
+             *                 "type": "string"
+             *               },
+             *               "price": {
+             *                 "type": "number"
+             *               }
+             *             },
+             *             "required": [
+             *               "id",
+             *               "price"
+             *             ]
+             *           }
+             *         }
+             *       },
+             *       "required": [
+             *         "items"
+             *       ]
+             *     }
+             */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
             /** @description Counts material changes. */
             revision: number;
             /**
@@ -4748,7 +5088,7 @@ export interface components {
              *     ]
              */
             builtInTools?: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead. */
+            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult?: boolean;
             /**
              * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
@@ -4760,6 +5100,11 @@ export interface components {
              *     ]
              */
             checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @enum {string}
+             */
+            deliver?: "always" | "changed" | "failed";
             /**
              * @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.
              * @example 2027-12-31T23:59:00Z
@@ -4803,6 +5148,39 @@ export interface components {
             /** @enum {string} */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
             pauseAfterFailures?: number;
+            resultKey?: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits, or that nothing can satisfy, is refused.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "items": {
+             *           "type": "array",
+             *           "items": {
+             *             "type": "object",
+             *             "properties": {
+             *               "id": {
+             *                 "type": "string"
+             *               },
+             *               "price": {
+             *                 "type": "number"
+             *               }
+             *             },
+             *             "required": [
+             *               "id",
+             *               "price"
+             *             ]
+             *           }
+             *         }
+             *       },
+             *       "required": [
+             *         "items"
+             *       ]
+             *     }
+             */
+            resultSchema?: {
+                [key: string]: unknown;
+            } | null;
             /**
              * @description Five cron fields, or @hourly to @yearly.
              * @example 0 7 * * 1
@@ -4930,7 +5308,7 @@ export interface components {
              * @description The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the routine because of this run, and why.
              * @enum {string}
              */
-            eventType: "run.succeeded" | "run.failed" | "run.cancelled" | "routine.paused";
+            eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused";
             finishedAt: string | null;
             /**
              * @description Id of the delivery.
@@ -7200,7 +7578,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Newest first, without instructions and variables. */
+            /** @description Newest first, without instructions, variables and `resultSchema`. */
             200: {
                 headers: {
                     /** @description `<…>; rel="next"` while there are more. */
@@ -8082,6 +8460,46 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Run"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    diffRun: {
+        parameters: {
+            query?: {
+                /** @description Another run of the routine, earlier or later; without it the one that this run was compared with when it ended. */
+                against?: string;
+            };
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path: {
+                /** @description Id of the run. */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What differs. */
+            200: {
+                headers: {
+                    /** @description `<…>; rel="next"` while there are more. */
+                    Link?: string;
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunDiff"];
                         requestId: string;
                     };
                 };

@@ -1,0 +1,93 @@
+import type { Item, Items, KeyValue, ResultKey } from './items.ts';
+
+export interface ChangedItem {
+  /** Null where the data was compared as a whole. */
+  readonly key: KeyValue | null;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export interface ChangeCounts {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+}
+
+/** What differs between two results. Applied to the items of the earlier one it gives those of the later one. */
+export interface Changes {
+  /** By what the items were told apart; null where the data was compared as a whole. */
+  readonly by: ResultKey | null;
+  readonly counts: ChangeCounts;
+  /** In the order of the later list. */
+  readonly added: readonly unknown[];
+  /** In the order of the earlier list. */
+  readonly removed: readonly unknown[];
+  readonly changed: readonly ChangedItem[];
+  /** Whether items are left out; `counts` counts them all the same. */
+  readonly truncated: boolean;
+}
+
+/** Finds what differs. The order of items says nothing, nor does what stands beside the list. */
+export function findChanges(before: Items, after: Items, by: ResultKey | null): Changes {
+  const added = missingFrom(before, after);
+  const removed = missingFrom(after, before);
+  const changed = [...after].flatMap(([id, { key, value, json }]) => {
+    const earlier = before.get(id);
+    if (earlier === undefined || earlier.json === json) return [];
+    return [{ key, before: earlier.value, after: value }];
+  });
+  const counts = { added: added.length, removed: removed.length, changed: changed.length };
+  return { by, counts, added, removed, changed, truncated: false };
+}
+
+/** Tells whether nothing differs. */
+export function areNone({ counts: { added, removed, changed } }: Changes): boolean {
+  return added + removed + changed === 0;
+}
+
+/** Items of each kind that are kept with a run, and their length as JSON, all together. */
+const MAX_ITEMS = 100;
+const MAX_LENGTH = 64 * 1024;
+
+/** Bounds the changes that are kept with a run: of each kind the first items, as far as there is room for them. */
+export function boundChanges(changes: Changes): Changes {
+  let room = MAX_LENGTH;
+  function first<T>(items: readonly T[]): T[] {
+    const kept: T[] = [];
+    for (const item of items.slice(0, MAX_ITEMS)) {
+      room -= JSON.stringify(item).length;
+      if (room < 0) break;
+      kept.push(item);
+    }
+    return kept;
+  }
+  const { counts } = changes;
+  const [added, changed, removed] = [
+    first(changes.added),
+    first(changes.changed),
+    first(changes.removed),
+  ];
+  const left = added.length + changed.length + removed.length;
+  const truncated = left < counts.added + counts.changed + counts.removed;
+  return { ...changes, added, removed, changed, truncated };
+}
+
+function missingFrom(items: Items, others: Items): unknown[] {
+  return [...others].filter(([id]) => !items.has(id)).map(([, { value }]: [string, Item]) => value);
+}
+
+/** The changes of a run against the one that it was compared with. */
+export interface ComparedResult extends Changes {
+  /** The run that was delivered last; null for the first, to which everything is new. */
+  readonly against: string | null;
+  /** Runs in a row without a change: up to this one, or where it brings a change, those before it. */
+  readonly unchangedRuns: number;
+}
+
+/** Reasons for which a webhook is not told that a run has ended: a closed list that users can switch on. */
+export const WITHHELD = {
+  no_change: 'the routine delivers changes, and the run brought none',
+  not_failed: 'the routine delivers failures only',
+  no_webhook: 'the routine had no webhook that takes deliveries',
+} as const;
+export type Withheld = keyof typeof WITHHELD;

@@ -1,0 +1,30 @@
+import { assertUsableSchema, SchemaError } from '#core/tools/index.ts';
+import { invalid } from '#lib/errors.ts';
+import type { JsonObject } from '#lib/json.ts';
+import { contradictionOf } from './contradiction.ts';
+import type { ResultKey } from './items.ts';
+
+/**
+ * Checks the form that results are to have: a JSON Schema that can be compiled within the limits for schemas and that
+ * something can satisfy.
+ * @throws {AppError} `invalid_request`
+ */
+export async function checkForm(schema: JsonObject | null, key: ResultKey | null): Promise<void> {
+  if (schema === null) {
+    if (key === null) return;
+    throw refused('resultKey', 'names items of what a resultSchema describes, and there is none');
+  }
+  try {
+    await assertUsableSchema(schema);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw refused('resultSchema', `not a usable JSON Schema (${error.message})`);
+  }
+  const at = contradictionOf(schema);
+  if (at === undefined) return;
+  throw refused('resultSchema', `nothing can satisfy it: see ${at === '' ? 'its root' : at}`);
+}
+
+function refused(path: string, message: string) {
+  return invalid([{ path, message }]);
+}

@@ -1,0 +1,59 @@
+import { schemaFault, SchemaError } from '#core/tools/index.ts';
+import { storableJson } from '#lib/database/index.ts';
+import type { JsonObject } from '#lib/json.ts';
+import { readItems, type ResultKey } from './items.ts';
+
+/** The form that the result of a routine has to have. */
+export interface ResultForm {
+  /** A JSON Schema. */
+  readonly schema: JsonObject;
+  readonly key: ResultKey | null;
+}
+
+/** The data of a result, or what is wrong with its text. */
+export type ReadData =
+  | { readonly ok: true; readonly data: unknown }
+  | { readonly ok: false; readonly issue: string };
+
+/** Limits the data of a result, as JSON in bytes of UTF-8. */
+const MAX_DATA_BYTES = 256 * 1024;
+
+/** Reads the data of a text by its form. The JSON may stand in a Markdown fence, and nothing else beside it. */
+export async function readData(text: string, { schema, key }: ResultForm): Promise<ReadData> {
+  const parsed = parse(text);
+  if (!parsed.ok) return parsed;
+  const { data } = parsed;
+  try {
+    const issue = await schemaFault(schema, data);
+    if (issue !== undefined) return fault(issue);
+    const items = readItems(data, key);
+    return items.ok ? parsed : items;
+  } catch (error) {
+    if (error instanceof SchemaError) return fault(`it could not be checked: ${error.message}`);
+    if (error instanceof RangeError) return fault('it is nested too deeply');
+    throw error;
+  }
+}
+
+const FENCED = /^```(?:json)?[ \t]*\r?\n([\s\S]*)\n```$/i;
+
+/** Parses the text, into what the tables would store of it. */
+function parse(text: string): ReadData {
+  const trimmed = text.trim();
+  const json = FENCED.exec(trimmed)?.[1] ?? trimmed;
+  try {
+    const stored = storableJson(JSON.parse(json));
+    if (Buffer.byteLength(stored) > MAX_DATA_BYTES) {
+      return fault(`it is larger than ${MAX_DATA_BYTES / 1024} kB as JSON`);
+    }
+    return { ok: true, data: JSON.parse(stored) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return fault('it is not JSON');
+    if (error instanceof RangeError) return fault('it is nested too deeply');
+    throw error;
+  }
+}
+
+function fault(issue: string): ReadData {
+  return { ok: false, issue };
+}

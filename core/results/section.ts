@@ -1,0 +1,19 @@
+import type { ResultForm } from './read-data.ts';
+
+/** Renders what a run is told of the form of its result; the same text in every run of a version. */
+export function resultSection({ schema, key }: ResultForm): string {
+  return [
+    '## Form of the result',
+    'Your last message is read by a program. It is one JSON value and nothing else: no words before or after it and no Markdown fence. It satisfies this JSON Schema:',
+    JSON.stringify(schema),
+    ...(key === null
+      ? []
+      : [
+          `Items of the list at ${named(key.list)} are told apart by ${named(key.key)}: no two have the same value there, and the same thing has the same value in every run.`,
+        ]),
+  ].join('\n\n');
+}
+
+function named(pointer: string): string {
+  return pointer === '' ? 'the root (the value itself)' : `the JSON Pointer \`${pointer}\``;
+}

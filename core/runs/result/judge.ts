@@ -1,0 +1,69 @@
+import type { ModelMessage } from 'ai';
+import { readData } from '#core/results/index.ts';
+import type { RunContext } from '../begin-step.ts';
+import { failure, limitReached, type RunEnding, type RunProgress } from '../ending.ts';
+import type { ModelResponse, ToolCallRequest } from '../model-call.ts';
+
+type RunWithForm = Pick<RunContext, 'resultForm'> & RunProgress;
+
+/** What becomes of a response once its result was held against the form that the routine asks for. */
+export interface JudgedEnding {
+  /** Undefined where the run goes on. */
+  readonly ending: RunEnding | undefined;
+  /** What the model is told where it has to send its result again. */
+  readonly messages?: readonly ModelMessage[];
+}
+
+/**
+ * Reads the data of a run that would succeed. A result that is not by its form is asked for once more, if a step is left
+ * for it; else the run fails. A run that has nothing to report needs no data, but what it gives is taken.
+ */
+export async function judgeEnding(
+  run: RunWithForm,
+  response: ModelResponse,
+  ending: RunEnding | undefined,
+): Promise<JudgedEnding> {
+  if (ending?.state !== 'succeeded' || run.resultForm === null) return { ending };
+  const read = await readData(ending.result ?? '', run.resultForm);
+  if (read.ok) {
+    const data = { value: read.data, by: run.resultForm.key };
+    return { ending: { ...ending, data } };
+  }
+  if (ending.outcome === 'nothing_to_report') return { ending };
+  const { issue } = read;
+  if (!run.transcript.some(asksForRepair) && limitReached(response, run) === undefined) {
+    return { ending: undefined, messages: repairRequest(issue, response.toolCalls) };
+  }
+  const message = `The result is not what was asked for: ${issue}.`;
+  const { result, outcomeSummary } = ending;
+  return { ending: { ...failure('result_invalid', message), result, outcomeSummary } };
+}
+
+/** Asks a model for its result once more. A call that would have ended the run gets its response, as every call has to. */
+function repairRequest(issue: string, calls: readonly ToolCallRequest[]): ModelMessage[] {
+  const what = issue.slice(0, MAX_ISSUE_LENGTH).toWellFormed();
+  const request: ModelMessage = { role: 'user', content: `${REPAIR} ${what}. ${REQUEST}` };
+  if (calls.length === 0) return [request];
+  const refusal: ModelMessage = {
+    role: 'tool',
+    content: calls.map(({ callId, name }) => ({
+      type: 'tool-result' as const,
+      toolCallId: callId,
+      toolName: name,
+      output: { type: 'error-text' as const, value: REFUSED },
+    })),
+  };
+  return [refusal, request];
+}
+
+const MAX_ISSUE_LENGTH = 1_000;
+const REPAIR = 'Your last message is not the result that was asked for:';
+const REQUEST =
+  'Send the whole result again, corrected: one JSON value that satisfies the JSON Schema, and nothing else.';
+const REFUSED =
+  'Refused: the result is not what was asked for. Call this again in the message of the corrected one.';
+
+/** Of the messages after the opening only those of the service itself come from the user. */
+function asksForRepair({ role, content }: ModelMessage): boolean {
+  return role === 'user' && typeof content === 'string' && content.startsWith(REPAIR);
+}

@@ -1,0 +1,27 @@
+import type { DeliverPolicy } from '#core/routines/index.ts';
+import { areNone, type ComparedResult, type Withheld } from '#core/results/index.ts';
+
+interface JudgedRun {
+  readonly state: string;
+  readonly outcome: string | null;
+  /** Null without data. */
+  readonly changes: ComparedResult | null;
+}
+
+/**
+ * Decides whether the webhook of a routine is told of the end of a run. A failure is always told: silence means that
+ * nothing has changed, never that nothing works. The first data ever counts as a change.
+ * @returns why it is not told, or null
+ */
+export function withheldBy(
+  deliver: DeliverPolicy,
+  { state, outcome, changes }: JudgedRun,
+): Withheld | null {
+  if (deliver === 'always' || state === 'failed') return null;
+  if (deliver === 'failed') return 'not_failed';
+  if (state === 'cancelled') return 'no_change';
+  if (changes === null && outcome === 'nothing_to_report') return 'no_change';
+  // Data that an earlier version of the routine did not ask for cannot be compared.
+  if (changes === null || changes.against === null) return null;
+  return areNone(changes) ? 'no_change' : null;
+}

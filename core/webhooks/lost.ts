@@ -1,0 +1,8 @@
+import { sql, type Sql } from '#lib/database/index.ts';
+
+/** Whether the event of a run's end was given up, as an SQL condition. */
+export function hasLostDelivery(runId: Sql): Sql {
+  return sql`exists (
+    select from webhook_deliveries d
+    where d.run_id = ${runId} and d.state = 'failed' and d.event_type <> 'routine.paused')`;
+}

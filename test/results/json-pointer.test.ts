@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { JSON_POINTER, pointerToken, valueAt } from '#lib/json-pointer.ts';
+
+/** The examples of RFC 6901, section 5. */
+const DOCUMENT = {
+  foo: ['bar', 'baz'],
+  '': 0,
+  'a/b': 1,
+  'c%d': 2,
+  'e^f': 3,
+  'g|h': 4,
+  'i\\j': 5,
+  'k"l': 6,
+  ' ': 7,
+  'm~n': 8,
+};
+
+test.for<[string, unknown]>([
+  ['', DOCUMENT],
+  ['/foo', ['bar', 'baz']],
+  ['/foo/0', 'bar'],
+  ['/', 0],
+  ['/a~1b', 1],
+  ['/c%d', 2],
+  ['/e^f', 3],
+  ['/g|h', 4],
+  ['/i\\j', 5],
+  ['/k"l', 6],
+  ['/ ', 7],
+  ['/m~0n', 8],
+  ['/foo/2', undefined],
+  ['/foo/01', undefined],
+  ['/foo/-', undefined],
+  ['/foo/length', undefined],
+  ['/constructor', undefined],
+  ['/__proto__', undefined],
+  ['/foo/0/length', undefined],
+])('the pointer "%s" leads where RFC 6901 says', ([pointer, value]) => {
+  expect(JSON_POINTER.test(pointer)).toBe(true);
+  expect(valueAt(DOCUMENT, pointer)).toEqual(value);
+});
+
+test.for(['a', '/a~', '/a~2', '~0', '#/a', ' /a'])('"%s" is no pointer', (text) => {
+  expect(JSON_POINTER.test(text)).toBe(false);
+});
+
+test('every member of an object is found under its name, whatever that is', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.jsonValue(), (name, value) => {
+      const object = Object.fromEntries([[name, value]]);
+      const pointer = `/${pointerToken(name)}`;
+      expect(JSON_POINTER.test(pointer)).toBe(true);
+      expect(valueAt(object, pointer)).toEqual(value);
+    }),
+  );
+});
+
+test('a pointer of thousands of tokens is read in time', () => {
+  const pointer = '/~'.repeat(50_000);
+  expect(JSON_POINTER.test(pointer)).toBe(false);
+  expect(valueAt({}, '/a'.repeat(50_000))).toBeUndefined();
+});
