@@ -21,7 +21,14 @@ test('the frame around every page', { timeout: 180_000 }, async ({ visit, person
         await page.getByRole('combobox', { name: 'Search and commands' }).fill('us');
       },
     },
-    { ...opened, name: 'keys', act: (page) => page.keyboard.press('?') },
+    {
+      ...opened,
+      name: 'keys',
+      act: async (page) => {
+        await page.keyboard.press('?');
+        await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+      },
+    },
     {
       ...opened,
       name: 'switcher',
@@ -36,6 +43,15 @@ test('the frame around every page', { timeout: 180_000 }, async ({ visit, person
       name: 'account',
       act: (page) => page.getByRole('button', { name: /Account and theme/ }).click(),
     },
+    {
+      ...opened,
+      name: 'drawer',
+      act: async (page) => {
+        await page.setViewportSize({ width: 360, height: 740 });
+        await page.getByRole('button', { name: 'Menu' }).click();
+        await page.getByRole('dialog', { name: 'Menu' }).waitFor();
+      },
+    },
     { ...opened, name: 'not-found', path: `${home}/nothing-here` },
     {
       ...opened,
@@ -43,7 +59,12 @@ test('the frame around every page', { timeout: 180_000 }, async ({ visit, person
       before: holding(/^\/v1\/(projects|organizations)/),
       loading: true,
     },
-    { ...opened, name: 'failed', before: failing(/^\/v1\/projects\//) },
+    {
+      ...opened,
+      name: 'failed',
+      before: failing(/^\/v1\/projects\//),
+      act: (page) => page.getByRole('alert').waitFor(),
+    },
     { ...opened, name: 'foreign', path: '/p/prj_01kx3k9y6wfd8r0v5m2c7t4q2a' },
     { ...opened, name: 'start', path: `${home}/start` },
     { ...opened, name: 'start-template', path: `${home}/start?template=ideas` },

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { test as base } from 'vitest';
@@ -11,6 +12,7 @@ import { readFiles, serveFiles } from '../../../ui/server/files.ts';
 import { listen } from '../../../ui/server/listen.ts';
 import { buildLocked, DIST } from './build.ts';
 import { launchChromium } from './chromium.ts';
+import { cookiesOf } from './session.ts';
 import { SHOTS } from './shots.ts';
 import { watchPage, type Watched } from './watched.ts';
 
@@ -70,6 +72,10 @@ export function dashboardTest(options: ServiceOptions = {}) {
           colorScheme: theme,
           locale: 'en-GB',
           timezoneId: 'Europe/Berlin',
+          // Limits of sign-ins are by address, and each window is another person's.
+          extraHTTPHeaders: {
+            'X-Forwarded-For': `203.0.${randomBytes(1)[0]}.${randomBytes(1)[0]}`,
+          },
         });
         contexts.push(context);
         if (person !== undefined) await context.addCookies(cookiesOf(person, dashboard.url));
@@ -111,12 +117,4 @@ export async function startDashboard(
   const app = createDashboard({ config, log, pages: serveFiles(files) });
   const server = await listen(app.callback(), { host: '127.0.0.1', port: config.UI_PORT });
   return { url: `http://localhost:${server.port}`, close: () => server.close() };
-}
-
-/** The session of a person, as the browser keeps it. */
-function cookiesOf({ session }: Pick<Person, 'session'>, url: string) {
-  return (session.headers['Cookie'] ?? '').split('; ').map((pair) => {
-    const [name = '', ...value] = pair.split('=');
-    return { name, value: value.join('='), url };
-  });
 }

@@ -115,16 +115,22 @@ export interface Fact {
 export function KeyValue({
   facts,
   inline = false,
+  narrow = false,
 }: {
   readonly facts: readonly Fact[];
   readonly inline?: boolean;
+  /** In a box at the side: labels take less room. */
+  readonly narrow?: boolean;
 }) {
   return (
     <dl
       className={
         inline
           ? 'flex flex-wrap gap-x-10 gap-y-3'
-          : 'grid grid-cols-1 gap-x-6 gap-y-2 sm:grid-cols-[10rem_1fr]'
+          : cx(
+              'grid grid-cols-1 gap-x-6 gap-y-2',
+              narrow ? 'sm:grid-cols-[5.5rem_1fr]' : 'sm:grid-cols-[10rem_1fr]',
+            )
       }
     >
       {facts.map(({ label, value }) => (

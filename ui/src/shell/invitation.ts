@@ -1,13 +1,8 @@
 const KEY = 'invitation';
 
-/** Takes the token of an invitation out of the address and keeps it for this tab, over a sign-in or sign-up. */
-export function keepInvitation(): string | undefined {
-  const token = location.hash.slice(1);
-  if (token !== '') {
-    sessionStorage.setItem(KEY, token);
-    history.replaceState(history.state, '', location.pathname + location.search);
-  }
-  return readInvitation();
+/** Keeps the token of an invitation for this tab, over a sign-in or sign-up. */
+export function keepInvitation(token: string): void {
+  sessionStorage.setItem(KEY, token);
 }
 
 export function readInvitation(): string | undefined {

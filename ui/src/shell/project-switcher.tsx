@@ -5,6 +5,7 @@ import { lazy, Suspense, useState } from 'react';
 import { initial } from '#ui/format/initial.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { POPUP, POPUP_ITEM } from '#ui/parts/popup.ts';
+import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { useProjects } from './projects.ts';
 
 const NewProjectDialog = lazy(() => import('./new-project.tsx'));
@@ -24,15 +25,20 @@ export function ProjectSwitcher({ onNavigate }: { readonly onNavigate: (() => vo
         <Base.Trigger className="ring-inside flex h-11 items-center gap-2.5 rounded-md px-2 text-left hover:bg-hover">
           <span
             aria-hidden
-            className="flex size-7 shrink-0 items-center justify-center rounded-md bg-accent text-sm font-semibold text-on-accent"
+            className={cx(
+              'flex size-7 shrink-0 items-center justify-center rounded-md text-sm font-semibold text-on-accent',
+              project === undefined ? 'animate-pulse bg-line' : 'bg-accent',
+            )}
           >
             {initial(project?.name)}
           </span>
           <span className="flex min-w-0 grow flex-col">
             <span className="truncate text-base leading-4.5 font-medium text-ink">
-              {project?.name ?? '\u00a0'}
+              {project?.name ?? <Skeleton className="mt-0.5 h-3.5 w-24" />}
             </span>
-            <span className="truncate text-xs text-faint">{organization?.name ?? '\u00a0'}</span>
+            <span className="truncate text-xs text-faint">
+              {organization?.name ?? <Skeleton className="mt-1 h-3 w-16" />}
+            </span>
           </span>
           <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-faint" />
           <span className="sr-only">Switch project</span>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { call } from '#ui/api/call.ts';
 import { useSend } from '#ui/api/hooks.ts';
 import { sessionQuery } from '#ui/api/session.ts';
@@ -9,11 +9,16 @@ import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { useEnter } from '#ui/shell/after-sign-in.ts';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
-import { dropInvitation, keepInvitation } from '#ui/shell/invitation.ts';
+import { useHashToken } from '#ui/shell/hash-token.ts';
+import { dropInvitation, keepInvitation, readInvitation } from '#ui/shell/invitation.ts';
 
 /** Opened by the link of an invitation, with its token behind the hash sign. */
 export function InvitationsPage() {
-  const [token] = useState(keepInvitation);
+  const given = useHashToken();
+  const [token] = useState(() => (given === '' ? readInvitation() : given));
+  useEffect(() => {
+    if (given !== '') keepInvitation(given);
+  }, [given]);
   const session = useQuery(sessionQuery());
   if (token === undefined) {
     return (

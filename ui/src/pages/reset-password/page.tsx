@@ -1,5 +1,4 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
@@ -8,18 +7,12 @@ import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
+import { useHashToken } from '#ui/shell/hash-token.ts';
 
 /** Asks for a link; opened by that link, with its token behind the hash sign, it takes the new password. */
 export function ResetPasswordPage() {
-  const [token] = useState(takeToken);
+  const token = useHashToken();
   return token === '' ? <AskForLink /> : <ChoosePassword token={token} />;
-}
-
-function takeToken(): string {
-  const token = location.hash.slice(1);
-  // The address bar does not keep it.
-  if (token !== '') history.replaceState(history.state, '', location.pathname);
-  return token;
 }
 
 function AskForLink() {

@@ -102,6 +102,7 @@ function Questions({ template, model }: QuestionsProps) {
       </div>
       <Box>
         <KeyValue
+          narrow
           facts={[
             { label: 'Schedule', value: `${template.scheduleInWords}, ${VIEWER_ZONE}` },
             { label: 'Model', value: model.modelId },
