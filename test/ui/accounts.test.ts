@@ -15,7 +15,7 @@ const test = dashboardTest({ env: mailbox.env }).override('person', async ({ ser
 
 const CONFIRMATION = /(https?:\/\/\S+verify-email\?\S+)/;
 
-test('pages before the sign-in', { timeout: 180_000 }, async ({ visit }) => {
+test('pages before the sign-in', { timeout: 300_000 }, async ({ visit }) => {
   await photograph(visit, 'accounts', [
     { name: 'sign-in', path: '/sign-in' },
     {

@@ -7,7 +7,7 @@ const test = dashboardTest({ worker: false });
 
 test(
   'all parts hold to the policy in all their states',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async ({ visit }) => {
     const click = (name: string) => (page: Page) =>
       page.getByRole('button', { name, exact: true }).click();

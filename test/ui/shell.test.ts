@@ -7,7 +7,7 @@ import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
-test('the frame around every page', { timeout: 180_000 }, async ({ visit, person }) => {
+test('the frame around every page', { timeout: 300_000 }, async ({ visit, person }) => {
   const home = `/p/${person.projectId}`;
   const opened = { as: person, path: `${home}/settings` };
   await photograph(visit, 'shell', [

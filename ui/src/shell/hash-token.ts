@@ -1,14 +1,17 @@
-import { useRouter } from '@tanstack/react-router';
+import { useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
 /** Takes what stands behind the hash sign, as links of mails have it, and leaves none of it in the address bar. */
 export function useHashToken(): string {
   const router = useRouter();
-  const [token] = useState(() => location.hash.slice(1));
+  // Also when such a link is opened in the tab where this page is open already.
+  const hash = useRouterState({ select: ({ location }) => location.hash });
+  const [token, setToken] = useState(hash);
   useEffect(() => {
-    if (token === '') return;
+    if (hash === '') return;
+    setToken(hash);
     // By the router, which would otherwise write its own idea of the address again.
     void router.navigate({ href: location.pathname + location.search, replace: true });
-  }, [router, token]);
+  }, [router, hash]);
   return token;
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { call } from '#ui/api/call.ts';
 import { useSend } from '#ui/api/hooks.ts';
 import { sessionQuery } from '#ui/api/session.ts';
@@ -15,7 +15,7 @@ import { dropInvitation, keepInvitation, readInvitation } from '#ui/shell/invita
 /** Opened by the link of an invitation, with its token behind the hash sign. */
 export function InvitationsPage() {
   const given = useHashToken();
-  const [token] = useState(() => (given === '' ? readInvitation() : given));
+  const token = given === '' ? readInvitation() : given;
   useEffect(() => {
     if (given !== '') keepInvitation(given);
   }, [given]);
