@@ -128,14 +128,17 @@ export async function lockUsersOfConnection(
 export function listRoutines(
   db: Db,
   projectId: string,
-  filter: { state: RoutineState | undefined; page: Page },
+  filter: { state: RoutineState | undefined; uses: string | undefined; page: Page },
 ): Promise<RoutineSummary[]> {
   const state = filter.state ?? null;
+  const uses = filter.uses ?? null;
   return rows<RoutineSummary>(
     db,
     sql`
       select ${summaryColumns} from routines
       where project_id = ${projectId} and (${state}::text is null or state = ${state})
+        and (${uses}::text is null or ${uses} = any(skills) or model_connection_id = ${uses}
+          or id in (${routinesUsing(uses)}))
         ${afterCursor(filter.page)}
       order by id desc limit ${filter.page.limit + 1}
     `,

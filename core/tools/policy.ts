@@ -19,6 +19,8 @@ export interface ToolPolicy {
   readonly definitionHash: string;
   /** The hash of the definition that a person confirmed; automatic only while both are the same. */
   readonly confirmedHash: string | null;
+  /** Null too where the confirmation is older than the column. */
+  readonly confirmedDefinition: ConfirmedDefinition | null;
   readonly state: PolicyState;
   readonly vanishedAt: Date | null;
   /** Id of the person, or of the API key, that confirmed. */
@@ -30,6 +32,12 @@ export interface ToolPolicy {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
+
+/** The parts of a definition that can change; its name cannot, as another name is another tool. */
+export type ConfirmedDefinition = Pick<
+  ToolPolicy,
+  'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'
+>;
 
 /**
  * Tells whether a call that may have been carried out can be made again. The server's word alone is not enough: it

@@ -8,6 +8,7 @@ export const policyColumns = sql`
   id, project_id as "projectId", routine_id as "routineId", connection_id as "connectionId",
   tool_name as "toolName", title, description, input_schema as "inputSchema", output_schema as "outputSchema",
   annotations, definition_hash as "definitionHash", confirmed_hash as "confirmedHash", state,
+  confirmed_definition as "confirmedDefinition",
   vanished_at as "vanishedAt", confirmed_by as "confirmedBy", confirmed_at as "confirmedAt",
   max_calls_per_run as "maxCallsPerRun", argument_schema as "argumentSchema", created_at as "createdAt",
   updated_at as "updatedAt"
@@ -29,7 +30,7 @@ export function listPolicies(
 }
 
 /** Selects the ids of the routines that may call a tool of the connection by themselves, as a subquery. */
-export function routinesUsing(connectionId: string): Sql {
+export function routinesUsing(connectionId: string | null): Sql {
   return sql`select routine_id from tool_policies where connection_id = ${connectionId} and state = 'automatic'`;
 }
 
@@ -114,6 +115,9 @@ export async function updatePolicy(
         state = ${change.state}, max_calls_per_run = ${change.maxCallsPerRun},
         argument_schema = ${argumentSchema === null ? null : storableJson(argumentSchema)},
         confirmed_hash = case when ${confirms}::boolean then definition_hash else confirmed_hash end,
+        confirmed_definition = case when ${confirms}::boolean then jsonb_build_object('title', title,
+          'description', description, 'inputSchema', input_schema, 'outputSchema', output_schema,
+          'annotations', annotations) else confirmed_definition end,
         confirmed_by = case when ${confirms}::boolean then ${change.confirmedBy ?? null} else confirmed_by end,
         confirmed_at = case when ${confirms}::boolean then now() else confirmed_at end,
         updated_at = now()

@@ -60,6 +60,20 @@ test(
   },
 );
 
+test('routines are found by a skill that they have attached, custom or curated', async () => {
+  const { data } = await key.post('/v1/skills', {
+    name: 'Tone',
+    instructions: 'Write as a friend would, without exclamation marks.',
+  });
+  const one = await createRoutine(key, { skills: [data.id, 'seo-audit'] });
+  const two = await createRoutine(key, { skills: ['seo-audit'] });
+  const using = async (skill: string) =>
+    (await key.get(`/v1/routines?uses=${skill}`)).data.map(({ id }: { id: string }) => id);
+  expect(await using(data.id)).toEqual([one]);
+  expect(await using('seo-audit')).toEqual([two, one]);
+  expect((await other.get(`/v1/routines?uses=${data.id}`)).data).toEqual([]);
+});
+
 test(
   'instructions are 20 to 24,000 characters, on create and on update',
   proves('skill.instructions', 'limit.skill'),

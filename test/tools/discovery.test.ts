@@ -78,12 +78,24 @@ test('a tool that changed or vanished falls back to disabled, with both hashes, 
   });
   expect(byId.get(lookup.id).definitionHash).not.toBe(lookup.definitionHash);
   expect(byId.get(send.id)).toMatchObject({ state: 'disabled', vanishedAt: expect.any(String) });
+  const { title, description, inputSchema, outputSchema, annotations } = lookup;
+  expect(byId.get(lookup.id).confirmedDefinition).toEqual({
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+  });
+  expect(byId.get(send.id).confirmedDefinition).toBeNull();
   const after = (await key.get(`/v1/routines/${routineId}`)).data;
   expect(after).toMatchObject({
     state: 'draft',
     revision: before.revision + 1,
     stateReason: expect.stringContaining('lookup, send_message'),
   });
+  const path = `/v1/routines/${routineId}/tools/${lookup.id}`;
+  const again = await key.patch(path, { confirmAutomaticExecution: true });
+  expect(again.data).toMatchObject({ state: 'automatic', confirmedDefinition: null });
 });
 
 test('a vanished tool cannot be confirmed', async () => {

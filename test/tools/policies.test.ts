@@ -47,6 +47,10 @@ test(
     });
     const list = await key.get('/v1/connections');
     expect(list.data.map(({ id }: { id: string }) => id)).toContain(created.data.id);
+    const read = await key.get(`/v1/connections/${created.data.id}`);
+    expect(read.data).toEqual(created.data);
+    const stranger = await (await signUp(service)).key();
+    expect((await stranger.get(`/v1/connections/${created.data.id}`)).status).toBe(404);
     expect(JSON.stringify([created.body, list.body])).not.toMatch(/canary/);
     const stored = await service.deps.database.query('select * from connections');
     expect(JSON.stringify(stored.rows)).not.toContain('canary-token');
@@ -78,6 +82,17 @@ test(
     expect(listed.headers.get('link')).toContain('rel="next"');
   },
 );
+
+test('routines are found by the connection that they may call a tool of', async () => {
+  const { routineId, connectionId, tools } = await discover();
+  const found = async () => {
+    const { data } = await key.get(`/v1/routines?uses=${connectionId}`);
+    return data.map(({ id }: { id: string }) => id);
+  };
+  expect(await found()).toEqual([]);
+  await key.patch(policyPath(routineId, tools[0]), { confirmAutomaticExecution: true });
+  expect(await found()).toEqual([routineId]);
+});
 
 test('discovering again changes nothing when the server has not changed', async () => {
   const { routineId, connectionId, tools } = await discover();

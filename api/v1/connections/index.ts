@@ -32,6 +32,22 @@ const listConnections = route({
   return listReply(found, page, presentConnection);
 });
 
+const readConnection = route({
+  method: 'GET',
+  path: '/v1/connections/:connectionId',
+  id: 'readConnection',
+  tag,
+  summary: 'Read a connection',
+  auth: 'key-or-session',
+  scope: 'connections:read',
+  params: connectionParams,
+  success: { status: 200, data: connection, description: 'The connection.' },
+}).to(async ({ access, params: { connectionId }, deps }) => ({
+  data: presentConnection(
+    await connections.readConnection(deps.database, access.projectId, connectionId),
+  ),
+}));
+
 const createConnection = route({
   method: 'POST',
   path: '/v1/connections',
@@ -106,6 +122,7 @@ const deleteConnection = route({
 
 export const connectionRoutes: readonly Route[] = [
   listConnections,
+  readConnection,
   createConnection,
   updateConnection,
   deleteConnection,

@@ -44,6 +44,15 @@ const listRoutines = route({
       .enum(routines.ROUTINE_STATES)
       .optional()
       .meta({ description: 'Only those in this state.' }),
+    uses: z
+      .string()
+      .regex(/^[a-z0-9_-]{1,80}$/)
+      .optional()
+      .meta({
+        description:
+          'Only those that use this: a skill by id or slug, a connection by an automatic tool, or a model account.',
+        example: 'seo-audit',
+      }),
   }),
   success: {
     status: 200,
@@ -54,6 +63,7 @@ const listRoutines = route({
   const page = pageOf(query);
   const found = await routines.listRoutines(deps.database, access.projectId, {
     state: query.state,
+    uses: query.uses,
     page,
   });
   return listReply(found, page, presentRoutineSummary);

@@ -30,6 +30,16 @@ const definitionHash = z
       'SHA-256 of name, title, description, schemas and annotations as the server last said them.',
   });
 
+const confirmedDefinition = z
+  .strictObject({
+    title: z.string().nullable(),
+    description: z.string().nullable(),
+    inputSchema: jsonObject,
+    outputSchema: jsonObject.nullable(),
+    annotations: jsonObject.nullable(),
+  })
+  .meta({ id: 'ConfirmedDefinition' });
+
 export const toolPolicy = z
   .strictObject({
     id: idOf('policy', EXAMPLE.policy),
@@ -49,6 +59,10 @@ export const toolPolicy = z
       .string()
       .nullable()
       .meta({ description: 'Of the definition that was confirmed; differs after a change.' }),
+    confirmedDefinition: confirmedDefinition.nullable().meta({
+      description:
+        'What was confirmed, where the definition is another one by now; null where it is the same, or none is known.',
+    }),
     confirmedBy: z
       .string()
       .nullable()
@@ -124,6 +138,7 @@ export function presentPolicy(row: ToolPolicy) {
     state: row.state,
     definitionHash: row.definitionHash,
     confirmedHash: row.confirmedHash,
+    confirmedDefinition: isChanged(row) ? presentConfirmed(row.confirmedDefinition) : null,
     confirmedBy: row.confirmedBy,
     confirmedAt: isoOrNull(row.confirmedAt),
     vanishedAt: isoOrNull(row.vanishedAt),
@@ -131,5 +146,21 @@ export function presentPolicy(row: ToolPolicy) {
     argumentSchema: row.argumentSchema === null ? null : { ...row.argumentSchema },
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
+  };
+}
+
+function isChanged({ confirmedHash, definitionHash }: ToolPolicy): boolean {
+  return confirmedHash !== null && confirmedHash !== definitionHash;
+}
+
+function presentConfirmed(definition: ToolPolicy['confirmedDefinition']) {
+  if (definition === null) return null;
+  const { title, description, inputSchema, outputSchema, annotations } = definition;
+  return {
+    title,
+    description,
+    inputSchema: { ...inputSchema },
+    outputSchema: outputSchema === null ? null : { ...outputSchema },
+    annotations: annotations === null ? null : { ...annotations },
   };
 }

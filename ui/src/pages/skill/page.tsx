@@ -1,5 +1,0 @@
-import { PageHeader } from '#ui/parts/page.tsx';
-
-export function SkillPage() {
-  return <PageHeader title="Skill" />;
-}
