@@ -8,3 +8,9 @@ export const skillsRoute = createRoute({
   validateSearch: searchOf('category', 'search'),
   component: lazyRouteComponent(() => import('./page.tsx'), 'SkillsPage'),
 });
+
+export const skillRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'skills/$skillId',
+  component: lazyRouteComponent(() => import('./skill-page.tsx'), 'SkillPage'),
+});

@@ -1,0 +1,96 @@
+import { ExternalLink } from 'lucide-react';
+import { useProjectId } from '#ui/api/project.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { LOCALE } from '#ui/format/locale.ts';
+import { count } from '#ui/format/numbers.ts';
+import { date } from '#ui/format/times.ts';
+import { Box, KeyValue, PageHeader, Section } from '#ui/parts/page.tsx';
+import { RichText } from '#ui/parts/rich-text.tsx';
+import { Badge } from '#ui/parts/state.tsx';
+import { categoryTitle, needText } from './words.ts';
+import { UsedBy } from './used-by.tsx';
+
+type Skill = Shape<'Skill'>;
+
+/** Shows a skill of the catalogue: its text, and what its facts stand on. */
+export function CuratedSkill({ skill, slug }: { readonly skill: Skill; readonly slug: string }) {
+  const projectId = useProjectId();
+  return (
+    <>
+      <PageHeader
+        title={skill.name}
+        badge={<Badge>{categoryTitle(skill.category ?? 'curated')}</Badge>}
+        description={skill.description}
+        back={{ label: 'Skills', link: { to: '/p/$projectId/skills', params: { projectId } } }}
+      />
+      <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_17rem]">
+        <div className="min-w-0">
+          <Section title="Instructions" boxed>
+            <RichText text={skill.instructions} />
+          </Section>
+          <Section
+            title="Sources"
+            description={
+              skill.checked === null
+                ? undefined
+                : `Checked on ${date(new Date(skill.checked), 'UTC')}.`
+            }
+          >
+            <Sources sources={skill.sources} />
+          </Section>
+        </div>
+        <aside className="flex min-w-0 flex-col gap-8 max-lg:order-first">
+          <Facts skill={skill} />
+          <UsedBy skill={slug} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function Facts({ skill }: { readonly skill: Skill }) {
+  return (
+    <Box>
+      <KeyValue
+        inline
+        facts={[
+          { label: 'Best run', value: skill.cadence ?? 'whenever needed' },
+          {
+            label: 'Works on',
+            value:
+              skill.needs.length === 0
+                ? 'the instructions alone'
+                : new Intl.ListFormat(LOCALE).format(skill.needs.map(needText)),
+          },
+          {
+            label: 'Schedule to begin with',
+            value: <code className="font-mono text-sm">{skill.suggestedSchedule}</code>,
+          },
+          { label: 'Length', value: `${count(skill.length)} characters` },
+          { label: 'Version', value: skill.version },
+        ]}
+      />
+    </Box>
+  );
+}
+
+function Sources({ sources }: { readonly sources: Skill['sources'] }) {
+  return (
+    <ul className="flex flex-col gap-3">
+      {sources.map(({ name, url, backs }) => (
+        <li key={url} className="text-sm">
+          <a
+            href={url}
+            target="_blank"
+            rel="noreferrer noopener"
+            className="inline-flex items-center gap-1 rounded-sm font-medium text-accent-ink underline-offset-2 hover:underline"
+          >
+            {name}
+            <ExternalLink aria-label="opens elsewhere" className="size-3.5" />
+          </a>
+          <p className="text-muted">{backs}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}

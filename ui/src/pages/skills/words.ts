@@ -1,0 +1,26 @@
+const NEEDS: Readonly<Record<string, string>> = {
+  web: 'the web',
+  'search-console': 'search console data',
+  analytics: 'analytics',
+  ads: 'ad accounts',
+  crm: 'a CRM',
+  email: 'e-mail',
+  sms: 'text messages',
+  social: 'social accounts',
+  community: 'community channels',
+  reviews: 'reviews',
+  billing: 'billing data',
+  content: 'documents or a CMS',
+  support: 'support tickets',
+};
+
+/** Names what a skill works on, for a sentence. */
+export function needText(need: string): string {
+  return NEEDS[need] ?? need;
+}
+
+/** "web-performance" as a heading. */
+export function categoryTitle(category: string): string {
+  const words = category.replaceAll('-', ' ');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
