@@ -74,15 +74,28 @@ async function takeAll(
 
 /** Fails requests to a path of the API as an outage would. */
 export function failing(pathOf: string | RegExp) {
+  return refusing(pathOf, 503, {
+    code: 'service_unavailable',
+    message: 'The service is not available.',
+  });
+}
+
+/** Refuses requests to a path of the API, as of somebody whose role does not reach so far. */
+export function forbidding(pathOf: string | RegExp) {
+  return refusing(pathOf, 403, { code: 'forbidden', message: 'Your role does not allow this.' });
+}
+
+function refusing(
+  pathOf: string | RegExp,
+  status: number,
+  error: { readonly code: string; readonly message: string },
+) {
   return (page: Page) =>
     page.route(matcher(pathOf), (route) =>
       route.fulfill({
-        status: 503,
+        status,
         contentType: 'application/json',
-        body: JSON.stringify({
-          error: { code: 'service_unavailable', message: 'The service is not available.' },
-          requestId: '6b2f0a3e-5d0c-4a43-9d7e-2f6f6c0a9b11',
-        }),
+        body: JSON.stringify({ error, requestId: '6b2f0a3e-5d0c-4a43-9d7e-2f6f6c0a9b11' }),
       }),
     );
 }

@@ -540,7 +540,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Read a connection
+         * @description Read a connection.
+         *
+         *     API keys need the scope `connections:read`.
+         */
+        get: operations["readConnection"];
         put?: never;
         post?: never;
         /**
@@ -2051,6 +2057,19 @@ export interface components {
             passed: boolean;
             /** @enum {string} */
             type: "result_not_empty" | "result_matches" | "result_does_not_match" | "distinct_sources" | "tool_succeeded" | "no_refused_calls";
+        };
+        ConfirmedDefinition: {
+            annotations: {
+                [key: string]: unknown;
+            } | null;
+            description: string | null;
+            inputSchema: {
+                [key: string]: unknown;
+            };
+            outputSchema: {
+                [key: string]: unknown;
+            } | null;
+            title: string | null;
         };
         Connection: {
             accountLabel: string | null;
@@ -4983,6 +5002,8 @@ export interface components {
             confirmedAt: string | null;
             /** @description Id of the person, or of the API key, that confirmed. */
             confirmedBy: string | null;
+            /** @description What was confirmed, where the definition is another one by now; null where it is the same, or none is known. */
+            confirmedDefinition: components["schemas"]["ConfirmedDefinition"] | null;
             /** @description Of the definition that was confirmed; differs after a change. */
             confirmedHash: string | null;
             /**
@@ -6201,6 +6222,41 @@ export interface operations {
                 headers: {
                     /** @description `true` when this is the first response again. */
                     "Idempotent-Replayed"?: string;
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Connection"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path: {
+                /** @description Id of the connection. */
+                connectionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection. */
+            200: {
+                headers: {
                     /** @description Requests a minute. */
                     "X-RateLimit-Limit"?: string;
                     /** @description Requests left in this minute. */
@@ -7568,6 +7624,8 @@ export interface operations {
                 limit?: number;
                 /** @description Only those in this state. */
                 state?: "draft" | "active" | "paused" | "archived";
+                /** @description Only those that use this: a skill by id or slug, a connection by an automatic tool, or a model account. */
+                uses?: string;
             };
             header?: {
                 /** @description Selects the project of a session; a key has its own. */

@@ -14,6 +14,11 @@ export default function MarkdownText({ text }: { readonly text: string }) {
             </a>
           ),
           img: ({ alt }) => <em>{alt === undefined || alt === '' ? 'Image' : alt}</em>,
+          pre: ({ children }) => (
+            // Reachable by keyboard, as it may scroll.
+            // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
+            <pre tabIndex={0}>{children}</pre>
+          ),
           table: ({ children }) => (
             <div className="overflow-x-auto">
               <table>{children}</table>

@@ -39,8 +39,10 @@ export function CuratedSkill({ skill, slug }: { readonly skill: Skill; readonly 
             <Sources sources={skill.sources} />
           </Section>
         </div>
-        <aside className="flex min-w-0 flex-col gap-8 max-lg:order-first">
-          <Facts skill={skill} />
+        <aside className="min-w-0 max-lg:order-first">
+          <Section title="At a glance">
+            <Facts skill={skill} />
+          </Section>
           <UsedBy skill={slug} />
         </aside>
       </div>
@@ -52,7 +54,7 @@ function Facts({ skill }: { readonly skill: Skill }) {
   return (
     <Box>
       <KeyValue
-        inline
+        narrow
         facts={[
           { label: 'Best run', value: skill.cadence ?? 'whenever needed' },
           {
@@ -63,7 +65,7 @@ function Facts({ skill }: { readonly skill: Skill }) {
                 : new Intl.ListFormat(LOCALE).format(skill.needs.map(needText)),
           },
           {
-            label: 'Schedule to begin with',
+            label: 'Schedule',
             value: <code className="font-mono text-sm">{skill.suggestedSchedule}</code>,
           },
           { label: 'Length', value: `${count(skill.length)} characters` },

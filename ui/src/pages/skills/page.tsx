@@ -83,26 +83,26 @@ function Filters({ categories }: { readonly categories: readonly string[] }) {
           onChange={({ target }) => {
             const typed = target.value === '' ? {} : { search: target.value };
             void navigate({
-              search: ({ search: _, ...now }) => ({ ...now, ...typed }),
+              search: { ...(category === undefined ? {} : { category }), ...typed },
               replace: true,
             });
           }}
         />
       </div>
-      <Select
-        compact
-        label="Category"
-        className="min-w-44"
-        options={[
-          { value: ALL, label: 'All categories' },
-          ...categories.map((each) => ({ value: each, label: categoryTitle(each) })),
-        ]}
-        value={category ?? ALL}
-        onChange={(value) => {
-          const chosen = value === ALL ? {} : { category: value };
-          void navigate({ search: ({ category: _, ...now }) => ({ ...now, ...chosen }) });
-        }}
-      />
+      <div className="w-full sm:w-48">
+        <Select
+          label="Category"
+          options={[
+            { value: ALL, label: 'All categories' },
+            ...categories.map((each) => ({ value: each, label: categoryTitle(each) })),
+          ]}
+          value={category ?? ALL}
+          onChange={(value) => {
+            const chosen = value === ALL ? {} : { category: value };
+            void navigate({ search: { ...(search === undefined ? {} : { search }), ...chosen } });
+          }}
+        />
+      </div>
     </div>
   );
 }
