@@ -32,6 +32,7 @@ const shape = {
     .max(20)
     .refine((pointers) => new Set(pointers).size === pointers.length, 'the same pointer twice')
     .meta({
+      uniqueItems: true,
       description: 'JSON Pointers to what matters in the response; none for the whole of it.',
       example: ['/items'],
     }),
@@ -61,6 +62,18 @@ export const gateInput = z
     maxQuietHours: shape.maxQuietHours.default(null),
   })
   .refine((value) => (value.tool === null) !== (value.url === null), 'either a tool or a url')
+  .meta({
+    oneOf: [
+      {
+        required: ['tool'],
+        properties: { tool: { type: 'object' }, url: { type: 'null' } },
+      },
+      {
+        required: ['url'],
+        properties: { url: { type: 'string' }, tool: { type: 'null' } },
+      },
+    ],
+  })
   .nullable()
   .meta({ id: 'GateInput' });
 

@@ -2598,7 +2598,7 @@ export interface components {
              */
             wakeOn: "changed" | "not_empty";
         } | null;
-        GateInput: {
+        GateInput: ({
             /**
              * @description After so long without a run that woke its model, the next one does in any case.
              * @default null
@@ -2638,7 +2638,13 @@ export interface components {
              * @enum {string}
              */
             wakeOn?: "changed" | "not_empty";
-        } | null;
+        } & ({
+            tool: Record<string, never>;
+            url?: null;
+        } | {
+            tool?: null;
+            url: string;
+        })) | null;
         /** @description What its gate saw; null when it asked none. */
         GateVerdict: {
             /** @description The call that was made. It costs no tokens. */
