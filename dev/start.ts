@@ -179,7 +179,10 @@ async function serviceEnvironment(ports: Ports, env: NodeJS.ProcessEnv, children
       }),
     env['GATEWAY_BASE_URL'] ? {} : startFixtureGateway(ports, env, children),
   ]);
-  return { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress, ...gateway };
+  const ui = env['TEMPORAL_ADDRESS']
+    ? {}
+    : { TEMPORAL_UI_URL: env['TEMPORAL_UI_URL'] || `http://localhost:${ports.temporalUi}` };
+  return { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress, ...ui, ...gateway };
 }
 
 async function startFixtureGateway(ports: Ports, env: NodeJS.ProcessEnv, children: Children) {

@@ -41,7 +41,10 @@ export const runColumns = sql`${shortColumns}, variables, result, data,
 
 const PREVIEW_LENGTH = 200;
 
-const summaryColumns = sql`${shortColumns}, left(result, ${PREVIEW_LENGTH}) as "resultPreview",
+const routineName = sql`(select r.name from routines r
+  where r.id = runs.routine_id and r.project_id = runs.project_id) as "routineName"`;
+
+const summaryColumns = sql`${shortColumns}, ${routineName}, left(result, ${PREVIEW_LENGTH}) as "resultPreview",
   case when changes is not null then jsonb_build_object('counts', changes->'counts') || ${comparedWith} end as changes`;
 
 export interface RunFilter {
@@ -133,9 +136,11 @@ export async function readRunDetail(
   projectId: string,
   id: string,
 ): Promise<RunDetail> {
-  const run = await row<Run & Pick<RunDetail, 'prompt' | 'briefing' | 'gate' | 'queuedSeconds'>>(
+  const run = await row<
+    Run & Pick<RunDetail, 'routineName' | 'prompt' | 'briefing' | 'gate' | 'queuedSeconds'>
+  >(
     db,
-    sql`select ${runColumns}, prompt, briefing, gate, ${queuedSeconds} as "queuedSeconds" from runs where id = ${id} and project_id = ${projectId}`,
+    sql`select ${runColumns}, ${routineName}, prompt, briefing, gate, ${queuedSeconds} as "queuedSeconds" from runs where id = ${id} and project_id = ${projectId}`,
   );
   if (run === undefined) throw new AppError('run_not_found');
   const [steps, deliveries, messages] = [

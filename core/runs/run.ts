@@ -57,6 +57,7 @@ export interface Run extends RunOutcome {
 
 /** A run as lists show it: without its long texts. */
 export interface RunSummary extends Omit<Run, 'result' | 'variables' | 'data' | 'changes'> {
+  readonly routineName: string;
   readonly changes: Pick<ComparedResult, 'against' | 'unchangedRuns' | 'counts'> | null;
   /** The beginning of the result. */
   readonly resultPreview: string | null;
@@ -80,6 +81,7 @@ export interface Step {
 }
 
 export interface RunDetail extends Run {
+  readonly routineName: string;
   readonly prompt: string | null;
   readonly briefing: string | null;
   /** Null for a run that asked no gate. */

@@ -119,6 +119,9 @@ export const variables = {
     .regex(/^[^\s/]+:\d{1,5}$/, 'expected host:port'),
   TEMPORAL_NAMESPACE: nonEmpty.default('default'),
   TEMPORAL_TASK_QUEUE: nonEmpty.default(DEFAULT_TASK_QUEUE),
+  TEMPORAL_UI_URL: z
+    .url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' })
+    .optional(),
   TEMPORAL_API_KEY: nonEmpty.optional(),
   TEMPORAL_TLS: flag(false),
   TEMPORAL_TLS_CA_FILE: nonEmpty.optional(),

@@ -91,7 +91,7 @@ const readRun = route({
   params,
   success: { status: 200, data: runDetail, description: 'The run.' },
 }).to(async ({ access, params: { runId }, deps }) => ({
-  data: presentRunDetail(await runs.readRunDetail(deps, access.projectId, runId)),
+  data: presentRunDetail(await runs.readRunDetail(deps, access.projectId, runId), deps.config),
 }));
 
 const diffRun = route({
@@ -192,7 +192,7 @@ const redeliverWebhook = route({
   success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
   errors: ['content_erased'],
 }).to(async ({ access: { projectId }, params, deps }) => ({
-  data: presentRunDetail(await runs.redeliverWebhook(deps, { projectId, ...params })),
+  data: presentRunDetail(await runs.redeliverWebhook(deps, { projectId, ...params }), deps.config),
 }));
 
 export const runRoutes: readonly Route[] = [

@@ -28,6 +28,7 @@ import {
 } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 import { presentUsage, usage } from './usage-schema.ts';
+import { workflowUrl, type WorkflowUrlConfig } from './workflow-url.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 const waits = Object.keys(WAITS) as [Wait, ...Wait[]];
@@ -108,9 +109,12 @@ const shape = {
   changes: changes.nullable().meta({ description: 'Null unless it has data.' }),
 };
 
+const routineName = z.string().meta({ description: 'The name of the routine as it is now.' });
+
 export const runSummary = z
   .strictObject({
     ...shortShape,
+    routineName,
     resultPreview: z
       .string()
       .nullable()
@@ -124,6 +128,7 @@ export const run = z.strictObject(shape).meta({ id: 'Run' });
 export const runDetail = z
   .strictObject({
     ...shape,
+    routineName,
     queuedSeconds: z.number().nullable().meta({
       description: 'Time that it has waited, or had waited when it began or ended.',
     }),
@@ -147,6 +152,10 @@ export const runDetail = z
     steps: z.array(step),
     webhookDeliveries: z.array(delivery),
     notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
+    workflowUrl: z.string().nullable().meta({
+      description:
+        'Where the Temporal UI shows its workflow; null where the operator names no such UI, and for a run that never had a workflow.',
+    }),
   })
   .meta({ id: 'RunDetail' });
 
@@ -182,6 +191,7 @@ export function presentRun(row: Run) {
 export function presentRunSummary(row: RunSummary) {
   return {
     ...presentShort(row),
+    routineName: row.routineName,
     resultPreview: row.resultPreview,
     changes: presentChangesSummary(row),
   };
@@ -215,9 +225,10 @@ function presentShort(row: Run | RunSummary) {
   };
 }
 
-export function presentRunDetail(row: RunDetail) {
+export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
   return {
     ...presentRun(row),
+    routineName: row.routineName,
     queuedSeconds: row.queuedSeconds,
     waitingFor: row.waitingFor,
     prompt: row.prompt,
@@ -226,6 +237,7 @@ export function presentRunDetail(row: RunDetail) {
     steps: row.steps.map(presentStep),
     webhookDeliveries: row.deliveries.map(presentDelivery),
     notifications: row.messages.map(presentNotification),
+    workflowUrl: workflowUrl(row, config),
   };
 }
 

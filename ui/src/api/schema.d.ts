@@ -4305,6 +4305,8 @@ export interface components {
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
              */
             routineId: string;
+            /** @description The name of the routine as it is now. */
+            routineName: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: string | null;
@@ -4344,6 +4346,8 @@ export interface components {
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
             /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+            /** @description Where the Temporal UI shows its workflow; null where the operator names no such UI, and for a run that never had a workflow. */
+            workflowUrl: string | null;
         };
         RunDiff: {
             added: unknown[];
@@ -4571,6 +4575,8 @@ export interface components {
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
              */
             routineId: string;
+            /** @description The name of the routine as it is now. */
+            routineName: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: string | null;

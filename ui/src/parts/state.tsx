@@ -28,6 +28,9 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   failed: ['Failed', 'bad'],
   cancelled: ['Cancelled', 'idle'],
   skipped: ['Skipped', 'idle'],
+  started: ['Under way', 'busy'],
+  refused: ['Refused', 'warn'],
+  outcome_unknown: ['Outcome unknown', 'warn'],
   nothing_to_report: ['Nothing to report', 'good'],
   done: ['Done', 'good'],
   partial: ['Done in part', 'warn'],
@@ -46,6 +49,7 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   error: ['Error', 'bad'],
   // Deliveries.
   delivered: ['Delivered', 'good'],
+  sending: ['Sending', 'busy'],
   retrying: ['Retrying', 'warn'],
 };
 

@@ -28,7 +28,7 @@ export interface DataTableProps<Row> {
   readonly isDim?: (row: Row) => boolean;
 }
 
-const FROM = { md: 'max-md:hidden', lg: 'max-lg:hidden' } as const;
+const FROM = { md: 'max-md:hidden!', lg: 'max-lg:hidden!' } as const;
 
 /**
  * Rows of about 44 px under quiet headers. Below 640 px each row becomes a small card: its first column is the title,

@@ -1,5 +1,53 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { ChevronLeft, ChevronRight } from 'lucide-react';
+import { useMemo } from 'react';
+import { date } from '#ui/format/times.ts';
+import { VIEWER_ZONE } from '#ui/format/locale.ts';
+import { Button, IconButton } from '#ui/parts/button.tsx';
+import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
+import { daysOf } from './entries.ts';
+import { CalendarSkeleton } from './skeleton.tsx';
+import { useWeek } from './use-week.ts';
+import { addDays, dayName, weekStart } from './week.ts';
+import { WeekGrid } from './week-grid.tsx';
 
+const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/calendar');
+
+/** A week: what ran, what was passed over and why, and what will run. */
 export function CalendarPage() {
-  return <PageHeader title="Calendar" />;
+  const { projectId } = useParams();
+  const search = useSearch();
+  const navigate = useNavigate();
+  const first = weekStart(search.week).getTime();
+  const start = useMemo(() => new Date(first), [first]);
+  const week = useWeek(start);
+  const go = (days: number) => void navigate({ search: { week: dayName(addDays(start, days)) } });
+  return (
+    <>
+      <PageHeader
+        title="Calendar"
+        description={`${date(start)} to ${date(addDays(start, 6))}, in ${VIEWER_ZONE}.`}
+        actions={
+          <>
+            <IconButton icon={ChevronLeft} label="Week before" onClick={() => go(-7)} />
+            <Button onClick={() => void navigate({ search: {} })}>This week</Button>
+            <IconButton icon={ChevronRight} label="Week after" onClick={() => go(7)} />
+          </>
+        }
+      />
+      <Await of={week} skeleton={<CalendarSkeleton />} errorTitle="The week could not be read">
+        {({ runs, occurrences, isCut }) => (
+          <>
+            {isCut && (
+              <Notice tone="warn" className="mb-4">
+                This week holds more than fits here. The list of runs shows all.
+              </Notice>
+            )}
+            <WeekGrid days={daysOf(start, runs, occurrences)} projectId={projectId} />
+          </>
+        )}
+      </Await>
+    </>
+  );
 }

@@ -1,5 +1,68 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { Play } from 'lucide-react';
+import { useList } from '#ui/api/hooks.ts';
+import type { InputOf } from '#ui/api/types.ts';
+import { Button, ButtonLink } from '#ui/parts/button.tsx';
+import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
+import { Pager } from '#ui/parts/pager.tsx';
+import { SkeletonRows } from '#ui/parts/skeleton.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { queryOf } from './filters.ts';
+import { RunTable } from './run-table.tsx';
 
+const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/runs');
+
+const REFRESH_MS = 5_000;
+
+/** Lists the runs of the project, the newest first; what it shows is in its address. */
 export function RunsPage() {
-  return <PageHeader title="Runs" />;
+  const { projectId } = useParams();
+  const search = useSearch();
+  const navigate = useNavigate();
+  // The server says which states and triggers there are; an address may name others.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server checks them
+  const query = queryOf(search) as NonNullable<InputOf<'/v1/runs', 'get'>['query']>;
+  const runs = useList('/v1/runs', { query }, { everyMs: REFRESH_MS, keepPrevious: true });
+  const isFiltered = Object.values(search).some((value) => value !== undefined);
+  return (
+    <>
+      <PageHeader title="Runs" />
+      <FilterBar
+        search={search}
+        onChange={(change) => void navigate({ search: (now) => ({ ...now, ...change }) })}
+      />
+      <Await of={runs} skeleton={<SkeletonRows rows={8} />} errorTitle="The runs could not be read">
+        {(rows) => {
+          if (rows.length > 0) {
+            return (
+              <>
+                <RunTable runs={rows} projectId={projectId} />
+                <Pager list={runs} />
+              </>
+            );
+          }
+          return isFiltered ? (
+            <EmptyState
+              icon={Play}
+              title="No run fits these filters"
+              action={<Button onClick={() => void navigate({ search: {} })}>Show all runs</Button>}
+            />
+          ) : (
+            <EmptyState
+              icon={Play}
+              title="No runs yet"
+              action={
+                <ButtonLink kind="primary" to="/p/$projectId/routines" params={{ projectId }}>
+                  Go to routines
+                </ButtonLink>
+              }
+            >
+              Run a routine once to see what it says.
+            </EmptyState>
+          );
+        }}
+      </Await>
+    </>
+  );
 }

@@ -1,0 +1,288 @@
+import { expect } from 'vitest';
+import { freePort } from '#dev/ports.ts';
+import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { startReceiver } from '#test/outbound/receiver.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
+import type { Service } from '#test/support/service.ts';
+import { startTcpProxy } from '#test/support/tcp-proxy.ts';
+import { marker, routineWith, type Json } from '#test/tools/support.ts';
+import { dashboardTest, startDashboard } from './support/fixtures.ts';
+import { failing, forbidding, holding, photograph } from './support/photograph.ts';
+
+const REPORT = `## What changed on example.com
+
+The title of **/pricing** is new, and two pages are gone:
+
+1. \`/blog/launch\` leads to a 404
+2. \`/team\` redirects to \`/about\`
+
+| Page | LCP | Change |
+|---|---|---|
+| / | 1.8 s | −0.2 s |
+| /pricing | 3.1 s | +0.9 s |
+
+Next: look at the hero image of \`/pricing\`.`;
+
+const test = dashboardTest({ env: { TEMPORAL_UI_URL: 'https://temporal.example.com/' } })
+  .extend('key', { scope: 'file' }, ({ person }) => person.key())
+  .extend('tools', { scope: 'file' }, async ({ uiPort: _port }, { onCleanup }) => {
+    const server = await startHostileTools();
+    onCleanup(() => server.stop());
+    return server;
+  });
+
+test.afterEach(({ service, tools }) => {
+  service.gateway.control.reset();
+  tools.control.reset();
+});
+
+interface Call {
+  readonly name: string;
+  readonly arguments: Json;
+}
+
+/** Makes the model of a marked run ask for these calls, one turn after the other. */
+function scriptTurns(service: Service, mark: string, ...turns: Call[][]): void {
+  for (const calls of turns) {
+    service.gateway.control.script({
+      marker: mark,
+      behaviour: { kind: 'tool-calls', calls, text: null },
+    });
+  }
+}
+
+function says(service: Service, mark: string, text: string, latencyMs = 0): void {
+  service.gateway.control.script({ marker: mark, latencyMs, behaviour: { kind: 'text', text } });
+}
+
+/** A routine of which everything can be seen that a run may have. */
+async function fullRoutine(
+  { key, toolsUrl }: { key: ApiClient; toolsUrl: string },
+  mark: string,
+  fields: Record<string, unknown> = {},
+): Promise<string> {
+  const { routineId } = await routineWith(key, ['lookup', 'send_message'], {
+    connection: { url: toolsUrl },
+    routine: {
+      name: 'Weekly site audit',
+      instructions: `${mark}: audit {{site}} and report what changed since last week.`,
+      variables: { site: 'example.com' },
+      skills: ['seo-audit'],
+      ...fields,
+    },
+  });
+  return routineId;
+}
+
+const LOOKUP = { name: 'lookup', arguments: { query: 'site:example.com changed' } };
+const MESSAGE = { name: 'send_message', arguments: { to: 'ada', text: 'Two pages are gone.' } };
+const UNKNOWN = { name: 'delete_everything', arguments: {} };
+
+function finish(outcome: string, summary: string): Call {
+  return { name: 'finish', arguments: { outcome, summary } };
+}
+
+test(
+  'a run in all its states',
+  { timeout: 240_000 },
+  async ({ service, person, key, tools, visit }) => {
+    const { control } = service.gateway;
+    const mark = marker();
+    const receiver = await startReceiver((_request, response) =>
+      response.writeHead(500, { 'Content-Type': 'text/plain' }).end('The queue is full.'),
+    );
+    const full = await fullRoutine({ key, toolsUrl: tools.url('honest') }, mark, {
+      outcome: 'required',
+      webhookUrl: `${receiver.origin}/hooks/audit`,
+      checks: [
+        { type: 'result_not_empty' },
+        { type: 'result_matches', pattern: '## What changed' },
+      ],
+    });
+    scriptTurns(service, mark, [LOOKUP]);
+    control.script({
+      marker: mark,
+      behaviour: {
+        kind: 'tool-calls',
+        calls: [finish('done', 'Two pages are gone and /pricing has a new title.')],
+        text: REPORT,
+      },
+    });
+    const good = await runOnce(key, full);
+    expect(good.errorMessage).toBeNull();
+    scriptTurns(service, mark, [LOOKUP, UNKNOWN], [MESSAGE]);
+    control.script({
+      marker: mark,
+      behaviour: {
+        kind: 'tool-calls',
+        calls: [finish('partial', 'The blog could not be read; everything else is as last week.')],
+        text: REPORT,
+      },
+    });
+    const partial = await runOnce(key, full, { variables: { site: 'docs.example.com' } });
+    const failedMark = marker();
+    says(service, failedMark, REPORT);
+    const failing_ = await createRoutine(key, {
+      name: 'Sources of the week',
+      instructions: failedMark,
+      checks: [{ type: 'distinct_sources', atLeast: 3 }],
+    });
+    const failed = await runOnce(key, failing_);
+    expect(failed.state).toBe('failed');
+    const hangingMark = marker();
+    control.script({ marker: hangingMark, times: null, behaviour: { kind: 'hang' } });
+    const hanging = await createRoutine(key, { name: 'Daily digest', instructions: hangingMark });
+    const { data: live } = await key.post(`/v1/routines/${hanging}/run`);
+    const { data: queued } = await key.post(`/v1/routines/${hanging}/run`, {
+      runAt: new Date(Date.now() + 86_400_000).toISOString(),
+    });
+
+    const at = (id: string) => ({ as: person, path: `/p/${person.projectId}/runs/${id}` });
+    const api = (id: string) => `/v1/runs/${id}`;
+    await photograph(visit, 'run', [
+      { ...at(good.id), name: 'succeeded' },
+      {
+        ...at(partial.id),
+        name: 'opened',
+        act: async (page) => {
+          await page.getByRole('button', { name: /^lookup/ }).click();
+          await page.getByRole('button', { name: /^delete_everything/ }).click();
+          await page
+            .getByRole('button', { name: /^Asked for tools/ })
+            .first()
+            .click();
+          await page.getByRole('button', { name: /^Prompt/ }).click();
+          await page
+            .getByRole('button', { name: /^Status 500/ })
+            .first()
+            .click();
+        },
+      },
+      { ...at(failed.id), name: 'failed-run' },
+      {
+        ...at(live.id),
+        name: 'running',
+        loading: true,
+        act: (page) => page.getByText('Live', { exact: true }).waitFor(),
+      },
+      {
+        ...at(queued.id),
+        name: 'queued',
+        loading: true,
+        act: (page) => page.getByText(/^Waiting for/).waitFor(),
+      },
+      { ...at(good.id), name: 'loading', before: holding(api(good.id)), loading: true },
+      { ...at(good.id), name: 'failed', before: failing(api(good.id)) },
+      { ...at(good.id), name: 'forbidden', before: forbidding(api(good.id)) },
+      { ...at('run_01kx3k9y6wfd8r0v5m2c7t4q5d'), name: 'missing' },
+    ]);
+    await key.post(`/v1/runs/${live.id}/cancel`);
+    await key.post(`/v1/runs/${queued.id}/cancel`);
+    await runEnded(key, live.id);
+  },
+);
+
+test('a live run is followed step by step, also where the stream is cut in the middle', async ({
+  service,
+  person,
+  key,
+  tools,
+  visit,
+}) => {
+  const mark = marker();
+  const routineId = await fullRoutine({ key, toolsUrl: tools.url('honest') }, mark);
+  scriptTurns(service, mark, [LOOKUP], [MESSAGE]);
+  says(service, mark, REPORT);
+  const first = held();
+  tools.control.held = first.promise;
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  const proxy = await startTcpProxy(new URL(service.url).host);
+  const dashboard = await startDashboard(service, await freePort(), {
+    API_URL: `http://${proxy.address}`,
+  });
+  const { page, complaints } = await visit(
+    `${dashboard.url}/p/${person.projectId}/runs/${run.id}`,
+    { as: person },
+  );
+  const rows = page.getByRole('list', { name: 'Steps' }).getByRole('button');
+  await page.getByText('Live', { exact: true }).waitFor();
+  await expect.poll(() => tools.control.calls.length).toBe(1);
+  expect(await rows.count()).toBeGreaterThan(0);
+  // It sees the call of the second turn end only by the stream: nothing else reads a run that goes on.
+  const second = held();
+  tools.control.held = second.promise;
+  first.release();
+  await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(3);
+  await proxy.cut();
+  await page.getByText('Connection lost; trying again').waitFor();
+  second.release();
+  await runEnded(key, run.id);
+  await proxy.mend();
+  await page.getByText('Succeeded').first().waitFor({ timeout: 20_000 });
+  await page.getByRole('heading', { name: 'What changed on example.com' }).waitFor();
+  expect(await rows.count()).toBe(5);
+  expect(complaints).toEqual([]);
+  await dashboard.close();
+  await proxy.close();
+});
+
+test('a run is cancelled, and run again, from its page', async ({
+  service,
+  person,
+  key,
+  visit,
+}) => {
+  const mark = marker();
+  service.gateway.control.script({ marker: mark, behaviour: { kind: 'hang' } });
+  const routineId = await createRoutine(key, { name: 'Daily digest', instructions: mark });
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  const { page, expectClean } = await visit(`/p/${person.projectId}/runs/${run.id}`, {
+    as: person,
+  });
+  await page.getByText('Asking the model').waitFor();
+  await page.getByRole('button', { name: 'Cancel run' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel run' }).click();
+  await page.getByText('Somebody cancelled it.').waitFor({ timeout: 20_000 });
+  expect(await runEnded(key, run.id)).toMatchObject({ state: 'cancelled' });
+
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await page.waitForURL((url) => !url.pathname.endsWith(run.id));
+  await page.getByRole('link', { name: 'an earlier run' }).waitFor();
+  await page.getByText('Succeeded').first().waitFor({ timeout: 20_000 });
+  await expectClean();
+});
+
+test('a delivery is sent again, and its second attempt is seen as it comes', async ({
+  person,
+  key,
+  visit,
+}) => {
+  const receiver = await startReceiver((_request, response) => response.writeHead(204).end());
+  const routineId = await createRoutine(key, { webhookUrl: `${receiver.origin}/hook` });
+  const run = await runOnce(key, routineId);
+  const { page } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
+  const attempts = page.getByRole('list', { name: 'Attempts' }).getByRole('button');
+  await expect.poll(() => attempts.count(), { timeout: 10_000 }).toBe(1);
+  await page.getByText('Delivered').waitFor();
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await expect.poll(() => attempts.count(), { timeout: 10_000 }).toBe(2);
+  expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toHaveLength(2);
+});
+
+test('a pinned run says so, and its workflow is a link away', async ({ person, key, visit }) => {
+  const run = await runOnce(key, await createRoutine(key));
+  const { page } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
+  const link = page.getByRole('link', { name: 'Temporal' });
+  expect(await link.getAttribute('href')).toBe(
+    `https://temporal.example.com/namespaces/default/workflows/${run.id}`,
+  );
+  await page.getByRole('button', { name: /^Pin/ }).click();
+  await page.getByRole('button', { name: /^Unpin/, pressed: true }).waitFor();
+  expect((await key.get(`/v1/runs/${run.id}`)).data.pinned).toBe(true);
+});
+
+function held(): { promise: Promise<void>; release: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { promise, release: () => resolve() };
+}

@@ -1,0 +1,63 @@
+/** The fields of a run that its words are made of; summaries, details and events have them all. */
+export interface RunInWords {
+  readonly state: string;
+  readonly outcome: string | null;
+  readonly reason: string | null;
+  readonly errorMessage: string | null;
+}
+
+const END_STATES: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'skipped']);
+
+/** Tells whether nothing follows any more. */
+export function isOver({ state }: Pick<RunInWords, 'state'>): boolean {
+  return END_STATES.has(state);
+}
+
+/** What a badge shows: the outcome of a run that came to something else than done, otherwise its state. */
+export function badgeOf({ state, outcome }: Pick<RunInWords, 'state' | 'outcome'>): string {
+  return state === 'succeeded' && outcome !== null && outcome !== 'done' ? outcome : state;
+}
+
+/** Ends for which the service has no message, as they need none. */
+const REASONS: Readonly<Record<string, string>> = {
+  cancelled: 'Somebody cancelled it.',
+  replaced: 'The next run of the routine took its place.',
+};
+
+/** Says why a run ended as it did; null where there is nothing to say. */
+export function reasonOf({ reason, errorMessage }: RunInWords): string | null {
+  if (errorMessage !== null) return errorMessage;
+  return reason === null ? null : (REASONS[reason] ?? `${humanize(reason)}.`);
+}
+
+const WAITS: Readonly<Record<string, string>> = {
+  run_at: 'the time that it was asked for',
+  worker: 'a worker that takes new runs; there is none now',
+  slot: 'a free place among the workers',
+  organization_limit: 'its turn: your organization runs as many at a time as its plan allows',
+  account: 'its turn on the model account',
+  previous_run: 'an earlier run of this routine to end',
+  start: 'nothing more; it is about to begin',
+};
+
+/** Says what a queued run waits for: "Waiting for …". */
+export function waitOf(waitingFor: string): string {
+  return WAITS[waitingFor] ?? humanize(waitingFor).toLowerCase();
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  routine: 'The fault lies in this routine or what it needs, and counts towards pausing it.',
+  provider: 'The fault lies with the model provider, and does not count against this routine.',
+  platform: 'The fault is ours, and does not count against this routine.',
+};
+
+/** Says whose fault a failure is, and whether it counts. */
+export function faultOf(failureClass: string): string | null {
+  return FAULTS[failureClass] ?? null;
+}
+
+/** "max_total_tokens" becomes "Max total tokens": for names that the API may add before this page knows them. */
+export function humanize(name: string): string {
+  const words = name.replaceAll(/[_.]/g, ' ');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}

@@ -1,0 +1,84 @@
+import type { Shape } from '#ui/api/types.ts';
+import { badgeOf, reasonOf } from '#ui/format/run-words.ts';
+import { addDays } from './week.ts';
+
+type RunSummary = Shape<'RunSummary'>;
+type Occurrence = Shape<'ScheduledOccurrence'>;
+
+/** Something at a time: a run that was, or a time of the schedule that will be. */
+export interface Moment {
+  readonly key: string;
+  readonly at: number;
+  /** A state of runs, or `due`. */
+  readonly state: string;
+  readonly runId: string | null;
+  /** Of an occurrence that was passed over. */
+  readonly reason: string | null;
+  /** The occurrences that it stands for. */
+  readonly count: number;
+}
+
+/** The moments of one routine on one day. */
+export interface Entry {
+  readonly routineId: string;
+  readonly routineName: string;
+  readonly moments: readonly Moment[];
+}
+
+export interface Day {
+  readonly start: Date;
+  readonly entries: readonly Entry[];
+}
+
+/** Puts what was and what will be into the seven days of a week. */
+export function daysOf(
+  start: Date,
+  runs: readonly RunSummary[],
+  occurrences: readonly Occurrence[],
+): readonly Day[] {
+  const moments = [...runs.map(momentOfRun), ...occurrences.map(momentOfOccurrence)];
+  return Array.from({ length: 7 }, (_, index) => {
+    const from = addDays(start, index);
+    const to = addDays(start, index + 1).getTime();
+    const own = moments.filter(({ at }) => at >= from.getTime() && at < to);
+    return { start: from, entries: entriesOf(own) };
+  });
+}
+
+type OwnedMoment = Moment & Pick<Entry, 'routineId' | 'routineName'>;
+
+function entriesOf(moments: readonly OwnedMoment[]): readonly Entry[] {
+  const inOrder = moments.toSorted((a, b) => a.at - b.at);
+  return [...Map.groupBy(inOrder, ({ routineId }) => routineId).values()].flatMap((own) => {
+    const [first] = own;
+    if (first === undefined) return [];
+    return [{ routineId: first.routineId, routineName: first.routineName, moments: own }];
+  });
+}
+
+function momentOfRun(run: RunSummary): OwnedMoment {
+  return {
+    key: run.id,
+    at: Date.parse(run.scheduledFor ?? run.runAt ?? run.startedAt ?? run.createdAt),
+    state: badgeOf(run),
+    runId: run.id,
+    reason: run.state === 'skipped' ? reasonOf(run) : null,
+    count: run.skipped?.count ?? 1,
+    routineId: run.routineId,
+    routineName: run.routineName,
+  };
+}
+
+function momentOfOccurrence(occurrence: Occurrence): OwnedMoment {
+  const { routineId, routineName, startsAt } = occurrence;
+  return {
+    key: `${routineId} ${startsAt}`,
+    at: Date.parse(startsAt),
+    state: 'due',
+    runId: null,
+    reason: null,
+    count: 1,
+    routineId,
+    routineName,
+  };
+}

@@ -1,0 +1,116 @@
+import { Send } from 'lucide-react';
+import { useSend } from '#ui/api/hooks.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { plural } from '#ui/format/numbers.ts';
+import { humanize } from '#ui/format/run-words.ts';
+import { duration } from '#ui/format/times.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { CodeBlock } from '#ui/parts/copy.tsx';
+import { Section } from '#ui/parts/page.tsx';
+import { Dot, StateBadge } from '#ui/parts/state.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { Fold } from './fold.tsx';
+
+type Run = Shape<'RunDetail'>;
+type Delivery = Shape<'WebhookDelivery'>;
+
+/** What was sent to the webhook of the routine, with every attempt. */
+export function Deliveries({ run }: { readonly run: Run }) {
+  if (run.webhookDeliveries.length === 0) return null;
+  return (
+    <Section title="Webhook deliveries">
+      <ul className="flex flex-col gap-3">
+        {run.webhookDeliveries.map((delivery) => (
+          <DeliveryBox key={delivery.id} run={run} delivery={delivery} />
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  gone: 'The receiver answered 410, so nothing more is sent to this address.',
+  retries_exhausted: 'The last attempt has failed too, and no further one is made.',
+  webhook_removed: 'The routine has no webhook any more.',
+};
+
+function DeliveryBox({ run, delivery }: { run: Run; delivery: Delivery }) {
+  const redeliver = useSend('post', '/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver', {
+    refreshes: ['/v1/runs'],
+    done: 'Sending it again',
+  });
+  const isOpen = delivery.state === 'pending' || delivery.state === 'sending';
+  return (
+    <li className="rounded-lg border border-line bg-surface">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2 px-3 py-2.5">
+        <span className="font-mono text-xs text-ink">{delivery.eventType}</span>
+        <StateBadge state={delivery.state} />
+        <span className="text-sm text-muted">
+          {plural(delivery.attempts.length, 'attempt')}
+          {delivery.nextAttemptAt !== null && (
+            <>
+              , next <Time at={delivery.nextAttemptAt} as="countdown" />
+            </>
+          )}
+        </span>
+        <Button
+          size="sm"
+          icon={Send}
+          className="ml-auto"
+          busy={redeliver.isSending}
+          disabledReason={blockedBy(run, isOpen)}
+          onClick={() => redeliver.send({ path: { runId: run.id, deliveryId: delivery.id } })}
+        >
+          Send again
+        </Button>
+      </div>
+      {delivery.reason !== null && (
+        <p className="px-3 pb-2 text-sm text-muted">
+          {REASONS[delivery.reason] ?? humanize(delivery.reason)}
+        </p>
+      )}
+      {delivery.attempts.length > 0 && (
+        <ol className="border-t border-line" aria-label="Attempts">
+          {delivery.attempts.map((attempt) => (
+            <li key={attempt.index} className="border-b border-line last:border-b-0">
+              <Attempt attempt={attempt} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </li>
+  );
+}
+
+function blockedBy(run: Run, isOpen: boolean): string | undefined {
+  if (run.contentErasedAt !== null) return 'What was sent is erased.';
+  return isOpen ? 'It is still being delivered.' : undefined;
+}
+
+function Attempt({ attempt }: { attempt: Delivery['attempts'][number] }) {
+  const { status, error, responseExcerpt } = attempt;
+  const isDelivered = status !== null && status >= 200 && status < 300;
+  const line = (
+    <span className="flex min-w-0 grow flex-wrap items-center gap-x-3 gap-y-0.5 text-sm">
+      <span className="flex items-center gap-2 text-ink">
+        <Dot tone={isDelivered ? 'good' : 'bad'} />
+        {status === null ? 'No response' : `Status ${status}`}
+      </span>
+      {error !== null && <span className="min-w-0 truncate text-muted">{error}</span>}
+      <span className="ml-auto text-xs text-faint tabular">
+        {attempt.durationMs !== null && `${duration(attempt.durationMs)}, `}
+        <Time at={attempt.startedAt} as="relative" />
+      </span>
+    </span>
+  );
+  return (
+    <Fold summary={line}>
+      {error !== null && <p className="text-sm text-ink wrap-anywhere">{error}</p>}
+      {responseExcerpt === null || responseExcerpt === '' ? (
+        <p className="text-sm text-muted">The response had no text.</p>
+      ) : (
+        <CodeBlock code={responseExcerpt} label="response" wrap maxHeight="sm" />
+      )}
+    </Fold>
+  );
+}

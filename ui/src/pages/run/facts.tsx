@@ -1,0 +1,122 @@
+import { useProjectId } from '#ui/api/project.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { count, money } from '#ui/format/numbers.ts';
+import { duration } from '#ui/format/times.ts';
+import { isOver } from '#ui/format/run-words.ts';
+import { CopyField } from '#ui/parts/copy.tsx';
+import type { Fact } from '#ui/parts/page.tsx';
+import { TextLink } from '#ui/parts/text-link.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { tookMs } from './step-time.ts';
+import { totalOf } from './total.ts';
+
+type RunDetail = Shape<'RunDetail'>;
+
+/** What is known of the run besides its texts, with what waiting and running took. */
+export function Facts({ run }: { readonly run: RunDetail }) {
+  const variables = Object.entries(run.variables);
+  return (
+    <section aria-label="Facts">
+      <dl className="grid grid-cols-2 gap-x-6 gap-y-3 sm:grid-cols-3 lg:grid-cols-1">
+        {[...timeFacts(run), ...useSourceFacts(run), ...usageFacts(run)].map(({ label, value }) => (
+          <div key={label} className="min-w-0 lg:grid lg:grid-cols-[5.5rem_1fr] lg:gap-3">
+            <dt className="text-sm text-faint">{label}</dt>
+            <dd className="min-w-0 text-sm text-ink wrap-anywhere">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {variables.length > 0 && (
+        <>
+          <h2 className="mt-6 mb-2 text-sm font-semibold text-ink">Variables of this run</h2>
+          <dl className="flex flex-col gap-1.5">
+            {variables.map(([name, value]) => (
+              <div key={name} className="min-w-0">
+                <dt className="font-mono text-xs text-faint">{name}</dt>
+                <dd className="text-sm text-ink wrap-anywhere">{value}</dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+      <div className="mt-4">
+        <CopyField value={run.id} label="Copy run id" />
+      </div>
+    </section>
+  );
+}
+
+function timeFacts(run: RunDetail): Fact[] {
+  const took = tookMs(run);
+  const facts: Fact[] = [];
+  if (run.scheduledFor !== null) {
+    facts.push({ label: 'Scheduled', value: <Time at={run.scheduledFor} /> });
+  }
+  if (run.runAt !== null) facts.push({ label: 'Asked for', value: <Time at={run.runAt} /> });
+  facts.push({
+    label: run.startedAt === null ? 'Created' : 'Started',
+    value: <Time at={run.startedAt ?? run.createdAt} />,
+  });
+  if (run.queuedSeconds !== null && run.state !== 'skipped') {
+    facts.push({ label: 'Waited', value: duration(run.queuedSeconds * 1_000) });
+  }
+  if (took !== null) facts.push({ label: 'Took', value: duration(took) });
+  return facts;
+}
+
+function useSourceFacts(run: RunDetail): Fact[] {
+  const projectId = useProjectId();
+  const { routineId } = run;
+  return [
+    {
+      label: 'Routine',
+      value: (
+        <TextLink to="/p/$projectId/routines/$routineId" params={{ projectId, routineId }}>
+          {run.routineName}
+        </TextLink>
+      ),
+    },
+    {
+      label: 'Version',
+      value: (
+        <TextLink to="/p/$projectId/routines/$routineId/versions" params={{ projectId, routineId }}>
+          {run.routineRevision}
+        </TextLink>
+      ),
+    },
+    { label: 'Started by', value: run.trigger === 'schedule' ? 'Its schedule' : 'Hand or API' },
+    ...(run.retryOf === null
+      ? []
+      : [
+          {
+            label: 'Repeats',
+            value: (
+              <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: run.retryOf }}>
+                an earlier run
+              </TextLink>
+            ),
+          },
+        ]),
+    ...(run.model === null ? [] : [{ label: 'Model', value: run.model.modelId }]),
+  ];
+}
+
+function usageFacts(run: RunDetail): Fact[] {
+  const usage = isOver(run) ? run.usage : totalOf(run.steps);
+  if (usage.totalTokens === 0) return [];
+  const cached = usage.cachedInputTokens > 0 ? `, ${count(usage.cachedInputTokens)} cached` : '';
+  return [
+    {
+      label: 'Tokens',
+      value: (
+        <>
+          {count(usage.totalTokens)}
+          {usage.estimated && <span className="text-muted"> estimated</span>}
+          <span className="block text-xs text-muted">
+            {count(usage.inputTokens)} in{cached}, {count(usage.outputTokens)} out
+          </span>
+        </>
+      ),
+    },
+    { label: 'Cost', value: money(usage.costUsd) },
+  ];
+}

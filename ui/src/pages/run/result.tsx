@@ -1,0 +1,37 @@
+import { useState } from 'react';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { CodeBlock, CopyButton } from '#ui/parts/copy.tsx';
+import { Box, Section } from '#ui/parts/page.tsx';
+import { RichText } from '#ui/parts/rich-text.tsx';
+
+type View = 'text' | 'raw';
+
+/** What the run has to say: as a text to read, as it was written, and to take along. */
+export function Result({ run }: { readonly run: Shape<'RunDetail'> }) {
+  const [view, setView] = useState<View>('text');
+  const { result } = run;
+  if (result === null) return null;
+  return (
+    <Section
+      title="Result"
+      className="first:mt-6"
+      actions={
+        <>
+          <Button size="sm" onClick={() => setView(view === 'raw' ? 'text' : 'raw')}>
+            {view === 'raw' ? 'Formatted' : 'As written'}
+          </Button>
+          <CopyButton text={result} label="Copy" />
+        </>
+      }
+    >
+      {view === 'raw' ? (
+        <CodeBlock code={result} label="result" wrap maxHeight="none" />
+      ) : (
+        <Box className="px-5 py-4">
+          <RichText text={result} />
+        </Box>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,131 @@
+import type { Shape } from '#ui/api/types.ts';
+import { count, money, plural } from '#ui/format/numbers.ts';
+import { humanize } from '#ui/format/run-words.ts';
+import { CodeBlock } from '#ui/parts/copy.tsx';
+import { KeyValue, type Fact } from '#ui/parts/page.tsx';
+import { Notice } from '#ui/parts/feedback.tsx';
+import { Time } from '#ui/parts/time.tsx';
+
+type Step = Shape<'Step'>;
+
+/** Everything that is on record of a step. */
+export function StepDetail({ step }: { readonly step: Step }) {
+  return (
+    <>
+      <KeyValue inline facts={step.tool === null ? modelFacts(step) : toolFacts(step, step.tool)} />
+      {step.attempt > 1 && (
+        <Notice tone="warn">
+          This is attempt {step.attempt}. An earlier one broke off; the provider may have billed it
+          without telling us.
+        </Notice>
+      )}
+      {step.errorMessage !== null && <Notice tone="bad">{step.errorMessage}</Notice>}
+      {step.text !== null && step.text !== '' && (
+        <CodeBlock code={step.text} label={`text of step ${step.index + 1}`} wrap />
+      )}
+      {step.tool !== null && <ToolCall tool={step.tool} />}
+    </>
+  );
+}
+
+function modelFacts(step: Step): Fact[] {
+  const { usage } = step;
+  const facts: Fact[] = [
+    { label: 'Model', value: step.modelId ?? 'unknown' },
+    { label: 'Began', value: <Time at={step.startedAt} /> },
+  ];
+  if (step.finishReason !== null) {
+    facts.push({ label: 'Ended by', value: humanize(step.finishReason.replaceAll('-', ' ')) });
+  }
+  if (usage.totalTokens > 0) {
+    facts.push(
+      { label: 'Input', value: withPart(usage.inputTokens, usage.cachedInputTokens, 'cached') },
+      {
+        label: 'Output',
+        value: withPart(usage.outputTokens, usage.reasoningTokens, 'reasoning'),
+      },
+      { label: 'Cost', value: money(usage.costUsd) },
+    );
+  }
+  if (usage.estimated) facts.push({ label: 'Tokens', value: 'counted by us' });
+  return facts;
+}
+
+function withPart(whole: number, part: number, name: string): string {
+  return part === 0 ? count(whole) : `${count(whole)}, of which ${count(part)} ${name}`;
+}
+
+function toolFacts(step: Step, tool: NonNullable<Step['tool']>): Fact[] {
+  const facts: Fact[] = [
+    { label: 'Called as', value: <span className="font-mono text-xs">{tool.name}</span> },
+    { label: 'Tool of', value: sourceOf(tool) },
+  ];
+  if (step.startedAt !== null) facts.push({ label: 'Began', value: <Time at={step.startedAt} /> });
+  return facts;
+}
+
+function sourceOf({ toolName, connectionId }: NonNullable<Step['tool']>): string {
+  if (toolName === null) return 'nothing: this run has no such tool';
+  return connectionId === null ? 'the service itself' : 'a connection';
+}
+
+function ToolCall({ tool }: { tool: NonNullable<Step['tool']> }) {
+  return (
+    <>
+      <Part label="Arguments" text={tool.arguments} length={tool.argumentsLength} />
+      <Part
+        label={tool.isError === true ? 'The tool answered with an error' : 'Result'}
+        text={tool.result}
+        length={tool.resultLength}
+      />
+      <Part label="Structured result" text={tool.structured} length={tool.structuredLength} />
+      {tool.attachments.length > 0 && (
+        <div>
+          <p className="mb-1 text-xs text-faint">Besides, by description only</p>
+          <ul className="flex flex-col gap-0.5 text-sm text-ink">
+            {tool.attachments.map(({ kind, mimeType, bytes, uri, sha256 }, index) => (
+              <li key={`${sha256 ?? uri ?? kind}-${index}`} className="wrap-anywhere">
+                {[humanize(kind), mimeType, bytes === null ? null : plural(bytes, 'byte'), uri]
+                  .filter(Boolean)
+                  .join(', ')}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface PartProps {
+  readonly label: string;
+  readonly text: string | null;
+  readonly length: number | null;
+}
+
+function Part({ label, text, length }: PartProps) {
+  if (text === null || text === '') return null;
+  return (
+    <div>
+      <p className="mb-1 text-xs text-faint">
+        {label}
+        {length !== null && length > text.length && (
+          <span>
+            : the first {count(text.length)} of {count(length)} characters
+          </span>
+        )}
+      </p>
+      <CodeBlock code={pretty(text)} label={label.toLowerCase()} wrap />
+    </div>
+  );
+}
+
+/** JSON with line breaks; what is none, or was cut, stays as it is. */
+function pretty(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

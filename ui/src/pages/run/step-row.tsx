@@ -1,0 +1,151 @@
+import { memo } from 'react';
+import { Bot, Wrench } from 'lucide-react';
+import type { Shape } from '#ui/api/types.ts';
+import { money, shortCount } from '#ui/format/numbers.ts';
+import { duration } from '#ui/format/times.ts';
+import { cx } from '#ui/parts/cx.ts';
+import { StateBadge } from '#ui/parts/state.tsx';
+import { Fold } from './fold.tsx';
+import { StepDetail } from './step-detail.tsx';
+import { placeOf, tookMs, type Span } from './step-time.ts';
+
+type Step = Shape<'Step'>;
+
+/** The columns of the waterfall; on a phone the bar stands below. */
+export const STEP_GRID =
+  'grid min-w-0 grow items-center gap-x-3 grid-cols-[1rem_minmax(0,1fr)_auto] sm:grid-cols-[1rem_minmax(0,1fr)_30%_3rem_4rem_3.5rem]';
+
+export interface StepRowProps {
+  readonly step: Step;
+  readonly span: Span;
+}
+
+export const StepRow = memo(Row, (a, b) => a.step === b.step && isSameBar(a, b));
+
+/** A row is drawn again only when its own bar changes: the others of a long run stay as they are. */
+function isSameBar(a: StepRowProps, b: StepRowProps): boolean {
+  return a.span.from === b.span.from && a.span.to === b.span.to;
+}
+
+function Row({ step, span }: StepRowProps) {
+  const took = tookMs(step);
+  const isModel = step.kind === 'model';
+  const isCounted = step.usage.totalTokens > 0;
+  const Icon = isModel ? Bot : Wrench;
+  return (
+    <li className="border-b border-line last:border-b-0">
+      <Fold
+        summary={
+          <span className={STEP_GRID}>
+            <Icon aria-hidden className="size-3.5 text-faint" strokeWidth={1.75} />
+            <span className="flex min-w-0 items-center gap-2">
+              <span
+                className={cx(
+                  'truncate text-sm text-ink',
+                  !isModel && 'font-mono text-xs leading-5',
+                )}
+              >
+                {labelOf(step)}
+              </span>
+              {step.state !== 'succeeded' && <StateBadge state={stateOf(step)} />}
+              {step.attempt > 1 && (
+                <span className="shrink-0 text-xs text-warn-ink">attempt {step.attempt}</span>
+              )}
+            </span>
+            <Bar step={step} span={span} />
+            <span className="text-right text-xs text-muted tabular max-sm:hidden">
+              {isCounted ? shortCount(step.usage.totalTokens) : ''}
+            </span>
+            <span className="text-right text-xs text-muted tabular max-sm:hidden">
+              {isCounted ? money(step.usage.costUsd) : ''}
+            </span>
+            <span className="text-right text-xs text-muted tabular max-sm:col-start-3 max-sm:row-start-1">
+              {took === null ? '' : duration(took)}
+            </span>
+          </span>
+        }
+      >
+        <StepDetail step={step} />
+      </Fold>
+    </li>
+  );
+}
+
+/** A call that failed without having begun was refused. */
+function stateOf({ kind, state, startedAt }: Step): string {
+  return kind === 'tool' && state === 'failed' && startedAt === null ? 'refused' : state;
+}
+
+function labelOf(step: Step): string {
+  if (step.tool !== null) return step.tool.toolName ?? step.tool.name;
+  const [line = ''] = (step.text ?? '').trim().split('\n', 1);
+  if (line !== '') return line.replace(/^#+\s*/, '');
+  if (step.finishReason === 'tool-calls') return 'Asked for tools';
+  return step.finishedAt === null ? 'Asking the model' : 'Model';
+}
+
+const FILLS = { model: 'fill-accent', tool: 'fill-accent opacity-45' } as const;
+
+/** Where a step lies in the time of its run. */
+function Bar({ step, span }: StepRowProps) {
+  const place = placeOf(step, span);
+  const took = tookMs(step);
+  const failed = step.state === 'failed';
+  return (
+    <svg
+      role="img"
+      aria-label={took === null ? 'Not over yet' : `Took ${duration(took)}`}
+      className="h-3 w-full max-sm:col-span-3 max-sm:mt-1"
+    >
+      <rect width="100%" height="1" y="5.5" className="fill-line" />
+      {place !== undefined && (
+        <rect
+          x={`${Math.min(place.left, 99.2)}%`}
+          y="1"
+          height="10"
+          rx="2"
+          style={{ width: `max(3px, ${place.width}%)` }}
+          className={
+            took === null ? 'animate-pulse fill-busy' : failed ? 'fill-bad' : FILLS[step.kind]
+          }
+        />
+      )}
+    </svg>
+  );
+}
+
+/** What goes on between the last step on record and the next one. */
+export function UnderWay({
+  steps,
+  from,
+  span,
+}: {
+  readonly steps: readonly Step[];
+  readonly from: string | null;
+  readonly span: Span;
+}) {
+  const startedAt = steps.at(-1)?.finishedAt ?? from;
+  const place = placeOf({ startedAt, finishedAt: null }, span);
+  return (
+    <li className="flex min-h-9 items-center gap-2 px-3 py-1.5">
+      <span aria-hidden className="w-3.5 shrink-0" />
+      <span className={STEP_GRID}>
+        <Bot aria-hidden className="size-3.5 animate-pulse text-busy" strokeWidth={1.75} />
+        <span className="truncate text-sm text-muted">The next step is under way</span>
+        <svg aria-hidden className="h-3 w-full max-sm:col-span-3 max-sm:mt-1">
+          <rect width="100%" height="1" y="5.5" className="fill-line" />
+          {place !== undefined && (
+            <rect
+              x={`${place.left}%`}
+              y="1"
+              height="10"
+              rx="2"
+              style={{ width: `max(3px, ${place.width}%)` }}
+              className="animate-pulse fill-busy opacity-60"
+            />
+          )}
+        </svg>
+      </span>
+    </li>
+  );
+}

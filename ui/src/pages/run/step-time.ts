@@ -1,0 +1,47 @@
+import type { Shape } from '#ui/api/types.ts';
+
+type Step = Shape<'Step'>;
+
+/** The span of time that a waterfall shows. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** From the first step, or the start of the run, to its end or now. */
+export function spanOf(
+  run: { readonly startedAt: string | null; readonly finishedAt: string | null },
+  steps: readonly Step[],
+  now: number,
+): Span {
+  const starts = [run.startedAt, ...steps.map(({ startedAt }) => startedAt)].flatMap(timeOf);
+  const ends = steps.flatMap(({ finishedAt }) => timeOf(finishedAt));
+  const from = starts.length === 0 ? now : Math.min(...starts);
+  const end = run.finishedAt === null ? now : Date.parse(run.finishedAt);
+  return { from, to: Math.max(end, from + 1, ...ends) };
+}
+
+/** Where a step lies in the span, in percent; undefined before it begins. */
+export function placeOf(
+  { startedAt, finishedAt }: Pick<Step, 'startedAt' | 'finishedAt'>,
+  { from, to }: Span,
+): { readonly left: number; readonly width: number } | undefined {
+  if (startedAt === null) return undefined;
+  const percent = (at: number) => ((at - from) / (to - from)) * 100;
+  const left = percent(Date.parse(startedAt));
+  const right = finishedAt === null ? 100 : percent(Date.parse(finishedAt));
+  return { left, width: Math.max(right - left, 0) };
+}
+
+/** How long it took; null while it goes on. */
+export function tookMs({
+  startedAt,
+  finishedAt,
+}: Pick<Step, 'startedAt' | 'finishedAt'>): number | null {
+  if (startedAt === null || finishedAt === null) return null;
+  return Date.parse(finishedAt) - Date.parse(startedAt);
+}
+
+function timeOf(at: string | null): number[] {
+  return at === null ? [] : [Date.parse(at)];
+}

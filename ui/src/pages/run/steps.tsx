@@ -1,0 +1,63 @@
+import { ArrowDown } from 'lucide-react';
+import { useMemo } from 'react';
+import type { Shape } from '#ui/api/types.ts';
+import { useNow } from '#ui/format/now.ts';
+import { plural } from '#ui/format/numbers.ts';
+import { isOver } from '#ui/format/run-words.ts';
+import { duration } from '#ui/format/times.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Section } from '#ui/parts/page.tsx';
+import { StepRow, UnderWay, STEP_GRID } from './step-row.tsx';
+import { spanOf } from './step-time.ts';
+import { useTail } from './tail.ts';
+
+type RunDetail = Shape<'RunDetail'>;
+
+/** The steps of a run one below the other, each where it lies in time. */
+export function Steps({ run }: { readonly run: RunDetail }) {
+  const isRunning = run.state === 'running';
+  const isOpen = !isOver(run);
+  const now = useNow(isRunning ? 500 : 3_600_000).getTime();
+  const { tail, isFollowing, follow } = useTail(isOpen, run.steps.length);
+  const span = useMemo(() => spanOf(run, run.steps, now), [run, now]);
+  if (run.steps.length === 0 && !isRunning) return null;
+  const calls = run.steps.filter(({ kind }) => kind === 'tool').length;
+  const isBetween = isRunning && run.steps.every(({ finishedAt }) => finishedAt !== null);
+  return (
+    <Section
+      title="Steps"
+      description={`${plural(run.steps.length - calls, 'model step')}, ${plural(calls, 'tool call')}`}
+      actions={
+        isOpen && !isFollowing ? (
+          <Button size="sm" icon={ArrowDown} onClick={follow}>
+            Follow
+          </Button>
+        ) : undefined
+      }
+    >
+      <div className="rounded-lg border border-line bg-surface">
+        <div
+          aria-hidden
+          className={`${STEP_GRID} border-b border-line px-3 py-1.5 text-xs text-faint max-sm:hidden`}
+        >
+          <span />
+          <span>Step</span>
+          <span className="flex justify-between">
+            <span>0 s</span>
+            <span>{duration(span.to - span.from)}</span>
+          </span>
+          <span className="text-right">Tokens</span>
+          <span className="text-right">Cost</span>
+          <span className="text-right">Took</span>
+        </div>
+        <ol aria-label="Steps">
+          {run.steps.map((step) => (
+            <StepRow key={step.index} step={step} span={span} />
+          ))}
+          {isBetween && <UnderWay steps={run.steps} from={run.startedAt} span={span} />}
+        </ol>
+        <div ref={tail} />
+      </div>
+    </Section>
+  );
+}

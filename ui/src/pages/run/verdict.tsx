@@ -1,0 +1,123 @@
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleMinus,
+  CircleX,
+  LoaderCircle,
+  TriangleAlert,
+} from 'lucide-react';
+import type { FollowStatus } from '#ui/api/follow.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { count } from '#ui/format/numbers.ts';
+import { badgeOf, faultOf, isOver, reasonOf, waitOf } from '#ui/format/run-words.ts';
+import { cx } from '#ui/parts/cx.ts';
+import { Time } from '#ui/parts/time.tsx';
+
+type RunDetail = Shape<'RunDetail'>;
+
+const LOOKS = {
+  queued: [CircleDashed, 'text-faint'],
+  running: [LoaderCircle, 'text-busy animate-spin'],
+  succeeded: [CircleCheck, 'text-good'],
+  nothing_to_report: [CircleCheck, 'text-good'],
+  partial: [TriangleAlert, 'text-warn'],
+  failed: [CircleX, 'text-bad'],
+  cancelled: [CircleMinus, 'text-faint'],
+  skipped: [CircleMinus, 'text-faint'],
+} as const;
+
+/** How the run ended and why, in words; the first thing that a reader wants to know. */
+export function Verdict({
+  run,
+  status,
+}: {
+  readonly run: RunDetail;
+  readonly status: FollowStatus | undefined;
+}) {
+  const looks: Readonly<Record<string, (typeof LOOKS)[keyof typeof LOOKS]>> = LOOKS;
+  const [Icon, colour] = looks[badgeOf(run)] ?? looks[run.state] ?? LOOKS.queued;
+  const reason = reasonOf(run);
+  const fault = run.failureClass === null ? null : faultOf(run.failureClass);
+  return (
+    <div className="rounded-lg border border-line bg-surface px-4 py-3.5" role="status">
+      <div className="flex items-start gap-3">
+        <Icon aria-hidden className={cx('mt-0.5 size-5 shrink-0', colour)} strokeWidth={1.75} />
+        <div className="min-w-0 grow">
+          <p className="text-lg font-semibold text-ink">{headlineOf(run)}</p>
+          {run.outcomeSummary !== null && (
+            <p className="mt-1 text-base text-ink wrap-anywhere">{run.outcomeSummary}</p>
+          )}
+          {reason !== null && reason !== run.outcomeSummary && (
+            <p className="mt-1 text-base text-ink wrap-anywhere">{reason}</p>
+          )}
+          {fault !== null && <p className="mt-1 text-sm text-muted">{fault}</p>}
+          {run.skipped !== null && run.skipped.count > 1 && (
+            <p className="mt-1 text-sm text-muted">
+              It stands for {count(run.skipped.count)} occurrences, from{' '}
+              <Time at={run.skipped.from} /> to <Time at={run.skipped.until} />.
+            </p>
+          )}
+          {!isOver(run) && <Progress run={run} status={status} />}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+const HEADLINES: Readonly<Record<string, string>> = {
+  queued: 'Waiting to start',
+  running: 'Running',
+  succeeded: 'Succeeded',
+  nothing_to_report: 'Done, and nothing to report',
+  partial: 'Done in part',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  skipped: 'Skipped: it did not run',
+};
+
+function headlineOf(run: RunDetail): string {
+  if (!isOver(run) && run.cancelRequestedAt !== null) return 'Being cancelled';
+  return HEADLINES[badgeOf(run)] ?? HEADLINES[run.state] ?? run.state;
+}
+
+const STREAMS: Readonly<Partial<Record<FollowStatus, string>>> = {
+  connecting: 'Connecting',
+  live: 'Live',
+  reconnecting: 'Connection lost; trying again',
+  polling: 'Live updates do not come through; looking every few seconds',
+  refused: 'You may not follow this run any more',
+};
+
+/** The step on record that is not over, or the one after those that are. */
+function stepNumber({ steps }: RunDetail): number {
+  const open = steps.findIndex(({ finishedAt }) => finishedAt === null);
+  return open === -1 ? steps.length + 1 : open + 1;
+}
+
+function Progress({ run, status }: { run: RunDetail; status: FollowStatus | undefined }) {
+  const stream = status === undefined ? undefined : STREAMS[status];
+  return (
+    <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-muted">
+      {run.state === 'queued' && run.waitingFor !== null && (
+        <span>Waiting for {waitOf(run.waitingFor)}.</span>
+      )}
+      {run.state === 'running' && (
+        <span>
+          Step {stepNumber(run)}, run begun <Time at={run.startedAt} as="relative" />.
+        </span>
+      )}
+      {stream !== undefined && (
+        <span className="inline-flex items-center gap-1.5">
+          <span
+            aria-hidden
+            className={cx(
+              'size-1.5 rounded-full',
+              status === 'live' ? 'bg-good' : 'animate-pulse bg-warn',
+            )}
+          />
+          {stream}
+        </span>
+      )}
+    </p>
+  );
+}

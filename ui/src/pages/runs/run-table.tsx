@@ -1,0 +1,117 @@
+import type { Shape } from '#ui/api/types.ts';
+import { count, money } from '#ui/format/numbers.ts';
+import { badgeOf, reasonOf } from '#ui/format/run-words.ts';
+import { duration } from '#ui/format/times.ts';
+import { StateBadge } from '#ui/parts/state.tsx';
+import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { mergeSkipped, type Streak } from './streaks.ts';
+
+type RunSummary = Shape<'RunSummary'>;
+
+export interface RunTableProps {
+  readonly runs: readonly RunSummary[];
+  readonly projectId: string;
+}
+
+export function RunTable({ runs, projectId }: RunTableProps) {
+  return (
+    <DataTable
+      label="Runs"
+      columns={columnsFor(projectId)}
+      rows={mergeSkipped(runs)}
+      keyOf={({ run }) => run.id}
+    />
+  );
+}
+
+function columnsFor(projectId: string): readonly Column<Streak>[] {
+  return [
+    {
+      key: 'routine',
+      header: 'Routine',
+      cell: ({ run }) => (
+        <div className="flex min-w-0 items-baseline gap-2.5 max-sm:flex-col max-sm:gap-0.5">
+          <RowLink
+            to="/p/$projectId/runs/$runId"
+            params={{ projectId, runId: run.id }}
+            className="max-w-full shrink-0 sm:max-w-[60%] sm:truncate"
+          >
+            {run.routineName}
+          </RowLink>
+          <span className="min-w-0 text-xs text-muted max-sm:line-clamp-2 max-sm:wrap-anywhere sm:truncate">
+            {lineOf(run)}
+          </span>
+        </div>
+      ),
+    },
+    {
+      key: 'state',
+      header: 'State',
+      width: 'w-36',
+      bare: true,
+      cell: ({ run, count: occurrences }) => (
+        <span className="flex items-center gap-1.5">
+          <StateBadge state={badgeOf(run)} />
+          {occurrences > 1 && (
+            <span className="text-xs tabular" title={`${count(occurrences)} occurrences`}>
+              ×{count(occurrences)}
+            </span>
+          )}
+        </span>
+      ),
+    },
+    {
+      key: 'when',
+      header: 'When',
+      width: 'w-40',
+      bare: true,
+      cell: ({ run, count: occurrences, from, until }) =>
+        occurrences > 1 ? (
+          <span className="flex flex-wrap gap-x-1 text-xs leading-4">
+            <Time at={from} /> to <Time at={until} />
+          </span>
+        ) : (
+          <Time at={run.startedAt ?? run.scheduledFor ?? run.createdAt} />
+        ),
+    },
+    {
+      key: 'trigger',
+      header: 'Started by',
+      width: 'w-24',
+      from: 'lg',
+      cell: ({ run }) => (run.trigger === 'schedule' ? 'Schedule' : 'Hand or API'),
+    },
+    {
+      key: 'took',
+      header: 'Took',
+      width: 'w-20',
+      align: 'right',
+      from: 'md',
+      cell: ({ run }) => tookOf(run),
+    },
+    {
+      key: 'cost',
+      header: 'Cost',
+      width: 'w-24',
+      align: 'right',
+      from: 'md',
+      cell: ({ run }) => (run.stepCount === 0 ? '' : money(run.usage.costUsd)),
+    },
+  ];
+}
+
+/** What there is to say of a run in a line: why it ended, what the model said of it, or how its result begins. */
+function lineOf(run: RunSummary): string {
+  const text = reasonOf(run) ?? run.outcomeSummary ?? run.resultPreview ?? '';
+  const [line = ''] = text
+    .trim()
+    .replace(/^#+\s*/, '')
+    .split('\n', 1);
+  return line;
+}
+
+function tookOf({ startedAt, finishedAt }: RunSummary): string {
+  if (startedAt === null || finishedAt === null) return '';
+  return duration(Date.parse(finishedAt) - Date.parse(startedAt));
+}
