@@ -44,6 +44,8 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   ready: ['Ready', 'good'],
   pending: ['Pending', 'busy'],
   needs_reauthorization: ['Sign in again', 'warn'],
+  plan_not_entitled: ['Plan not enough', 'warn'],
+  pending_authorization: ['Sign-in not finished', 'busy'],
   revoked: ['Revoked', 'idle'],
   provider_disabled: ['Switched off', 'idle'],
   error: ['Error', 'bad'],

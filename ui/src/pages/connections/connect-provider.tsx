@@ -1,0 +1,131 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useForm } from 'react-hook-form';
+import { showFaults } from '#ui/api/form.ts';
+import { useSend } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Dialog } from '#ui/parts/dialog.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
+import { leaveFor } from '#ui/shell/last-project.ts';
+
+export interface ConnectProviderProps {
+  readonly provider: Shape<'ConnectionProvider'>;
+  /** Signed in to again, or given another key; a new connection otherwise. */
+  readonly connection?: Shape<'Connection'>;
+  readonly onClose: () => void;
+}
+
+/** Connects a service by signing in there, or by an API key of it. */
+export function ConnectProviderDialog({ provider, connection, onClose }: ConnectProviderProps) {
+  const projectId = useProjectId();
+  const navigate = useNavigate();
+  const form = useForm({ defaultValues: { name: connection?.name ?? provider.name, apiKey: '' } });
+  const { errors } = form.formState;
+  const signIn = useSend('post', '/v1/connections/oauth/{provider}/start', { showsError: true });
+  const withKey = useSend('post', '/v1/connections/api-key/{provider}', {
+    refreshes: ['/v1/connections'],
+    done: connection === undefined ? `${provider.name} connected` : 'Key replaced',
+    showsError: true,
+  });
+  const isKey = provider.auth === 'api_key';
+  const submit = form.handleSubmit(async ({ name, apiKey }) => {
+    const target = connection === undefined ? { name } : { connectionId: connection.id };
+    const path = { provider: provider.id };
+    try {
+      if (!isKey) {
+        const started = await signIn.sendAsync({ path, body: target });
+        leaveFor(started.authorizationUrl);
+        return;
+      }
+      const { id } = await withKey.sendAsync({ path, body: { ...target, apiKey } });
+      onClose();
+      const params = { projectId, connectionId: id };
+      await navigate({ to: '/p/$projectId/connections/$connectionId', params });
+    } catch (error) {
+      form.resetField('apiKey');
+      showFaults(form, error);
+    }
+  });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="md"
+      title={connection === undefined ? `Connect ${provider.name}` : `Reconnect ${connection.name}`}
+      description={
+        isKey
+          ? 'The key is tried there first, then stored encrypted. It is never shown again.'
+          : `You go to ${provider.name}, choose the account there, and come back here.`
+      }
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            type="submit"
+            form="connect-provider"
+            busy={signIn.isSending || withKey.isSending}
+          >
+            {isKey ? 'Connect' : `Go to ${provider.name}`}
+          </Button>
+        </>
+      }
+    >
+      <form id="connect-provider" onSubmit={submit} className="flex flex-col gap-4">
+        {connection === undefined && (
+          <Field label="Name" error={errors.name?.message}>
+            <Input {...form.register('name')} autoComplete="off" />
+          </Field>
+        )}
+        {isKey && (
+          <Field label="API key" error={errors.apiKey?.message}>
+            <Input {...form.register('apiKey')} type="password" autoComplete="off" />
+          </Field>
+        )}
+        {provider.scopes.length > 0 && <Scopes scopes={provider.scopes} />}
+        <Links provider={provider} />
+        <FormError message={errors.root?.message} />
+      </form>
+    </Dialog>
+  );
+}
+
+function Scopes({ scopes }: { readonly scopes: readonly string[] }) {
+  return (
+    <div className="text-sm">
+      <p className="font-medium text-ink">It asks for</p>
+      <ul className="mt-1 flex flex-col gap-0.5 font-mono text-xs text-muted">
+        {scopes.map((scope) => (
+          <li key={scope} className="wrap-anywhere">
+            {scope}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Links({ provider }: { readonly provider: Shape<'ConnectionProvider'> }) {
+  const links = [
+    ...(provider.keyPage === null ? [] : [[provider.keyPage, 'Where to make a key'] as const]),
+    [provider.documentation, `About the tools of ${provider.name}`] as const,
+  ];
+  return (
+    <ul className="flex flex-wrap gap-x-5 gap-y-1 text-sm">
+      {links.map(([href, label]) => (
+        <li key={href}>
+          <a
+            href={href}
+            target="_blank"
+            rel="noreferrer noopener"
+            className="rounded-sm font-medium text-accent-ink underline-offset-2 hover:underline"
+          >
+            {label}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}

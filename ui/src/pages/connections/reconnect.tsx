@@ -1,0 +1,95 @@
+import { useForm } from 'react-hook-form';
+import { showFaults } from '#ui/api/form.ts';
+import { useSend } from '#ui/api/hooks.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { ConfirmDialog, Dialog } from '#ui/parts/dialog.tsx';
+import { FormError } from '#ui/parts/field.tsx';
+import { leaveFor } from '#ui/shell/last-project.ts';
+import { ConnectProviderDialog } from './connect-provider.tsx';
+import { CredentialFields, credentialsOf, NEW_SERVER, type ServerValues } from './credentials.tsx';
+
+type Connection = Shape<'Connection'>;
+
+export interface ReconnectProps {
+  readonly connection: Connection;
+  readonly provider: Shape<'ConnectionProvider'> | undefined;
+  readonly onClose: () => void;
+}
+
+/** Gives a connection new credentials, in the way in which it got those it has. */
+export function Reconnect({ connection, provider, onClose }: ReconnectProps) {
+  if (provider !== undefined) {
+    return <ConnectProviderDialog provider={provider} connection={connection} onClose={onClose} />;
+  }
+  return connection.auth === 'oauth' ? (
+    <SignInAgain connection={connection} onClose={onClose} />
+  ) : (
+    <ReplaceCredentials connection={connection} onClose={onClose} />
+  );
+}
+
+function SignInAgain({ connection, onClose }: Omit<ReconnectProps, 'provider'>) {
+  const signIn = useSend('post', '/v1/connections/oauth/{provider}/start', {
+    showsError: true,
+    onDone: ({ authorizationUrl }) => leaveFor(authorizationUrl),
+  });
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      kind="primary"
+      title={`Sign in to ${connection.name} again?`}
+      description="You go to its sign-in page and come back here. Tools that are confirmed stay confirmed."
+      action="Go to sign-in"
+      busy={signIn.isSending}
+      error={signIn.error?.message}
+      onConfirm={() =>
+        signIn.send({ path: { provider: 'tool-server' }, body: { connectionId: connection.id } })
+      }
+    />
+  );
+}
+
+function ReplaceCredentials({ connection, onClose }: Omit<ReconnectProps, 'provider'>) {
+  const auth = connection.auth === 'headers' ? ('headers' as const) : ('bearer' as const);
+  const form = useForm<ServerValues>({ defaultValues: { ...NEW_SERVER, auth } });
+  const replace = useSend('patch', '/v1/connections/{connectionId}', {
+    refreshes: ['/v1/connections'],
+    done: 'Credentials replaced',
+    showsError: true,
+  });
+  const submit = form.handleSubmit(async (values) => {
+    try {
+      await replace.sendAsync({
+        path: { connectionId: connection.id },
+        body: credentialsOf({ ...values, auth }),
+      });
+      onClose();
+    } catch (error) {
+      showFaults(form, error);
+    }
+  });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="md"
+      title={`New credentials for ${connection.name}`}
+      description="The server is asked first; nothing changes unless it takes them. Confirmed tools stay confirmed."
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form="reconnect" busy={replace.isSending}>
+            Replace credentials
+          </Button>
+        </>
+      }
+    >
+      <form id="reconnect" onSubmit={submit} className="flex flex-col gap-4">
+        <CredentialFields form={form} />
+        <FormError message={form.formState.errors.root?.message} />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,198 @@
+import { useForm } from 'react-hook-form';
+import { ApiError } from '#ui/api/error.ts';
+import { showFaults } from '#ui/api/form.ts';
+import { useSend } from '#ui/api/hooks.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { CodeBlock } from '#ui/parts/copy.tsx';
+import { Dialog } from '#ui/parts/dialog.tsx';
+import { Notice } from '#ui/parts/feedback.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Input, Textarea } from '#ui/parts/input.tsx';
+import { KeyValue } from '#ui/parts/page.tsx';
+import { TextDiff } from '#ui/parts/text-diff.tsx';
+import { claimText, definitionText, isChanged } from './hints.ts';
+
+type Policy = Shape<'ToolPolicy'>;
+
+export interface ConfirmToolProps {
+  readonly policy: Policy;
+  readonly connection: Shape<'Connection'> | undefined;
+  readonly routineName: string;
+  /** Reads the policies again, when this definition is not the latest. */
+  readonly onReload: () => void;
+  readonly onClose: () => void;
+}
+
+interface Limits {
+  maxCallsPerRun: string;
+  argumentSchema: string;
+}
+
+/** Asks whether runs may call a tool by themselves, naming the tool, its server and the account. */
+export function ConfirmTool({
+  policy,
+  connection,
+  routineName,
+  onReload,
+  onClose,
+}: ConfirmToolProps) {
+  const form = useForm<Limits>({
+    defaultValues: {
+      maxCallsPerRun: policy.maxCallsPerRun === null ? '' : String(policy.maxCallsPerRun),
+      argumentSchema:
+        policy.argumentSchema === null ? '' : JSON.stringify(policy.argumentSchema, null, 2),
+    },
+  });
+  const { errors } = form.formState;
+  const confirm = useSend('patch', '/v1/routines/{routineId}/tools/{policyId}', {
+    refreshes: ['/v1/routines'],
+    done: `Runs may call ${policy.name} now`,
+    showsError: true,
+  });
+  const submit = form.handleSubmit(async (limits) => {
+    const argumentSchema = readSchema(limits.argumentSchema);
+    if (argumentSchema === undefined) {
+      form.setError('argumentSchema', { message: 'This is not a JSON object.' });
+      return;
+    }
+    const { routineId, id, definitionHash } = policy;
+    const maxCallsPerRun = limits.maxCallsPerRun === '' ? null : Number(limits.maxCallsPerRun);
+    // It would be sent as null, which is no limit.
+    if (Number.isNaN(maxCallsPerRun)) {
+      form.setError('maxCallsPerRun', { message: 'This is not a number.' });
+      return;
+    }
+    try {
+      await confirm.sendAsync({
+        path: { routineId, policyId: id },
+        body: { confirmAutomaticExecution: true, definitionHash, maxCallsPerRun, argumentSchema },
+      });
+      onClose();
+    } catch (error) {
+      showFaults(form, error);
+      if (error instanceof ApiError && error.code === 'precondition_failed') onReload();
+    }
+  });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="lg"
+      title={`Let runs call ${policy.name}?`}
+      description={
+        <>
+          Runs of <strong className="font-medium text-ink">{routineName}</strong> will call it{' '}
+          <strong className="font-medium text-ink">without asking anybody</strong>, with what the
+          model decides to send.
+        </>
+      }
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form="confirm-tool" busy={confirm.isSending}>
+            {isChanged(policy) ? 'Confirm the new definition' : 'Let it run by itself'}
+          </Button>
+        </>
+      }
+    >
+      <KeyValue facts={factsOf(policy, connection)} />
+      <Definition policy={policy} />
+      <form id="confirm-tool" onSubmit={submit} className="flex flex-col gap-4">
+        <Field
+          label="Calls in one run, at most"
+          optional
+          description="Empty for no limit of its own."
+          error={errors.maxCallsPerRun?.message}
+          className="max-w-80"
+        >
+          <Input {...form.register('maxCallsPerRun')} inputMode="numeric" autoComplete="off" />
+        </Field>
+        <Field
+          label="Only with these arguments"
+          optional
+          description="A JSON Schema that every call has to satisfy besides the tool's own."
+          error={errors.argumentSchema?.message}
+        >
+          <Textarea
+            {...form.register('argumentSchema')}
+            mono
+            rows={3}
+            spellCheck={false}
+            placeholder='{ "properties": { "site": { "const": "https://example.com" } } }'
+          />
+        </Field>
+        <FormError message={errors.root?.message} />
+      </form>
+    </Dialog>
+  );
+}
+
+function factsOf(policy: Policy, connection: ConfirmToolProps['connection']) {
+  const code = (text: string) => <code className="font-mono text-xs">{text}</code>;
+  const server = connection?.server;
+  return [
+    { label: 'Tool', value: code(policy.name) },
+    {
+      label: 'Server',
+      value: (
+        <>
+          {server?.title ?? server?.name ?? connection?.name ?? 'unknown'}
+          {connection?.url != null && <> at {code(connection.url)}</>}
+        </>
+      ),
+    },
+    {
+      label: 'Account',
+      value:
+        connection === undefined
+          ? 'unknown'
+          : `${connection.accountLabel ?? 'Whoever the credentials belong to'}, by the connection ${connection.name}`,
+    },
+    { label: 'Server claims', value: claimText(policy) },
+  ];
+}
+
+function Definition({ policy }: { readonly policy: Policy }) {
+  const now = definitionText(policy);
+  if (!isChanged(policy)) {
+    return (
+      <div className="flex flex-col gap-1.5">
+        <p className="text-sm font-medium text-ink">What the server says of it</p>
+        <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
+      </div>
+    );
+  }
+  if (policy.confirmedDefinition === null) {
+    return (
+      <>
+        <Notice tone="warn">
+          The definition has changed since it was confirmed. What it was then is not kept.
+        </Notice>
+        <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
+      </>
+    );
+  }
+  return (
+    <div className="flex flex-col gap-1.5">
+      <p className="text-sm font-medium text-ink">What has changed since it was confirmed</p>
+      <TextDiff
+        label="What has changed"
+        before={definitionText(policy.confirmedDefinition)}
+        after={now}
+      />
+    </div>
+  );
+}
+
+/** Returns null for no schema, and undefined for a text that is none. */
+function readSchema(text: string): Record<string, unknown> | null | undefined {
+  if (text.trim() === '') return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return Object.fromEntries(Object.entries(value));
+  } catch {
+    return undefined;
+  }
+}

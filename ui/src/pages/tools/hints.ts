@@ -1,0 +1,92 @@
+import type { Shape } from '#ui/api/types.ts';
+
+type Policy = Shape<'ToolPolicy'>;
+
+export type Effect = 'reads' | 'writes' | 'destroys';
+
+interface Group {
+  readonly effect: Effect;
+  readonly title: string;
+  readonly description: string;
+}
+
+/** The groups of tools, with what their servers claim. */
+export const GROUPS: readonly Group[] = [
+  {
+    effect: 'reads',
+    title: 'Read-only',
+    description: 'The server says that these change nothing. Nobody has verified it.',
+  },
+  {
+    effect: 'writes',
+    title: 'Writes',
+    description:
+      'The server says that these add or change something and destroy nothing. Nobody has verified it.',
+  },
+  {
+    effect: 'destroys',
+    title: 'Destructive',
+    description:
+      'The server says that these may delete or overwrite something, or says nothing, which counts the same.',
+  },
+];
+
+/** Reads the group from the hints of the server; silence counts as destructive, as MCP has it. */
+export function effectOf({ annotations }: Pick<Policy, 'annotations'>): Effect {
+  const { readOnlyHint, destructiveHint } = annotations ?? {};
+  if (readOnlyHint === true && destructiveHint !== true) return 'reads';
+  return destructiveHint === false ? 'writes' : 'destroys';
+}
+
+/** Says whether the server has given the hint that the group stands on. */
+export function saysNothing({ annotations }: Pick<Policy, 'annotations'>): boolean {
+  const { readOnlyHint, destructiveHint } = annotations ?? {};
+  return readOnlyHint === undefined && destructiveHint === undefined;
+}
+
+const CLAIMS: Readonly<Record<Effect, string>> = {
+  reads: 'That it changes nothing. Nobody has verified it.',
+  writes: 'That it adds or changes something, and destroys nothing. Nobody has verified it.',
+  destroys: 'That it may delete or overwrite something.',
+};
+
+/** Says in a sentence what the server claims of a tool. */
+export function claimText(policy: Pick<Policy, 'annotations'>): string {
+  return saysNothing(policy)
+    ? 'Nothing. Treat it as one that may delete or overwrite.'
+    : CLAIMS[effectOf(policy)];
+}
+
+/** Tells whether the server's definition is another one than the one that was confirmed. */
+export function isChanged({ confirmedHash, definitionHash }: Policy): boolean {
+  return confirmedHash !== null && confirmedHash !== definitionHash;
+}
+
+type Definition = NonNullable<Policy['confirmedDefinition']>;
+
+/** Writes a definition as text, to be read and compared. */
+export function definitionText(definition: Definition): string {
+  const { title, description, inputSchema, outputSchema, annotations } = definition;
+  const parts = [
+    ['Title', title],
+    ['Description', description],
+    ['Hints', annotations],
+    ['Input', inputSchema],
+    ['Output', outputSchema],
+  ] as const;
+  return parts
+    .flatMap(([name, value]) =>
+      value === null ? [] : [`${name}:\n${typeof value === 'string' ? value : json(value)}`],
+    )
+    .join('\n\n');
+}
+
+function json(value: object): string {
+  return JSON.stringify(value, sorted, 2);
+}
+
+/** A server may order keys as it likes, which is no change. */
+function sorted(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => a.localeCompare(b)));
+}
