@@ -14,6 +14,10 @@ const auditEvent = z
       .strictObject({
         kind: z.enum(['person', 'key', 'system']),
         id: z.string().nullable(),
+        name: z.string().nullable().meta({
+          description:
+            'Of the person or the key, as it is now; null for the service, and for an account or key that is gone.',
+        }),
         address: z.string().nullable(),
       })
       .meta({ description: 'Who, and from where.' }),
@@ -41,6 +45,11 @@ const listAudit = route({
       .optional()
       .meta({ description: 'Only changes in this project.' }),
     action: z.enum(AUDIT_ACTIONS).optional().meta({ description: 'Only this kind of change.' }),
+    actorId: z
+      .string()
+      .regex(/^[A-Za-z0-9_]{1,64}$/)
+      .optional()
+      .meta({ description: 'Only changes by this person or API key.', example: EXAMPLE.person }),
     targetId: z
       .string()
       .regex(/^[A-Za-z0-9_]{1,64}$/)
@@ -51,9 +60,9 @@ const listAudit = route({
   errors: ['organization_not_found', 'forbidden'],
 }).to(async ({ access: { userId }, query, deps }) => {
   const page = pageOf(query);
-  const { organizationId, projectId, action, targetId } = query;
+  const { organizationId, projectId, action, actorId, targetId } = query;
   await assertAdmin(deps.database, { organizationId, userId });
-  const filter = { organizationId, projectId, action, targetId };
+  const filter = { organizationId, projectId, action, actorId, targetId };
   const found = await listAuditEvents(deps.database, filter, page);
   return listReply(found, page, presentAuditEvent);
 });
@@ -62,12 +71,12 @@ export const auditRoutes: readonly Route[] = [listAudit];
 
 function presentAuditEvent({ createdAt, actor, details, ...row }: AuditEvent) {
   const { id, organizationId, projectId, action, targetId } = row;
-  const { kind, id: actorId, address } = actor;
+  const { kind, id: actorId, name, address } = actor;
   return {
     id,
     organizationId,
     projectId,
-    actor: { kind, id: actorId, address },
+    actor: { kind, id: actorId, name, address },
     action,
     targetId,
     details: { ...details },

@@ -8,7 +8,8 @@ export interface AuditEvent {
   readonly id: string;
   readonly organizationId: string;
   readonly projectId: string | null;
-  readonly actor: Actor;
+  /** Who made the change, with the name that they have now; null when they are gone. */
+  readonly actor: Actor & { readonly name: string | null };
   readonly action: AuditAction;
   readonly targetId: string;
   readonly details: AuditDetails;
@@ -19,22 +20,27 @@ export interface AuditFilter {
   readonly organizationId: string;
   readonly projectId?: string | undefined;
   readonly action?: AuditAction | undefined;
+  readonly actorId?: string | undefined;
   readonly targetId?: string | undefined;
 }
 
 /** Lists the events of an organization, newest first. The caller has checked who may see them. */
 export function listAuditEvents(db: Db, filter: AuditFilter, page: Page): Promise<AuditEvent[]> {
-  const { organizationId, projectId = null, action = null, targetId = null } = filter;
+  const { organizationId, projectId = null, action = null } = filter;
+  const { actorId = null, targetId = null } = filter;
   return rows<AuditEvent>(
     db,
     sql`
       select id, organization_id as "organizationId", project_id as "projectId",
-        jsonb_build_object('kind', actor_kind, 'id', actor_id, 'address', address) as actor,
+        jsonb_build_object('kind', actor_kind, 'id', actor_id, 'address', address, 'name', case actor_kind
+          when 'person' then (select u.name from users u where u.id = actor_id)
+          when 'key' then (select k.name from api_keys k where k.id = actor_id) end) as actor,
         action, target_id as "targetId", details, created_at as "createdAt"
       from audit_events
       where organization_id = ${organizationId}
         and (${projectId}::text is null or project_id = ${projectId})
         and (${action}::text is null or action = ${action})
+        and (${actorId}::text is null or actor_id = ${actorId})
         and (${targetId}::text is null or target_id = ${targetId})
         ${afterCursor(page)}
       order by id desc limit ${page.limit + 1}

@@ -54,7 +54,12 @@ test('each change leaves who did it, to what and from where, and nothing is left
     id: expect.stringMatching(/^aud_/),
     organizationId: person.organizationId,
     projectId: person.projectId,
-    actor: { kind: 'person', id: person.userId, address: '198.51.100.9' },
+    actor: {
+      kind: 'person',
+      id: person.userId,
+      name: 'Test Person',
+      address: '198.51.100.9',
+    },
     action: 'api_key.created',
     targetId: made.id,
     details: { name: 'nightly', scopes: made.scopes, expiresAt: null },
@@ -62,7 +67,13 @@ test('each change leaves who did it, to what and from where, and nothing is left
   });
   expect(JSON.stringify(data)).not.toContain(made.key);
   const paused = await session.get(`${path}&action=routine.paused`);
-  expect(paused.data[0].actor.kind).toBe('key');
+  expect(paused.data[0].actor).toMatchObject({ kind: 'key', name: 'test' });
+  const byKey = await session.get(`${path}&actorId=${paused.data[0].actor.id}`);
+  expect(byKey.data.map(({ action }: { action: string }) => action)).toEqual([
+    'budget.changed',
+    'routine.paused',
+    'routine.activated',
+  ]);
 });
 
 test('owners and admins read them, members and strangers do not', async ({ service, bob }) => {
