@@ -56,6 +56,7 @@ async function takeAll(
     await page.setViewportSize({ width, height: width < 600 ? 740 : 860 });
     for (const theme of THEMES) {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+      await page.locator(`html[data-theme=${theme}]`).waitFor();
       await page.screenshot({
         path: path.join(SHOTS, `${name}-${width}-${theme}.png`),
         fullPage: true,

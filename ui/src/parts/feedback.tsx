@@ -1,4 +1,12 @@
-import { CircleAlert, Info, Lock, TriangleAlert, type LucideIcon } from 'lucide-react';
+import {
+  CircleAlert,
+  CircleCheck,
+  Info,
+  LoaderCircle,
+  Lock,
+  TriangleAlert,
+  type LucideIcon,
+} from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ApiError } from '#ui/api/error.ts';
 import type { Loaded } from '#ui/api/hooks.ts';
@@ -123,20 +131,23 @@ function Stale({ error, onRetry }: { error: ApiError; onRetry: () => void }) {
 }
 
 export interface NoticeProps {
-  readonly tone?: 'info' | 'warn' | 'bad';
+  readonly tone?: 'info' | 'good' | 'warn' | 'bad';
+  /** Something is awaited. */
+  readonly busy?: boolean;
   readonly children: ReactNode;
   readonly className?: string;
 }
 
 const NOTICES = {
   info: [Info, 'text-muted'],
+  good: [CircleCheck, 'text-good-ink'],
   warn: [TriangleAlert, 'text-warn-ink'],
   bad: [CircleAlert, 'text-bad-ink'],
 } as const;
 
 /** One thing to know on this page. */
-export function Notice({ tone = 'info', children, className }: NoticeProps) {
-  const [Icon, colour] = NOTICES[tone];
+export function Notice({ tone = 'info', busy = false, children, className }: NoticeProps) {
+  const [Icon, colour] = busy ? [LoaderCircle, 'text-muted animate-spin'] : NOTICES[tone];
   return (
     <div
       className={cx(

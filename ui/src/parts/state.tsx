@@ -53,6 +53,13 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   delivered: ['Delivered', 'good'],
   sending: ['Sending', 'busy'],
   retrying: ['Retrying', 'warn'],
+  // Subscriptions, in the words of the payment processor.
+  trialing: ['On trial', 'good'],
+  past_due: ['Payment failed', 'bad'],
+  unpaid: ['Not paid', 'bad'],
+  incomplete: ['Not paid yet', 'warn'],
+  incomplete_expired: ['Never paid', 'idle'],
+  canceled: ['Ended', 'idle'],
 };
 
 /** The word and the tone of a state; one that is not in the list is shown as it is. */

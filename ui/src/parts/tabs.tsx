@@ -1,5 +1,5 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
-import type { ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 
 export interface Tab<Value extends string> {
   readonly value: Value;
@@ -16,6 +16,14 @@ export interface TabsProps<Value extends string> {
 
 /** Views of the same thing; the one that is open belongs into the address. */
 export function Tabs<Value extends string>({ label, tabs, value, onChange }: TabsProps<Value>) {
+  const list = useRef<HTMLDivElement>(null);
+  const index = tabs.findIndex((tab) => tab.value === value);
+  // On a phone the tabs scroll sideways, and the open one may be out of sight.
+  useEffect(() => {
+    const open = list.current?.querySelectorAll<HTMLElement>('[role="tab"]')[index];
+    if (!list.current || !open) return;
+    list.current.scrollLeft = open.offsetLeft - (list.current.clientWidth - open.offsetWidth) / 2;
+  }, [index]);
   return (
     <Base.Root
       value={value}
@@ -25,8 +33,9 @@ export function Tabs<Value extends string>({ label, tabs, value, onChange }: Tab
       }}
     >
       <Base.List
+        ref={list}
         aria-label={label}
-        className="mb-5 flex gap-4 overflow-x-auto border-b border-line"
+        className="relative mb-5 flex gap-4 overflow-x-auto border-b border-line"
       >
         {tabs.map((tab) => (
           <Base.Tab
