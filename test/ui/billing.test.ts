@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { afterAll, expect } from 'vitest';
+import {
+  LOCAL_PRICES,
+  LOCAL_SECRET_KEY,
+  LOCAL_WEBHOOK_SECRET,
+  paymentEnvironment,
+} from '#dev/payments/local.ts';
+import { startPaymentProcessor } from '#dev/payments/server.ts';
+import { freePort } from '#dev/ports.ts';
+import { row, sql } from '#lib/database/index.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import type { Service } from '#test/support/service.ts';
+import { priceOf } from '../billing/support.ts';
+import { dashboardTest, startDashboard } from './support/fixtures.ts';
+import { failing, holding, photograph } from './support/photograph.ts';
+
+const processor = await startPaymentProcessor({
+  port: 0,
+  secretKey: LOCAL_SECRET_KEY,
+  endpoint: { url: '', secret: LOCAL_WEBHOOK_SECRET },
+});
+for (const price of LOCAL_PRICES) processor.ledger.prices.set(price.id, price);
+afterAll(() => processor.stop());
+
+const test = dashboardTest({
+  worker: false,
+  env: {
+    ...paymentEnvironment(processor.url),
+    COMMERCIAL_ACQUISITION_ENABLED: 'true',
+    CHECKOUT_ENABLED: 'true',
+  },
+});
+
+/** Many pages in a row. */
+const LONG = { timeout: 90_000 };
+
+function pathOf({ projectId }: Person): string {
+  return `/p/${projectId}/billing`;
+}
+
+function listen(service: Service): void {
+  processor.endpoint = { ...processor.endpoint, url: `${service.url}/webhooks/stripe` };
+}
+
+/** Makes the person's organization a customer that subscribes, and has the service look. */
+async function subscribe(service: Service, person: Person, plan: 'starter' | 'pro') {
+  await person.session.post('/v1/billing/checkout', { plan, entrypoint: 'billing' });
+  const found = await row<{ id: string }>(
+    service.deps.database,
+    sql`select customer_id as id from billing_customers where organization_id = ${person.organizationId}`,
+  );
+  const subscription = processor.ledger.subscribe(found!.id, priceOf(plan));
+  await look(person);
+  return subscription;
+}
+
+function look(person: Person) {
+  return person.session.get('/v1/billing?refresh=true');
+}
+
+test(
+  'a plan is bought on the hosted page, and counts once the payment is known',
+  LONG,
+  async ({ service, visit }) => {
+    listen(service);
+    const ada = await signUp(service);
+    const { page, settled, expectClean } = await visit(pathOf(ada), { as: ada });
+    // The success page alone grants nothing.
+    await page.goto(`${pathOf(ada)}?checkout=done`);
+    await page.getByText('Confirming the payment').waitFor();
+    expect((await look(ada)).data.plan).toBe('free');
+
+    await page.goto(pathOf(ada));
+    await page.getByRole('button', { name: 'Choose Starter' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Nothing was charged').waitFor();
+
+    await page.getByRole('button', { name: 'Choose Pro' }).click();
+    await page.getByRole('button', { name: 'Pay $39.00' }).click();
+    await page.getByText('You are on the Pro plan').waitFor();
+    await settled();
+    await expectClean();
+
+    await page.getByRole('button', { name: 'Change to Scale' }).click();
+    await page.getByRole('button', { name: 'Change to $99.00' }).click();
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByRole('button', { name: 'Change to Pro' }).waitFor();
+    expect((await look(ada)).data.plan).toBe('scale');
+  },
+);
+
+test('an enquiry is kept, and its faults stand at their fields', async ({ service, visit }) => {
+  const grace = await signUp(service);
+  const { page } = await visit(pathOf(grace), { as: grace });
+  await page.getByRole('button', { name: 'Send the enquiry' }).click();
+  await page.getByRole('alert').first().waitFor();
+  const message = `We run ${randomBytes(4).toString('hex')} routines in forty shops.`;
+  await page.getByLabel('What do you need?').fill(message);
+  await page.getByRole('button', { name: 'Send the enquiry' }).click();
+  await page.getByText(`The answer comes to ${grace.email}`).waitFor();
+  const kept = await row(
+    service.deps.database,
+    sql`select 1 from business_leads where message = ${message}`,
+  );
+  expect(kept).toBeDefined();
+});
+
+test(
+  'while nothing is offered, nobody sees a price, and who pays can still leave',
+  LONG,
+  async ({ service, visit }) => {
+    const overrides = { COMMERCIAL_ACQUISITION_ENABLED: 'false', CHECKOUT_ENABLED: 'false' };
+    const [free, paid, replica] = await Promise.all([
+      signUp(service),
+      signUp(service),
+      service.replica(overrides),
+    ]);
+    await subscribe(service, paid, 'starter');
+    const config = { ...service.config, COMMERCIAL_ACQUISITION_ENABLED: false };
+    const dashboard = await startDashboard({ url: replica.url, config }, await freePort());
+    try {
+      const mine = await visit(`${dashboard.url}${pathOf(free)}`, { as: free });
+      await mine.page.getByText('Runs in this period').waitFor();
+      await mine.settled();
+      expect(await mine.page.locator('main').textContent()).not.toMatch(/\$|Choose|enquiry/);
+      expect(await mine.page.getByRole('link', { name: 'Billing' }).count()).toBe(0);
+
+      const theirs = await visit(`${dashboard.url}/p/${paid.projectId}/settings`, { as: paid });
+      await theirs.page.getByRole('link', { name: 'Plan and payment' }).click();
+      await theirs.page.getByRole('button', { name: 'Invoices and payment' }).waitFor();
+      await theirs.settled();
+      expect(await theirs.page.locator('main').textContent()).not.toMatch(/Change to|Plans/);
+    } finally {
+      await dashboard.close();
+      await replica.close();
+    }
+  },
+);
+
+test('the page of billing in all its states', { timeout: 240_000 }, async ({ service, visit }) => {
+  listen(service);
+  const free = await signUp(service);
+  const paid = await signUp(service);
+  await subscribe(service, paid, 'pro');
+  const leaving = await signUp(service);
+  processor.ledger.cancelAtEnd(await subscribe(service, leaving, 'starter'));
+  await look(leaving);
+  const late = await signUp(service);
+  const unpaid = await subscribe(service, late, 'pro');
+  unpaid.status = 'past_due';
+  await look(late);
+  const member = await memberOf(late, await signUp(service));
+  await photograph(visit, 'billing', [
+    { name: 'free', path: pathOf(free), as: free },
+    { name: 'subscribed', path: pathOf(paid), as: paid },
+    {
+      name: 'confirming',
+      path: `${pathOf(free)}?checkout=done`,
+      as: free,
+      loading: true,
+      act: says('Confirming'),
+    },
+    { name: 'confirmed', path: `${pathOf(paid)}?checkout=done`, as: paid },
+    { name: 'past-due', path: pathOf(late), as: late },
+    { name: 'member', path: pathOf(late), as: member, act: says('Only owners') },
+    { name: 'ending', path: pathOf(leaving), as: leaving },
+    {
+      name: 'loading',
+      path: pathOf(paid),
+      as: paid,
+      before: holding('/v1/billing'),
+      loading: true,
+      act: (page) => page.getByRole('heading', { name: 'Billing' }).waitFor(),
+    },
+    { name: 'failed', path: pathOf(paid), as: paid, before: failing('/v1/billing') },
+  ]);
+});
+
+function says(text: string) {
+  return (page: Page) => page.getByText(text).first().waitFor();
+}
+
+/** Takes somebody into the organization of another, whose project they then have open. */
+async function memberOf(owner: Person, person: Person): Promise<Person> {
+  const { data } = await owner.session.post(
+    `/v1/organizations/${owner.organizationId}/invitations`,
+    { email: person.email },
+  );
+  await person.session.post('/v1/invitations/accept', { token: data.token });
+  return person;
+}

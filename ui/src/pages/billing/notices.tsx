@@ -1,0 +1,106 @@
+import { date, exactTime } from '#ui/format/times.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Notice } from '#ui/parts/feedback.tsx';
+import { planName, type Billing } from './plans.ts';
+import type { Confirmation } from './use-billing.ts';
+import type { ProcessorActions } from './use-processor.ts';
+
+export interface NoticesProps {
+  readonly billing: Billing;
+  readonly checkout: string | undefined;
+  readonly confirmation: Confirmation;
+  readonly processor: ProcessorActions;
+}
+
+/** What has to be known first: a payment that is awaited or has failed, an end that is near. */
+export function Notices({ billing, checkout, confirmation, processor }: NoticesProps) {
+  return (
+    <div className="mb-6 flex flex-col gap-2 empty:hidden" aria-live="polite">
+      {confirmation === 'awaited' && (
+        <Notice busy>Confirming the payment. This takes a few seconds as a rule.</Notice>
+      )}
+      {confirmation === 'late' && (
+        <Notice busy>
+          The payment is not confirmed yet. You can leave this page: the plan changes by itself once
+          the payment is known.
+        </Notice>
+      )}
+      {confirmation === 'confirmed' && (
+        <Notice tone="good">
+          The payment is confirmed. You are on the {planName(billing.plan)} plan.
+        </Notice>
+      )}
+      {checkout === 'cancelled' && (
+        <Notice>The checkout was left. Nothing was charged, and nothing has changed.</Notice>
+      )}
+      <Attention billing={billing} processor={processor} />
+      <Cancellation billing={billing} processor={processor} />
+    </div>
+  );
+}
+
+function Attention({ billing, processor }: Pick<NoticesProps, 'billing' | 'processor'>) {
+  if (billing.attention === null) return null;
+  const { until } = billing.attention;
+  return (
+    <Notice tone="bad">
+      <p className="grow basis-80">
+        <span className="font-medium">The last payment failed.</span>{' '}
+        {until === null ? (
+          'The plan no longer counts.'
+        ) : (
+          <>
+            The {planName(billing.plan)} plan lasts until <Day at={until} /> all the same. Pay
+            before then to keep it.
+          </>
+        )}
+      </p>
+      {billing.isOwner && billing.portal.available && (
+        <Button
+          size="sm"
+          className="sm:-my-0.5"
+          busy={processor.isOpeningPortal}
+          onClick={processor.openPortal}
+        >
+          Update the payment
+        </Button>
+      )}
+    </Notice>
+  );
+}
+
+function Cancellation({ billing, processor }: Pick<NoticesProps, 'billing' | 'processor'>) {
+  const end = billing.subscription?.cancelsAt ?? null;
+  if (end === null || billing.source !== 'subscription') return null;
+  const free = billing.plans.find(({ plan }) => plan === 'free')?.allowances.activeRoutines;
+  return (
+    <Notice tone="warn">
+      <p className="grow basis-80">
+        <span className="font-medium">
+          The subscription ends on <Day at={end} />.
+        </span>{' '}
+        From then on the Free plan counts{free !== undefined && ` (${free} active routines)`}.
+        Nothing is paused; more cannot be activated.
+      </p>
+      {billing.isOwner && billing.portal.available && (
+        <Button
+          size="sm"
+          className="sm:-my-0.5"
+          busy={processor.isOpeningPortal}
+          onClick={processor.openPortal}
+        >
+          Keep the subscription
+        </Button>
+      )}
+    </Notice>
+  );
+}
+
+function Day({ at }: { readonly at: string }) {
+  const instant = new Date(at);
+  return (
+    <time dateTime={at} title={exactTime(instant)} className="font-medium whitespace-nowrap">
+      {date(instant)}
+    </time>
+  );
+}
