@@ -1887,6 +1887,8 @@ export interface components {
                 id: string | null;
                 /** @enum {string} */
                 kind: "person" | "key" | "system";
+                /** @description Of the person or the key, as it is now; null for the service, and for an account or key that is gone. */
+                name: string | null;
             };
             /**
              * Format: date-time
@@ -6028,6 +6030,8 @@ export interface operations {
             query: {
                 /** @description Only this kind of change. */
                 action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.paused";
+                /** @description Only changes by this person or API key. */
+                actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */

@@ -5,6 +5,7 @@ import { searchOf } from '#ui/shell/search.ts';
 export const settingsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'settings',
-  validateSearch: searchOf('tab'),
+  // `action`, `project` and `person` are the filters of the audit log.
+  validateSearch: searchOf('tab', 'action', 'project', 'person'),
   component: lazyRouteComponent(() => import('./page.tsx'), 'SettingsPage'),
 });

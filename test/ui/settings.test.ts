@@ -1,0 +1,270 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { ApiClient } from '#test/support/client.ts';
+import { PASSWORD, signIn, signInAgain, signUp, type Person } from '#test/support/people.ts';
+import { dashboardTest } from './support/fixtures.ts';
+import { failing, holding, photograph } from './support/photograph.ts';
+
+const test = dashboardTest({ worker: false });
+
+/** Many pages in a row. */
+const LONG = { timeout: 90_000 };
+
+function pathOf({ projectId }: Person, tab = 'organization'): string {
+  return `/p/${projectId}/settings?tab=${tab}`;
+}
+
+/** Takes a new person into the organization of another. */
+async function joins(owner: Person, person: Person, role = 'member'): Promise<Person> {
+  const { data } = await owner.session.post(
+    `/v1/organizations/${owner.organizationId}/invitations`,
+    { email: person.email, role },
+  );
+  await person.session.post('/v1/invitations/accept', { token: data.token });
+  return { ...person, projectId: owner.projectId, organizationId: owner.organizationId };
+}
+
+function rename({ session }: Person, name: string) {
+  return session.post('/auth/update-user', { name });
+}
+
+function says(text: string | RegExp) {
+  return (page: Page) => page.getByText(text).first().waitFor();
+}
+
+test(
+  'a member is invited by a link, gets another role, and goes',
+  LONG,
+  async ({ service, visit }) => {
+    const [ada, grace] = [await signUp(service), await signUp(service)];
+    await rename(grace, 'Grace Hopper');
+    const { page, settled, expectClean } = await visit(pathOf(ada, 'members'), { as: ada });
+    await page.getByText('No open invitations').waitFor();
+    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
+    await page.getByRole('dialog').getByRole('alert').first().waitFor();
+    await page.getByLabel('E-mail address').fill(grace.email);
+    await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
+    const link = page.getByRole('region', { name: 'link of the invitation' });
+    const first = (await link.textContent())?.split('#')[1];
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+
+    await page.getByRole('button', { name: `Invitation of ${grace.email}` }).click();
+    await page.getByRole('menuitem', { name: 'Invite as admin instead' }).click();
+    const token = (await link.textContent())?.split('#')[1];
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    const accept = (of: string | undefined) =>
+      grace.session.post('/v1/invitations/accept', { token: of });
+    expect((await accept(first)).status).toBe(404);
+    expect((await accept(token)).data.role).toBe('admin');
+
+    await page.reload();
+    await page.getByRole('combobox', { name: 'Role of Grace Hopper' }).click();
+    await page.getByRole('option', { name: /^Member/ }).click();
+    await page.getByText('Grace Hopper is now a member').waitFor();
+    const members = `/v1/organizations/${ada.organizationId}/members`;
+    const roles = async () =>
+      (await ada.session.get(members)).data.map(({ role }: { role: string }) => role);
+    expect(await roles()).toEqual(['owner', 'member']);
+    await settled();
+    await expectClean();
+
+    await page.getByRole('button', { name: 'Hand over ownership' }).click();
+    await page.getByRole('combobox', { name: 'New owner' }).click();
+    await page.getByRole('option', { name: /Grace Hopper/ }).click();
+    await page.getByRole('button', { name: 'Hand over', exact: true }).click();
+    await page.getByText('Grace Hopper is the owner now').waitFor();
+    expect(await roles()).toEqual(['admin', 'owner']);
+
+    await page.getByRole('button', { name: /^Leave/ }).click();
+    await page.getByRole('button', { name: 'Leave organization' }).click();
+    await page.waitForURL((url) => !url.pathname.includes(ada.projectId));
+    expect((await grace.session.get(members)).data).toHaveLength(1);
+  },
+);
+
+test('a session elsewhere is ended, the name and the password change', async ({
+  service,
+  visit,
+}) => {
+  const ada = await signUp(service);
+  const elsewhere = await signInAgain(service, ada);
+  const { page } = await visit(pathOf(ada, 'account'), { as: ada });
+  const sessions = page.getByRole('table', { name: 'Sessions' });
+  expect(await sessions.getByText('This one').count()).toBe(
+    await sessions.getByRole('button', { name: 'Sign out' }).count(),
+  );
+  await sessions.getByRole('button', { name: /^End/ }).click();
+  await page.getByText('Session ended').waitFor();
+  expect((await elsewhere.get('/v1/sessions')).status).toBe(401);
+  expect((await ada.session.get('/v1/sessions')).data).toHaveLength(1);
+
+  await page.getByLabel('Your name').fill('Ada Lovelace');
+  await page.getByRole('button', { name: 'Save name' }).click();
+  await page.locator('aside').getByText('Ada Lovelace').waitFor();
+
+  await page.getByLabel('Present password').fill('not the one it is');
+  await page.getByLabel('New password').fill('another-horse-battery');
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await page.getByText('This is not your password.').waitFor();
+  await page.getByLabel('Present password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await page.getByText('Password changed').waitFor();
+  await expect(signIn(service, ada.email)).rejects.toThrow('401');
+});
+
+test('budgets are set, a project is deleted by its name, and the log says so', async ({
+  service,
+  visit,
+}) => {
+  const ada = await signUp(service);
+  const { page, settled, expectClean } = await visit(pathOf(ada), { as: ada });
+  await page.getByLabel('Tokens a day').fill('many');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('alert').first().waitFor();
+  await page.getByLabel('Tokens a day').fill('5,000,000');
+  await page.getByLabel('Name', { exact: true }).fill('Analytical Engines');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Settings saved').waitFor();
+  const organization = `/v1/organizations/${ada.organizationId}`;
+  expect((await ada.session.get(organization)).data).toMatchObject({
+    name: 'Analytical Engines',
+    budget: { maxTokensPerDay: 5_000_000, maxCostUsdPerMonth: null },
+  });
+
+  const { data: shop } = await ada.session.post('/v1/projects', {
+    organizationId: ada.organizationId,
+    name: 'Shop',
+  });
+  // By the keyboard alone: from the tab to the next but one.
+  await page.getByRole('tab', { name: 'Organization' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/tab=projects/);
+  await page.getByRole('button', { name: 'Actions for Shop' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Settings' }).press('Enter');
+  await page.getByLabel('Days until runs are deleted').fill('30');
+  await page.getByRole('button', { name: 'Save' }).press('Enter');
+  await page.getByText('Project saved').waitFor();
+  const { data: kept } = await ada.session.get(`/v1/projects/${shop.id}`);
+  expect(kept).toMatchObject({ runDays: 30, name: 'Shop' });
+
+  await page.getByRole('button', { name: 'Actions for Shop' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  const remove = page.getByRole('button', { name: 'Delete project' });
+  expect(await remove.getAttribute('aria-disabled')).toBe('true');
+  await page.getByLabel(/Type Shop/).fill('Shop');
+  await remove.click();
+  await page.getByText('Shop was deleted').waitFor();
+  expect((await ada.session.get(`/v1/projects/${shop.id}`)).status).toBe(404);
+
+  await page.getByRole('tab', { name: 'Audit log' }).click();
+  await page.getByRole('row', { name: /Project deleted.*Shop/ }).waitFor();
+  await page.getByRole('combobox', { name: 'Kind of change' }).click();
+  await page.getByRole('option', { name: 'Organization renamed' }).click();
+  await page.getByRole('row', { name: /Analytical Engines.*Test Person/ }).waitFor();
+  await page.getByRole('row', { name: /Project deleted/ }).waitFor({ state: 'detached' });
+  expect(page.url()).toContain('action=organization.renamed');
+  await settled();
+  await expectClean();
+});
+
+test('an organization and an account are deleted by those who may', async ({ service, visit }) => {
+  const ada = await signUp(service);
+  const { page } = await visit(pathOf(ada), { as: ada });
+  const { data } = await ada.session.get(`/v1/organizations/${ada.organizationId}`);
+  await page.goto(pathOf(ada, 'account'));
+  await page.getByRole('button', { name: 'Delete account' }).click();
+  await page.getByLabel('Your password').fill(PASSWORD);
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete account' }).click();
+  await page.getByRole('dialog').getByRole('alert').waitFor();
+
+  await page.goto(pathOf(ada));
+  await page.getByRole('button', { name: 'Delete organization' }).click();
+  await page.getByLabel(/^Type/).fill(data.name);
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete organization' }).click();
+  await page.waitForURL(/\/welcome/);
+  expect((await ada.session.get('/v1/organizations')).data).toEqual([]);
+});
+
+test('the settings in all their states', { timeout: 300_000 }, async ({ service, visit }) => {
+  const ada = await signUp(service);
+  await rename(ada, 'Ada Lovelace');
+  const grace = await joins(ada, await signUp(service));
+  await rename(grace, 'Grace Hopper');
+  await rename(await joins(ada, await signUp(service), 'admin'), 'Katherine Johnson');
+  const organization = `/v1/organizations/${ada.organizationId}`;
+  await ada.session.patch(organization, {
+    name: 'Analytical Engines',
+    budget: { maxTokensPerDay: 5_000_000, maxCostUsdPerMonth: '250' },
+  });
+  for (const [email, role] of [
+    ['dorothy@example.com', 'member'],
+    ['a.rather.long.address.of.somebody@subsidiary.example.com', 'admin'],
+  ]) {
+    await ada.session.post(`${organization}/invitations`, { email, role });
+  }
+  await ada.session.post('/v1/projects', { organizationId: ada.organizationId, name: 'Website' });
+  await ada.session.patch(`/v1/projects/${ada.projectId}`, {
+    notifications: { mail: { on: ['failed', 'paused'], to: 'admins' } },
+  });
+  await elsewhere(service.url, ada.email, service.config.UI_ORIGIN);
+  const empty = await signUp(service);
+  const tabs = ['organization', 'members', 'projects', 'notifications', 'account', 'audit'];
+  await photograph(visit, 'settings', [
+    ...tabs.map((tab) => ({ name: tab, path: pathOf(ada, tab), as: ada })),
+    ...tabs
+      .filter((tab) => tab !== 'account')
+      .map((tab) => ({ name: `${tab}-member`, path: pathOf(grace, tab), as: grace })),
+    { name: 'members-empty', path: pathOf(empty, 'members'), as: empty },
+    { name: 'audit-empty', path: `${pathOf(empty, 'audit')}&action=plan.changed`, as: empty },
+    {
+      name: 'members-loading',
+      path: pathOf(ada, 'members'),
+      as: ada,
+      before: holding(`${organization}/members`),
+      loading: true,
+      act: says('Invitations'),
+    },
+    {
+      name: 'audit-failed',
+      path: pathOf(ada, 'audit'),
+      as: ada,
+      before: failing('/v1/audit-events'),
+      act: says('could not be read'),
+    },
+    {
+      name: 'project',
+      path: pathOf(ada, 'projects'),
+      as: ada,
+      act: async (page: Page) => {
+        await page.getByRole('button', { name: 'Actions for Website' }).click();
+        await page.getByRole('menuitem', { name: 'Settings' }).click();
+        await page.getByLabel('Tokens a day').waitFor();
+      },
+    },
+    {
+      name: 'invite',
+      path: pathOf(ada, 'members'),
+      as: ada,
+      act: (page: Page) => page.getByRole('button', { name: 'Invite somebody' }).click(),
+    },
+    {
+      name: 'delete',
+      path: pathOf(ada),
+      as: ada,
+      act: (page: Page) => page.getByRole('button', { name: 'Delete organization' }).click(),
+    },
+  ]);
+});
+
+/** Signs in as a browser of another machine would. */
+async function elsewhere(url: string, email: string, origin: string): Promise<void> {
+  const client = new ApiClient(url, {
+    Origin: origin,
+    'User-Agent': 'Mozilla/5.0 (Macintosh; Intel Mac OS X 15_0) Gecko/20100101 Firefox/149.0',
+    'X-Forwarded-For': '203.0.113.7',
+  });
+  await client.post('/auth/sign-in/email', { email, password: PASSWORD });
+}

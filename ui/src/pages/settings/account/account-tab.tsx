@@ -1,0 +1,18 @@
+import { DeleteAccount } from './delete-account.tsx';
+import { EmailForm } from './email-form.tsx';
+import { NameForm } from './name-form.tsx';
+import { PasswordForm } from './password-form.tsx';
+import { Sessions } from './sessions.tsx';
+
+/** What belongs to the person, whichever project is open. */
+export function AccountTab() {
+  return (
+    <>
+      <NameForm />
+      <EmailForm />
+      <PasswordForm />
+      <Sessions />
+      <DeleteAccount />
+    </>
+  );
+}

@@ -1,0 +1,90 @@
+import type { Shape } from '#ui/api/types.ts';
+import { count } from '#ui/format/numbers.ts';
+
+export type AuditEvent = Shape<'AuditEvent'>;
+export type Action = AuditEvent['action'];
+
+/** Every change that is recorded, in the past tense, as it stands in the log and its filter. */
+const ACTIONS: Readonly<Record<Action, string>> = {
+  'organization.created': 'Organization created',
+  'organization.renamed': 'Organization renamed',
+  'organization.deleted': 'Organization deleted',
+  'project.created': 'Project created',
+  'project.renamed': 'Project renamed',
+  'project.deleted': 'Project deleted',
+  'member.joined': 'Member joined',
+  'member.role_changed': 'Role changed',
+  'member.removed': 'Member removed',
+  'member.left': 'Member left',
+  'invitation.created': 'Invitation sent',
+  'invitation.deleted': 'Invitation taken back',
+  'api_key.created': 'API key made',
+  'api_key.revoked': 'API key revoked',
+  'connection.created': 'Connection made',
+  'connection.changed': 'Connection changed',
+  'connection.deleted': 'Connection deleted',
+  'policy.changed': 'Tool policy changed',
+  'budget.changed': 'Budget changed',
+  'notifications.changed': 'Notifications changed',
+  'plan.changed': 'Plan changed',
+  'routine.activated': 'Routine activated',
+  'routine.paused': 'Routine paused',
+};
+
+export const ACTION_CHOICES = Object.entries(ACTIONS).map(([value, label]) => ({ value, label }));
+
+export function actionName(action: Action): string {
+  return ACTIONS[action];
+}
+
+/** Details that say the same as other columns, or only ids. */
+const HIDDEN: ReadonlySet<string> = new Set(['invitationId', 'runId']);
+
+/** How details are said; the others by their own names. */
+const PHRASES: Readonly<Record<string, (value: string) => string>> = {
+  name: (value) => value,
+  email: (value) => value,
+  role: (value) => `as ${value}`,
+  from: (value) => `from ${value}`,
+  on: (value) => `on ${value}`,
+  to: (value) => `to ${value}`,
+  maxTokensPerDay: (value) => `tokens a day: ${value}`,
+  maxCostUsdPerMonth: (value) => `dollars a month: ${value}`,
+};
+
+/** What of the details comes first. */
+const ORDER = Object.keys(PHRASES);
+
+/** What changed in a line: "from admin to owner", "grace@example.com as member". */
+export function detailLine({ details }: AuditEvent): string {
+  return Object.entries(details)
+    .filter(([name]) => !HIDDEN.has(name))
+    .toSorted(([a], [b]) => placeOf(a) - placeOf(b))
+    .map(([name, value]) => phraseOf(name, textOf(value)))
+    .reduce((line, phrase) => join(line, phrase), '');
+}
+
+function placeOf(name: string): number {
+  const place = ORDER.indexOf(name);
+  return place === -1 ? ORDER.length : place;
+}
+
+/** `keysKept` as "keys kept: no". */
+function phraseOf(name: string, value: string): string {
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return PHRASES[name]?.(value) ?? `${words}: ${value}`;
+}
+
+/** Words that go on with a sentence need no comma. */
+function join(line: string, phrase: string): string {
+  if (line === '') return phrase;
+  return /^(as|from|to) /.test(phrase) ? `${line} ${phrase}` : `${line}, ${phrase}`;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return 'none';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return count(value);
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

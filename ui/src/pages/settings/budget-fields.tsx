@@ -1,0 +1,75 @@
+import type { FieldErrors, Path, UseFormRegister } from 'react-hook-form';
+import { Field } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
+
+/** A budget as it is typed; empty for no limit. */
+export interface BudgetTexts {
+  readonly tokens: string;
+  readonly cost: string;
+}
+
+export interface Budget {
+  readonly maxTokensPerDay: number | null;
+  readonly maxCostUsdPerMonth: string | null;
+}
+
+export function budgetTexts(budget: Budget | undefined): BudgetTexts {
+  return {
+    tokens: budget?.maxTokensPerDay?.toString() ?? '',
+    cost: budget?.maxCostUsdPerMonth ?? '',
+  };
+}
+
+/** The budget that the texts say. What is no number goes to the server as it is, which says so. */
+export function budgetOf({ tokens, cost }: BudgetTexts): Budget {
+  return {
+    maxTokensPerDay: numberOf(tokens),
+    maxCostUsdPerMonth: cost.trim() === '' ? null : cost.trim().replace(/^\$\s*/, ''),
+  };
+}
+
+/** Reads "1,000,000" and "1 000 000"; null for nothing. */
+export function numberOf(text: string): number | null {
+  const digits = text.replaceAll(/[\s,]/g, '');
+  if (digits === '') return null;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server is the one that says what is wrong with it
+  return /^-?\d+(\.\d+)?$/.test(digits) ? Number(digits) : (text as unknown as number);
+}
+
+/** Where the server's names of the fields have others in a form. */
+export const BUDGET_NAMES = {
+  'budget.maxTokensPerDay': 'tokens',
+  'budget.maxCostUsdPerMonth': 'cost',
+} as const;
+
+export interface BudgetFieldsProps<Values extends BudgetTexts> {
+  readonly register: UseFormRegister<Values>;
+  readonly errors: FieldErrors<BudgetTexts>;
+}
+
+/** Two limits of what all runs may spend together. */
+export function BudgetFields<Values extends BudgetTexts>({
+  register,
+  errors,
+}: BudgetFieldsProps<Values>) {
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <Field
+        label="Tokens a day"
+        description="By calendar day (UTC)."
+        error={errors.tokens?.message}
+      >
+        {/* oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every such form has both fields */}
+        <Input {...register('tokens' as Path<Values>)} inputMode="numeric" placeholder="No limit" />
+      </Field>
+      <Field
+        label="US dollars a month"
+        description="By calendar month (UTC)."
+        error={errors.cost?.message}
+      >
+        {/* oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every such form has both fields */}
+        <Input {...register('cost' as Path<Values>)} inputMode="decimal" placeholder="No limit" />
+      </Field>
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+import { MailPlus, UserPlus } from 'lucide-react';
+import { useState } from 'react';
+import { useList, useRead, useSend } from '#ui/api/hooks.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { ConfirmDialog } from '#ui/parts/dialog.tsx';
+import { Await, EmptyState } from '#ui/parts/feedback.tsx';
+import { Menu } from '#ui/parts/menu.tsx';
+import { Section } from '#ui/parts/page.tsx';
+import { Pager } from '#ui/parts/pager.tsx';
+import { SkeletonRows } from '#ui/parts/skeleton.tsx';
+import { DataTable, type Column } from '#ui/parts/table.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { toast } from '#ui/parts/toast.tsx';
+import type { Organization } from '../of-organization.tsx';
+import { InvitationLink } from './invitation-link.tsx';
+import { InviteDialog } from './invite-dialog.tsx';
+import { roleName, type Invitation, type NewInvitation } from './roles.ts';
+
+const COLUMNS: readonly Column<Invitation>[] = [
+  {
+    key: 'email',
+    header: 'E-mail address',
+    cell: ({ email }) => <span className="font-medium wrap-anywhere">{email}</span>,
+  },
+  { key: 'role', header: 'Role', width: 'w-28', cell: ({ role }) => roleName(role) },
+  {
+    key: 'sent',
+    header: 'Invited',
+    width: 'w-36',
+    from: 'md',
+    cell: ({ createdAt }) => <Time at={createdAt} as="relative" />,
+  },
+  {
+    key: 'expires',
+    header: 'Holds until',
+    width: 'w-44',
+    cell: ({ expiresAt }) => <Time at={expiresAt} />,
+  },
+];
+
+export function Invitations({ organization }: { readonly organization: Organization }) {
+  const path = { organizationId: organization.id };
+  const address = '/v1/organizations/{organizationId}/invitations';
+  const invitations = useList(address, { path });
+  const config = useRead('/public/config', {}, { staleMs: 600_000 });
+  const [isInviting, setInviting] = useState(false);
+  const [shown, setShown] = useState<NewInvitation>();
+  const [revoked, setRevoked] = useState<Invitation>();
+  /** The mail carries the link; where there is none, the person who invites does. */
+  const invited = (invitation: NewInvitation) => {
+    if (config.data?.verifiesAddresses === true)
+      toast.done(`Invitation sent to ${invitation.email}`);
+    else setShown(invitation);
+  };
+  const again = useSend('post', address, {
+    refreshes: ['/v1/organizations'],
+    onDone: invited,
+  });
+  const revoke = useSend(
+    'delete',
+    '/v1/organizations/{organizationId}/invitations/{invitationId}',
+    {
+      refreshes: ['/v1/organizations'],
+      done: 'Invitation taken back',
+      onDone: () => setRevoked(undefined),
+    },
+  );
+  const invite = (
+    <Button kind="primary" size="sm" icon={UserPlus} onClick={() => setInviting(true)}>
+      Invite somebody
+    </Button>
+  );
+  const resend = ({ email }: Invitation, role: Invitation['role']) =>
+    again.send({ path, body: { email, role } });
+  return (
+    <Section
+      title="Invitations"
+      description="Each holds for seven days and for its address only."
+      actions={invite}
+    >
+      <Await
+        of={invitations}
+        skeleton={<SkeletonRows rows={2} />}
+        errorTitle="The invitations could not be read"
+      >
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState icon={MailPlus} title="No open invitations">
+              Who accepts one sees all projects of the organization.
+            </EmptyState>
+          ) : (
+            <>
+              <DataTable
+                label="Invitations"
+                columns={COLUMNS}
+                rows={rows}
+                keyOf={({ id }) => id}
+                actions={(row) => (
+                  <Menu
+                    label={`Invitation of ${row.email}`}
+                    groups={[
+                      [
+                        { label: 'Send again', onSelect: () => resend(row, row.role) },
+                        row.role === 'member'
+                          ? {
+                              label: 'Invite as admin instead',
+                              onSelect: () => resend(row, 'admin'),
+                            }
+                          : {
+                              label: 'Invite as member instead',
+                              onSelect: () => resend(row, 'member'),
+                            },
+                      ],
+                      [{ label: 'Take back', danger: true, onSelect: () => setRevoked(row) }],
+                    ]}
+                  />
+                )}
+              />
+              <Pager list={invitations} />
+            </>
+          )
+        }
+      </Await>
+      <InviteDialog
+        open={isInviting}
+        onClose={() => setInviting(false)}
+        organizationId={organization.id}
+        onInvited={invited}
+      />
+      <InvitationLink invitation={shown} onClose={() => setShown(undefined)} />
+      <ConfirmDialog
+        open={revoked !== undefined}
+        onClose={() => setRevoked(undefined)}
+        title="Take the invitation back?"
+        description={`The link that ${revoked?.email ?? 'they'} got no longer works.`}
+        action="Take back"
+        busy={revoke.isSending}
+        onConfirm={() => {
+          if (revoked !== undefined) revoke.send({ path: { ...path, invitationId: revoked.id } });
+        }}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,81 @@
+import { useState } from 'react';
+import { useSend } from '#ui/api/hooks.ts';
+import { useSession } from '#ui/api/session.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Dialog } from '#ui/parts/dialog.tsx';
+import { FormError } from '#ui/parts/field.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
+import type { Organization } from '../of-organization.tsx';
+import type { Member } from './roles.ts';
+
+export interface RemoveDialogProps {
+  readonly member: Member | undefined;
+  readonly organization: Organization;
+  readonly onClose: () => void;
+}
+
+/** Asks before a person goes, by themselves or by others. */
+export function RemoveDialog({ member, organization, onClose }: RemoveDialogProps) {
+  const { user } = useSession();
+  const [keepsKeys, setKeepsKeys] = useState(false);
+  const isSelf = member?.userId === user.id;
+  const close = () => {
+    setKeepsKeys(false);
+    remove.reset();
+    onClose();
+  };
+  const remove = useSend('delete', '/v1/organizations/{organizationId}/members/{userId}', {
+    refreshes: ['/v1/organizations', '/v1/projects'],
+    done: ({ name }) => (isSelf ? `You left ${organization.name}` : `${name} was removed`),
+    showsError: true,
+    onDone: () => {
+      // A new document: nothing of an organization that one has left is kept in memory.
+      if (isSelf) location.assign('/');
+      else close();
+    },
+  });
+  return (
+    <Dialog
+      open={member !== undefined}
+      onClose={close}
+      title={isSelf ? `Leave ${organization.name}?` : `Remove ${member?.name ?? 'the member'}?`}
+      description={
+        isSelf
+          ? 'You lose access at once, and your own model accounts are signed out of its projects. Only somebody who stays can invite you again.'
+          : 'The access ends with the next request, and their own model accounts are signed out. Routines and runs stay.'
+      }
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button
+            kind="danger"
+            busy={remove.isSending}
+            onClick={() => {
+              if (member === undefined) return;
+              remove.send({
+                path: { organizationId: organization.id, userId: member.userId },
+                query: { keepKeys: keepsKeys ? 'true' : 'false' },
+              });
+            }}
+          >
+            {isSelf ? 'Leave organization' : 'Remove member'}
+          </Button>
+        </>
+      }
+    >
+      {organization.role === 'owner' ? (
+        <Checkbox
+          label={isSelf ? 'Keep the API keys that you made' : 'Keep the API keys that they made'}
+          description="They are revoked otherwise."
+          checked={keepsKeys}
+          onChange={setKeepsKeys}
+        />
+      ) : (
+        <p className="text-sm text-muted">
+          The API keys that {isSelf ? 'you' : 'they'} made are revoked.
+        </p>
+      )}
+      <FormError message={remove.error?.message} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,26 @@
+import type { Shape } from '#ui/api/types.ts';
+
+export type Member = Shape<'Member'>;
+export type Invitation = Shape<'Invitation'>;
+/** With its token, which nobody can read again. */
+export type NewInvitation = Shape<'CreatedInvitation'>;
+export type Role = Member['role'];
+
+/** What each role may, for those who give one. */
+export const ROLES: readonly {
+  readonly value: Role;
+  readonly label: string;
+  readonly hint: string;
+}[] = [
+  { value: 'owner', label: 'Owner', hint: 'Everything, with plan, payment and deletion' },
+  {
+    value: 'admin',
+    label: 'Admin',
+    hint: 'Members, projects, budgets, keys that write, the audit log',
+  },
+  { value: 'member', label: 'Member', hint: 'Routines, runs, skills and connections' },
+];
+
+export function roleName(role: Role): string {
+  return ROLES.find(({ value }) => value === role)?.label ?? role;
+}

@@ -1,0 +1,128 @@
+import { useState } from 'react';
+import { useRead, useSend } from '#ui/api/hooks.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Notice } from '#ui/parts/feedback.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Select } from '#ui/parts/select.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
+import { EVENTS, GROUPS } from './choices.ts';
+
+type Mail = NonNullable<Shape<'ProjectDetail'>['notifications']['mail']>;
+
+const NOBODY: Mail = { on: [], to: 'admins' };
+
+export interface MailFormProps {
+  readonly project: Shape<'ProjectDetail'>;
+  readonly organizationId: string;
+  readonly mayChange: boolean;
+}
+
+/** What is mailed, and to whom; no event for no mail. */
+export function MailForm({ project, organizationId, mayChange }: MailFormProps) {
+  const [edited, setEdited] = useState<Mail>();
+  const mail = edited ?? project.notifications.mail ?? NOBODY;
+  const save = useSend('patch', '/v1/projects/{projectId}', {
+    refreshes: ['/v1/projects'],
+    done: 'Notifications saved',
+    showsError: true,
+  });
+  const people = Array.isArray(mail.to) ? mail.to : undefined;
+  const toggle = (event: Mail['on'][number], on: boolean) =>
+    setEdited({ ...mail, on: on ? [...mail.on, event] : mail.on.filter((each) => each !== event) });
+  return (
+    <form
+      className="flex max-w-xl flex-col gap-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save
+          .sendAsync({ path: { projectId: project.id }, body: { notifications: { mail } } })
+          .then(
+            () => setEdited(undefined),
+            () => undefined,
+          );
+      }}
+    >
+      {!mayChange && <Notice>Owners and admins of the organization change these settings.</Notice>}
+      <fieldset className="flex flex-col gap-3">
+        <legend className="mb-2 text-sm font-medium text-ink">Mail when</legend>
+        {EVENTS.map(({ value, label, description }) => (
+          <Checkbox
+            key={value}
+            label={label}
+            description={description}
+            checked={mail.on.includes(value)}
+            disabled={!mayChange}
+            onChange={(on) => toggle(value, on)}
+          />
+        ))}
+      </fieldset>
+      <Field label="To" description="Only confirmed addresses of people who are members by then.">
+        <Select
+          options={GROUPS}
+          disabled={!mayChange}
+          value={people === undefined ? groupOf(mail.to) : 'people'}
+          onChange={(to) => setEdited({ ...mail, to: to === 'people' ? [] : to })}
+        />
+      </Field>
+      {people !== undefined && (
+        <People
+          organizationId={organizationId}
+          chosen={people}
+          disabled={!mayChange}
+          onChange={(to) => setEdited({ ...mail, to })}
+        />
+      )}
+      <FormError message={save.error?.message} />
+      {mayChange && (
+        <div>
+          <Button
+            kind="primary"
+            type="submit"
+            busy={save.isSending}
+            disabledReason={edited === undefined ? 'Nothing has changed.' : undefined}
+          >
+            Save
+          </Button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+function groupOf(to: Mail['to']) {
+  return typeof to === 'string' ? to : 'people';
+}
+
+function People({
+  organizationId,
+  chosen,
+  disabled,
+  onChange,
+}: {
+  readonly organizationId: string;
+  readonly chosen: readonly string[];
+  readonly disabled: boolean;
+  readonly onChange: (ids: string[]) => void;
+}) {
+  const members = useRead('/v1/organizations/{organizationId}/members', {
+    path: { organizationId },
+  });
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-2 text-sm font-medium text-ink">People</legend>
+      {(members.data ?? []).map(({ userId, name, email }) => (
+        <Checkbox
+          key={userId}
+          label={name}
+          description={email}
+          checked={chosen.includes(userId)}
+          disabled={disabled}
+          onChange={(on) =>
+            onChange(on ? [...chosen, userId] : chosen.filter((each) => each !== userId))
+          }
+        />
+      ))}
+    </fieldset>
+  );
+}

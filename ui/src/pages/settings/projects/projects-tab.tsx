@@ -1,0 +1,133 @@
+import { useNavigate } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { useList } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Await, EmptyState } from '#ui/parts/feedback.tsx';
+import { Menu } from '#ui/parts/menu.tsx';
+import { Section } from '#ui/parts/page.tsx';
+import { Pager } from '#ui/parts/pager.tsx';
+import { SkeletonRows } from '#ui/parts/skeleton.tsx';
+import { Badge } from '#ui/parts/state.tsx';
+import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import NewProjectDialog from '#ui/shell/new-project.tsx';
+import { mayChange, OfOrganization, type Organization } from '../of-organization.tsx';
+import { DeleteProject } from './delete-project.tsx';
+import { ProjectDialog } from './project-dialog.tsx';
+
+type Project = Shape<'Project'>;
+
+/** The projects of the organization. */
+export function ProjectsTab() {
+  return (
+    <OfOrganization>{(organization) => <Projects organization={organization} />}</OfOrganization>
+  );
+}
+
+function Projects({ organization }: { readonly organization: Organization }) {
+  const openId = useProjectId();
+  const navigate = useNavigate();
+  const projects = useList('/v1/projects', { query: { organizationId: organization.id } });
+  const [isMaking, setMaking] = useState(false);
+  const [changed, setChanged] = useState<Project>();
+  const [removed, setRemoved] = useState<Project>();
+  const isAdmin = mayChange(organization);
+  const create = isAdmin && (
+    <Button kind="primary" size="sm" icon={Plus} onClick={() => setMaking(true)}>
+      New project
+    </Button>
+  );
+  return (
+    <Section
+      title="Projects"
+      description={
+        isAdmin
+          ? 'Routines, runs, connections and API keys belong to one project.'
+          : 'Owners and admins of the organization make and change projects.'
+      }
+      actions={create}
+    >
+      <Await
+        of={projects}
+        skeleton={<SkeletonRows rows={3} />}
+        errorTitle="The projects could not be read"
+      >
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState title="No projects">Make one to have a place for routines.</EmptyState>
+          ) : (
+            <>
+              <DataTable
+                label="Projects"
+                columns={columnsFor(openId)}
+                rows={rows}
+                keyOf={({ id }) => id}
+                {...(isAdmin && {
+                  actions: (project: Project) => (
+                    <Menu
+                      label={`Actions for ${project.name}`}
+                      groups={[
+                        [{ label: 'Settings', onSelect: () => setChanged(project) }],
+                        [{ label: 'Delete', danger: true, onSelect: () => setRemoved(project) }],
+                      ]}
+                    />
+                  ),
+                })}
+              />
+              <Pager list={projects} />
+            </>
+          )
+        }
+      </Await>
+      {isMaking && (
+        <NewProjectDialog
+          onClose={() => setMaking(false)}
+          onCreated={(projectId) =>
+            void navigate({
+              to: '/p/$projectId/settings',
+              params: { projectId },
+              search: { tab: 'projects' },
+            })
+          }
+        />
+      )}
+      {changed !== undefined && (
+        <ProjectDialog project={changed} onClose={() => setChanged(undefined)} />
+      )}
+      <DeleteProject project={removed} onClose={() => setRemoved(undefined)} />
+    </Section>
+  );
+}
+
+function columnsFor(openId: string): readonly Column<Project>[] {
+  return [
+    {
+      key: 'name',
+      header: 'Name',
+      cell: ({ id, name }) => (
+        <span className="flex items-center gap-2">
+          <RowLink to="/p/$projectId" params={{ projectId: id }} className="truncate">
+            {name}
+          </RowLink>
+          {id === openId && <Badge>Open</Badge>}
+        </span>
+      ),
+    },
+    {
+      key: 'id',
+      header: 'Id',
+      width: 'w-72',
+      from: 'md',
+      cell: ({ id }) => <code className="font-mono text-xs">{id}</code>,
+    },
+    {
+      key: 'created',
+      header: 'Created',
+      width: 'w-40',
+      cell: ({ createdAt }) => <Time at={createdAt} as="relative" />,
+    },
+  ];
+}
