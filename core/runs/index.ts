@@ -53,6 +53,7 @@ export { renderPrompt } from './prompt.ts';
 export { insertOccurrences, type OccurrenceRow } from './occurrences.ts';
 export { listRuns, readRunDetail } from './queries.ts';
 export { previewRun, type Preview } from './preview.ts';
+export { listRecentRuns, MAX_RECENT, type RoutineRecentRuns } from './recent.ts';
 export { pauseWithRuns } from './pause.ts';
 export { MAX_PINNED, pinRun } from './pin.ts';
 export {

@@ -24,6 +24,7 @@ const beyondContract: readonly string[] = [
   'POST /v1/routines/{routineId}/preview',
   'GET /v1/schedules/preview',
   'GET /v1/schedules/occurrences',
+  'GET /v1/runs/recent',
   'GET /v1/usage',
   'GET /v1/organizations/{organizationId}',
   'PATCH /v1/organizations/{organizationId}',

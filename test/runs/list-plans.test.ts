@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listRuns, RUN_STATES, type RunState } from '#core/runs/index.ts';
+import { listRecentRuns, listRuns, RUN_STATES, type RunState } from '#core/runs/index.ts';
 import type { RunFilter } from '#core/runs/queries.ts';
 import { previousRunJson } from '#core/runs/previous-run.ts';
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';
@@ -59,6 +59,12 @@ test('the previous run of a routine is read from few blocks, also where none has
     });
     expect(await blocksOf((db) => rows(db, sql`select ${previous}`))).toBeLessThan(20);
   }
+});
+
+test('the last runs of two routines are read from few blocks, also where none has succeeded', async () => {
+  const page = { limit: 50, after: undefined };
+  const read = (db: Db) => listRecentRuns(db, routine.projectId, { page, count: 10 });
+  expect(await blocksOf(read)).toBeLessThan(100);
 });
 
 function pageOf(state: RunState | undefined, over: Partial<RunFilter> = {}) {

@@ -8,6 +8,7 @@ import { EXAMPLE, idOf, instant, pageOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams, variables } from '../routines/fields.ts';
 import { followRun } from './events.ts';
+import { listRecentRuns } from './recent.ts';
 import { presentDiff, runDiff } from './result-schema.ts';
 import {
   presentRun,
@@ -199,6 +200,7 @@ export const runRoutes: readonly Route[] = [
   runRoutine,
   listRoutineRuns,
   listRuns,
+  listRecentRuns,
   readRun,
   diffRun,
   updateRun,

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import * as runs from '#core/runs/index.ts';
+import { listReply } from '../../http/links.ts';
+import { decimal, EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../../http/schemas.ts';
+import { route } from '../../route.ts';
+import { outcomes } from './outcome-schema.ts';
+
+const ended = {
+  id: idOf('run', EXAMPLE.run),
+  state: z.enum(runs.RUN_STATES),
+  reason: z.string().nullable(),
+  outcome: outcomes.nullable(),
+};
+
+const recentRuns = z
+  .strictObject({
+    routineId: idOf('routine', EXAMPLE.routine),
+    runs: z
+      .array(
+        z
+          .strictObject({
+            ...ended,
+            at: timestamp.meta({
+              description: 'When it began; before that, when it was to begin or was asked for.',
+            }),
+          })
+          .meta({ id: 'RecentRun' }),
+      )
+      .meta({ description: 'Newest first.' }),
+    lastEnded: z
+      .strictObject({
+        ...ended,
+        outcomeSummary: z.string().nullable(),
+        errorMessage: z.string().nullable(),
+        resultPreview: z
+          .string()
+          .nullable()
+          .meta({ description: 'The first 200 characters of the result.' }),
+        finishedAt: timestamp.nullable(),
+      })
+      .nullable()
+      .meta({
+        id: 'LastEndedRun',
+        description: 'The latest that succeeded, failed or was cancelled; null without one.',
+      }),
+  })
+  .meta({ id: 'RoutineRecentRuns' });
+
+export const listRecentRuns = route({
+  method: 'GET',
+  path: '/v1/runs/recent',
+  id: 'listRecentRuns',
+  tag: 'Runs',
+  summary: 'List the last runs of each routine',
+  description:
+    'A few of each, and what the last that ended came to: for an overview that would need a request for each routine.',
+  auth: 'key-or-session',
+  scope: 'runs:read',
+  query: pageQuery('routine', {
+    perRoutine: decimal(1, runs.MAX_RECENT)
+      .default(10)
+      .meta({ description: 'The runs of one routine.' }),
+  }),
+  success: {
+    status: 200,
+    data: z.array(recentRuns),
+    description: 'One item for each routine, in the order of the list of routines.',
+  },
+}).to(async ({ access, query, deps }) => {
+  const page = pageOf(query);
+  const input = { page, count: query.perRoutine };
+  return listReply(
+    await runs.listRecentRuns(deps.database, access.projectId, input),
+    page,
+    present,
+  );
+});
+
+function present({ id, runs: recent, lastEnded: last }: runs.RoutineRecentRuns) {
+  return {
+    routineId: id,
+    runs: recent.map((run) => ({
+      id: run.id,
+      state: run.state,
+      reason: run.reason,
+      outcome: run.outcome,
+      at: run.at,
+    })),
+    lastEnded:
+      last === null
+        ? null
+        : {
+            id: last.id,
+            state: last.state,
+            reason: last.reason,
+            outcome: last.outcome,
+            outcomeSummary: last.outcomeSummary,
+            errorMessage: last.errorMessage,
+            resultPreview: last.resultPreview,
+            finishedAt: last.finishedAt,
+          },
+  };
+}
