@@ -74,7 +74,7 @@ export function DataTable<Row>({
             key={keyOf(row)}
             role="row"
             className={cx(
-              'group relative h-11 border-b border-line transition-colors duration-75 hover:bg-hover max-sm:grid max-sm:h-auto max-sm:grid-cols-[1fr_auto] max-sm:gap-x-3 max-sm:gap-y-1 max-sm:py-3',
+              'group relative h-11 border-b border-line transition-colors duration-75 hover:bg-hover max-sm:grid max-sm:h-auto max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-x-3 max-sm:gap-y-1 max-sm:py-3',
               isDim(row) && '[&_td]:text-faint [&_td_*]:text-faint',
             )}
           >

@@ -1,5 +1,126 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useRead, useSend } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import { ButtonLink } from '#ui/parts/button.tsx';
+import { ShowOnce } from '#ui/parts/copy.tsx';
+import { Await } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
+import { Skeleton, SkeletonText } from '#ui/parts/skeleton.tsx';
+import { Composer } from './composer.tsx';
+import { NEW_ROUTINE, type RoutineForm } from './form.ts';
+import { useEditor } from './use-editor.ts';
 
+const { useSearch } = getRouteApi('/account/p/$projectId/routines/new');
+
+/** Writes a new routine, from nothing or around a skill. */
 export function NewRoutinePage() {
-  return <PageHeader title="New routine" />;
+  const projectId = useProjectId();
+  const { skill } = useSearch();
+  return (
+    <>
+      <PageHeader
+        title="New routine"
+        back={{
+          label: 'Routines',
+          link: { to: '/p/$projectId/routines', params: { projectId } },
+        }}
+      />
+      {skill === undefined ? <NewRoutine initial={NEW_ROUTINE} /> : <WithSkill skill={skill} />}
+    </>
+  );
+}
+
+function WithSkill({ skill: skillId }: { skill: string }) {
+  const skill = useRead('/v1/skills/{skillId}', { path: { skillId } });
+  return (
+    <Await of={skill} skeleton={<ComposerSkeleton />} errorTitle="The skill could not be read">
+      {({ name, suggestedSchedule }) => (
+        <NewRoutine
+          initial={{
+            ...NEW_ROUTINE,
+            name,
+            skills: [skillId],
+            schedule: suggestedSchedule ?? NEW_ROUTINE.schedule,
+          }}
+        />
+      )}
+    </Await>
+  );
+}
+
+function NewRoutine({ initial }: { initial: RoutineForm }) {
+  const projectId = useProjectId();
+  const navigate = getRouteApi('/account/p/$projectId/routines/new').useNavigate();
+  const [secret, setSecret] = useState<{ secret: string; go: () => void } | null>(null);
+  const create = useSend('post', '/v1/routines', {
+    refreshes: ['/v1/routines', '/v1/runs/recent'],
+    done: 'Draft saved',
+    showsError: true,
+  });
+  const run = useSend('post', '/v1/routines/{routineId}/run', {
+    refreshes: ['/v1/runs', '/v1/routines'],
+  });
+  const editor = useEditor({
+    initial,
+    onSave: async ({ model, ...fields }) => {
+      // The server says what is missing, a model too.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- null is refused with a fault at the model
+      const body = { ...fields, model } as typeof fields & { model: NonNullable<typeof model> };
+      const made = await create.sendAsync({ body });
+      if (made.webhookSecret !== undefined) {
+        await new Promise<void>((go) => setSecret({ secret: made.webhookSecret ?? '', go }));
+        setSecret(null);
+      }
+      return made.id;
+    },
+    onSaved: (routineId) =>
+      void navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } }),
+    onTest: async (routineId) => {
+      if (routineId === undefined) return;
+      const started = await run.sendAsync({ path: { routineId } });
+      await navigate({
+        to: '/p/$projectId/routines/$routineId/edit',
+        params: { projectId, routineId },
+        search: { run: started.id },
+        replace: true,
+      });
+    },
+  });
+  return (
+    <>
+      <Composer
+        editor={editor}
+        routine={undefined}
+        runId={undefined}
+        cancel={
+          <ButtonLink to="/p/$projectId/routines" params={{ projectId }}>
+            Cancel
+          </ButtonLink>
+        }
+      />
+      <ShowOnce
+        open={secret !== null}
+        onClose={() => secret?.go()}
+        title="The webhook secret"
+        description="Your receiver verifies each delivery with it. It cannot be shown again; you can replace it later."
+        secret={secret?.secret ?? ''}
+        secretLabel="webhook secret"
+      />
+    </>
+  );
+}
+
+/** Has the shape of the composer. */
+export function ComposerSkeleton() {
+  return (
+    <div className="grid gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <div className="flex flex-col gap-6 rounded-lg border border-line bg-surface p-4">
+        <Skeleton className="h-8" />
+        <SkeletonText lines={8} />
+        <Skeleton className="h-8" />
+      </div>
+      <Skeleton className="h-40 rounded-lg" />
+    </div>
+  );
 }

@@ -1,5 +1,133 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { Pencil } from 'lucide-react';
+import { useRead } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import { sentence } from '#ui/api/form.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { ButtonLink } from '#ui/parts/button.tsx';
+import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
+import { SkeletonRows } from '#ui/parts/skeleton.tsx';
+import { StateBadge } from '#ui/parts/state.tsx';
+import { Tabs } from '#ui/parts/tabs.tsx';
+import { Actions } from './actions.tsx';
+import { Overview } from './overview.tsx';
+import { RunsTab } from './runs-tab.tsx';
+import { ToolsTab } from './tools-tab.tsx';
+
+const { useParams, useSearch, useNavigate } = getRouteApi(
+  '/account/p/$projectId/routines/$routineId',
+);
+
+const TABS = ['overview', 'runs', 'tools'] as const;
 
 export function RoutinePage() {
-  return <PageHeader title="Routine" />;
+  const projectId = useProjectId();
+  const { routineId } = useParams();
+  const routine = useRead('/v1/routines/{routineId}', { path: { routineId } }, { everyMs: 10_000 });
+  return (
+    <>
+      <PageHeader
+        title={routine.data?.name ?? 'Routine'}
+        badge={routine.data && <StateBadge state={routine.data.state} />}
+        back={{
+          label: 'Routines',
+          link: { to: '/p/$projectId/routines', params: { projectId } },
+        }}
+        actions={routine.data && <HeaderActions routine={routine.data} />}
+      />
+      <Await
+        of={routine}
+        skeleton={<SkeletonRows rows={6} />}
+        errorTitle="The routine could not be read"
+      >
+        {(data) => <RoutineTabs routine={data} />}
+      </Await>
+    </>
+  );
+}
+
+function HeaderActions({ routine }: { routine: Shape<'RoutineDetail'> }) {
+  const projectId = useProjectId();
+  return (
+    <>
+      {routine.state !== 'archived' && (
+        <ButtonLink
+          icon={Pencil}
+          to="/p/$projectId/routines/$routineId/edit"
+          params={{ projectId, routineId: routine.id }}
+        >
+          Edit
+        </ButtonLink>
+      )}
+      <Actions routine={routine} />
+    </>
+  );
+}
+
+function RoutineTabs({ routine }: { routine: Shape<'RoutineDetail'> }) {
+  const { tab: asked } = useSearch();
+  const navigate = useNavigate();
+  const tab = TABS.find((each) => each === asked) ?? 'overview';
+  return (
+    <>
+      <Attention routine={routine} />
+      <Tabs
+        label="Routine"
+        value={tab}
+        onChange={(next) =>
+          void navigate({ search: { tab: next === 'overview' ? '' : next }, replace: true })
+        }
+        tabs={[
+          { value: 'overview', label: 'Overview', panel: <Overview routine={routine} /> },
+          { value: 'runs', label: 'Runs', panel: <RunsTab routineId={routine.id} /> },
+          {
+            value: 'tools',
+            label: `Tools ${routine.callableTools.length > 0 ? routine.callableTools.length : ''}`,
+            panel: <ToolsTab routine={routine} />,
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  schedule_ended: 'Its schedule has ended. Change when it ends to go on.',
+};
+
+/** Why the service changed its state, and what else may be amiss. */
+function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
+  const { stateReason, webhookFailedAt, warnings } = routine;
+  if (stateReason === null && webhookFailedAt === null && warnings.length === 0) return null;
+  return (
+    <div className="mb-5 flex flex-col gap-2">
+      {stateReason !== null && (
+        <Notice tone="warn">{REASONS[stateReason] ?? sentence(stateReason)}</Notice>
+      )}
+      {webhookFailedAt !== null && (
+        <Notice tone="warn">
+          Its receiver said that the webhook is gone, so deliveries have stopped. Save the webhook
+          again to go on.
+        </Notice>
+      )}
+      {warnings.length > 0 && <Needs warnings={warnings} />}
+    </div>
+  );
+}
+
+/** What skills work on and no tool seems to offer: one notice, however many there are. */
+function Needs({ warnings }: Pick<Shape<'RoutineDetail'>, 'warnings'>) {
+  const [first, ...others] = warnings;
+  if (first !== undefined && others.length === 0) return <Notice>{sentence(first.message)}</Notice>;
+  const bySkill = Map.groupBy(warnings, ({ skill }) => skill);
+  const needs = [...bySkill].map(
+    ([skill, own]) => `${skill}: ${own.map(({ need }) => need.replaceAll('-', ' ')).join(', ')}`,
+  );
+  return (
+    <Notice>
+      No tool that this routine may call seems to offer what its skills work on ({needs.join('; ')}
+      ). Confirm one that does, or give the data in the instructions.
+    </Notice>
+  );
 }

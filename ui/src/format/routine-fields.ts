@@ -1,0 +1,30 @@
+import type { Shape } from '#ui/api/types.ts';
+
+type MaterialField = Shape<'RoutineVersionSummary'>['changed'][number];
+
+/** What a change of returns a routine to draft, by the names of the API; the compiler finds one that is missing. */
+export const MATERIAL_FIELDS: Readonly<Record<MaterialField, string>> = {
+  instructions: 'instructions',
+  variables: 'variables',
+  model: 'model',
+  skills: 'skills',
+  limits: 'limits',
+  carryResult: 'previous result',
+  builtInTools: 'built-in tools',
+  outcome: 'outcome',
+  checks: 'checks',
+  gate: 'gate',
+  tools: 'tools',
+};
+
+/** "the model, the skills and the limits" */
+export function listInWords(names: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'conjunction' }).format(names);
+}
+
+/** The material fields among these, in words. */
+export function materialAmong(fields: readonly string[]): readonly string[] {
+  return Object.entries(MATERIAL_FIELDS).flatMap(([field, label]) =>
+    fields.includes(field) ? [label] : [],
+  );
+}

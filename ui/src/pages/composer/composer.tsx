@@ -1,0 +1,143 @@
+import { FormProvider, useFormContext } from 'react-hook-form';
+import type { ReactNode } from 'react';
+import type { Shape } from '#ui/api/types.ts';
+import { listInWords, materialAmong } from '#ui/format/routine-fields.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
+import { Box, Section } from '#ui/parts/page.tsx';
+import { changedFields, type RoutineForm } from './form.ts';
+import { Gate } from './gate.tsx';
+import { Instructions } from './instructions.tsx';
+import { LeaveGuard } from './leave-guard.tsx';
+import { Limits } from './limits.tsx';
+import { ModelField } from './model-field.tsx';
+import { Results } from './results.tsx';
+import { ScheduleField } from './schedule-field.tsx';
+import { SkillsField } from './skills-field.tsx';
+import { TestRun } from './test-run.tsx';
+import { Timing } from './timing.tsx';
+import { Told } from './told.tsx';
+import type { Editor } from './use-editor.ts';
+
+export interface ComposerProps {
+  readonly editor: Editor;
+  readonly routine: Shape<'RoutineDetail'> | undefined;
+  readonly runId: string | undefined;
+  readonly cancel: ReactNode;
+}
+
+/** The form of a routine, with a test run beside it. */
+export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
+  const { form, save, test, isSaving, isDirty } = editor;
+  return (
+    <FormProvider {...form}>
+      <LeaveGuard isDirty={isDirty} />
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
+          event.preventDefault();
+          void test();
+        }}
+        className="grid gap-x-8 gap-y-8 lg:grid-cols-[minmax(0,1fr)_22rem]"
+      >
+        <div className="min-w-0">
+          <Section title="What it does">
+            <Box className="flex flex-col gap-5">
+              <NameField />
+              <Instructions />
+              <SkillsField />
+              <ModelField routineId={routine?.id} />
+            </Box>
+          </Section>
+          <Section title="Schedule">
+            <Box>
+              <ScheduleField />
+            </Box>
+          </Section>
+          <Section title="Settings" description="Good as they are for most routines.">
+            <div className="rounded-lg border border-line bg-surface">
+              <Results />
+              <Gate routineId={routine?.id} />
+              <Limits />
+              <Timing />
+              <Told mailDelivery={routine?.mailDelivery} />
+            </div>
+          </Section>
+          <SaveBar editor={editor} routine={routine} isSaving={isSaving} cancel={cancel} />
+        </div>
+        <aside className="lg:sticky lg:top-8 lg:self-start">
+          <TestRun
+            runId={runId}
+            onTest={() => void test()}
+            isStarting={editor.isTesting}
+            isDirty={routine === undefined || editor.hasChanges}
+          />
+        </aside>
+      </form>
+    </FormProvider>
+  );
+}
+
+function NameField() {
+  const { register, formState } = useFormContext<RoutineForm>();
+  return (
+    <Field label="Name" error={formState.errors.name?.message}>
+      <Input placeholder="Weekly site audit" {...register('name')} />
+    </Field>
+  );
+}
+
+function SaveBar({
+  editor,
+  routine,
+  isSaving,
+  cancel,
+}: Pick<ComposerProps, 'editor' | 'routine' | 'cancel'> & { isSaving: boolean }) {
+  const { formState } = useFormContext<RoutineForm>();
+  return (
+    <div className="sticky bottom-0 z-20 -mx-4 mt-8 border-t border-line bg-canvas px-4 py-3 sm:-mx-2 sm:px-2">
+      <FormError message={formState.errors.root?.message} />
+      <div className="flex flex-wrap items-center justify-end gap-x-4 gap-y-2">
+        <p role="status" className="min-w-0 grow text-sm text-muted">
+          <Consequence editor={editor} routine={routine} />
+        </p>
+        <div className="flex gap-2">
+          {cancel}
+          <Button
+            type="submit"
+            kind="primary"
+            busy={isSaving}
+            disabledReason={
+              routine !== undefined && !editor.hasChanges ? 'Nothing has changed.' : undefined
+            }
+          >
+            {routine === undefined ? 'Save draft' : 'Save'}
+          </Button>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** Says before saving what saving does. */
+function Consequence({ editor, routine }: Pick<ComposerProps, 'editor' | 'routine'>) {
+  const { watch } = useFormContext<RoutineForm>();
+  const now = watch();
+  if (routine === undefined) return 'Saved as a draft. It runs on schedule once it is activated.';
+  const changed = changedFields(editor.base, now);
+  if (changed.length === 0) return 'Nothing has changed.';
+  const material = materialAmong(changed);
+  if (material.length === 0) {
+    return routine.state === 'draft' ? 'It stays a draft.' : `It stays ${routine.state}.`;
+  }
+  const what = `Changed ${listInWords(material)}`;
+  return routine.state === 'draft'
+    ? `${what}: it needs a good test run before it can be activated.`
+    : `${what}: saving returns it to draft, until a test run succeeds and you activate it again.`;
+}

@@ -1,0 +1,126 @@
+import { useState } from 'react';
+import { Button } from '#ui/parts/button.tsx';
+import { Dialog } from '#ui/parts/dialog.tsx';
+import { cx } from '#ui/parts/cx.ts';
+import { changedFields, isSame, type RoutineForm } from './form.ts';
+import { FIELD_NAMES, valueInWords } from './field-words.ts';
+
+export interface Conflict {
+  /** What both began with. */
+  readonly base: RoutineForm;
+  readonly mine: RoutineForm;
+  readonly theirs: RoutineForm;
+  /** The version of theirs, for `If-Match`. */
+  readonly etag: string | undefined;
+}
+
+export interface ConflictDialogProps {
+  readonly conflict: Conflict;
+  readonly onClose: () => void;
+  /** Takes what was chosen, on top of theirs. */
+  readonly onResolve: (merged: RoutineForm) => void;
+  readonly isSaving: boolean;
+}
+
+/** Shows what both have changed side by side; what only one has changed is kept as it is. */
+export function ConflictDialog({ conflict, onClose, onResolve, isSaving }: ConflictDialogProps) {
+  const { base, mine, theirs } = conflict;
+  const ours = changedFields(base, mine);
+  const others = changedFields(base, theirs);
+  const both = ours.filter(
+    (field) => others.includes(field) && !isSame(mine[field], theirs[field]),
+  );
+  const [kept, setKept] = useState<ReadonlySet<keyof RoutineForm>>(new Set(both));
+  const merged = () => {
+    const mineKept = ours.filter((field) => !both.includes(field) || kept.has(field));
+    return { ...theirs, ...Object.fromEntries(mineKept.map((field) => [field, mine[field]])) };
+  };
+  const onlyTheirs = others.filter((field) => !both.includes(field));
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="lg"
+      title="Somebody else has saved this routine"
+      description={
+        both.length === 0
+          ? 'Their changes and yours touch different things, so both can stay.'
+          : 'You both changed the same things. Choose which of them to keep; nothing is saved yet.'
+      }
+      actions={
+        <>
+          <Button onClick={onClose}>Back to editing</Button>
+          <Button kind="primary" busy={isSaving} onClick={() => onResolve(merged())}>
+            {both.length === 0 ? 'Save both' : 'Save what is chosen'}
+          </Button>
+        </>
+      }
+    >
+      {both.map((field) => (
+        <fieldset key={field}>
+          <legend className="mb-1.5 text-sm font-medium text-ink">{FIELD_NAMES[field]}</legend>
+          <div className="grid gap-2 sm:grid-cols-2">
+            {(['mine', 'theirs'] as const).map((side) => (
+              <Side
+                key={side}
+                name={`conflict-${field}`}
+                label={side === 'mine' ? 'Yours' : 'Theirs'}
+                text={valueInWords(field, conflict[side][field])}
+                isChosen={kept.has(field) === (side === 'mine')}
+                onChoose={() => {
+                  const next = new Set(kept);
+                  if (side === 'mine') next.add(field);
+                  else next.delete(field);
+                  setKept(next);
+                }}
+              />
+            ))}
+          </div>
+        </fieldset>
+      ))}
+      {onlyTheirs.length > 0 && (
+        <div className="text-sm">
+          <p className="font-medium text-ink">They also changed, and it stays</p>
+          <ul className="mt-1 flex flex-col gap-1 text-muted">
+            {onlyTheirs.map((field) => (
+              <li key={field} className="truncate">
+                {FIELD_NAMES[field]}: {valueInWords(field, theirs[field])}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function Side({
+  name,
+  label,
+  text,
+  isChosen,
+  onChoose,
+}: {
+  name: string;
+  label: string;
+  text: string;
+  isChosen: boolean;
+  onChoose: () => void;
+}) {
+  return (
+    <label
+      className={cx(
+        'flex cursor-pointer flex-col gap-1.5 rounded-lg border p-3',
+        isChosen ? 'border-accent bg-accent-soft' : 'border-line hover:border-edge',
+      )}
+    >
+      <span className="flex items-center gap-2 text-sm font-medium text-ink">
+        <input type="radio" name={name} checked={isChosen} onChange={onChoose} />
+        {label}
+      </span>
+      <span className="max-h-48 overflow-y-auto text-sm wrap-anywhere whitespace-pre-wrap text-muted">
+        {text}
+      </span>
+    </label>
+  );
+}

@@ -1,0 +1,88 @@
+import type { Shape } from '#ui/api/types.ts';
+import { VIEWER_ZONE } from '#ui/format/locale.ts';
+
+/** What the form holds: the fields of a routine that people write; the model of a new one is chosen last. */
+export type RoutineForm = Pick<
+  Shape<'Routine'>,
+  Exclude<keyof Shape<'CreateRoutine'> & keyof Shape<'Routine'>, 'model'>
+> & { model: Shape<'ModelReference'> | null };
+
+export const NEW_ROUTINE: RoutineForm = {
+  name: '',
+  instructions: '',
+  variables: {},
+  schedule: '0 7 * * *',
+  timezone: VIEWER_ZONE,
+  startsAt: null,
+  endsAt: null,
+  skipDates: [],
+  jitterSeconds: 0,
+  model: null,
+  skills: [],
+  carryResult: true,
+  builtInTools: [],
+  outcome: 'optional',
+  checks: [],
+  overlap: 'skip',
+  misfire: 'run_once',
+  limits: {
+    maxSteps: 25,
+    timeoutSeconds: 900,
+    maxTotalTokens: null,
+    maxOutputTokens: null,
+    maxQueueSeconds: 21_600,
+    abnormalFactor: 5,
+  },
+  budget: { maxTokensPerDay: null, maxCostUsdPerMonth: null },
+  pauseAfterFailures: 5,
+  webhookUrl: null,
+  gate: null,
+  notifications: { mail: null, successPingUrl: null },
+};
+
+const FIELDS = Object.keys(NEW_ROUTINE);
+
+/** The fields of a routine that the form shows. */
+export function formOf(routine: Shape<'Routine'>): RoutineForm {
+  const given: Readonly<Record<string, unknown>> = { ...routine };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of the form is a field of a routine
+  return Object.fromEntries(FIELDS.map((field) => [field, given[field]])) as RoutineForm;
+}
+
+/** The fields that differ, by name. */
+export function changedFields(before: RoutineForm, after: RoutineForm): (keyof RoutineForm)[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the form
+  return (FIELDS as (keyof RoutineForm)[]).filter((field) => !isSame(before[field], after[field]));
+}
+
+/** A patch of these fields. */
+export function patchOf(form: RoutineForm, fields: readonly (keyof RoutineForm)[]) {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fields of the form are fields of a patch
+  return Object.fromEntries(fields.map((field) => [field, form[field]])) as Shape<'UpdateRoutine'>;
+}
+
+/** Tells whether two values say the same, whatever the order of their keys. */
+export function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a, sorted) === JSON.stringify(b, sorted);
+}
+
+function sorted(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => a.localeCompare(b)));
+}
+
+/** Where the server names a fault otherwise than the form. */
+export const FAULT_NAMES = {
+  'model.modelId': 'model',
+  'model.provider': 'model',
+  'model.connectionId': 'model',
+} as const;
+
+/** For number inputs: an empty one is null, and what is no number is for the server to refuse. */
+export function numberOrNull(text: unknown): number | null {
+  return text === '' || text === null || text === undefined ? null : Number(text);
+}
+
+export function textOrNull(text: unknown): string | null {
+  return typeof text === 'string' && text.trim() !== '' ? text.trim() : null;
+}

@@ -1,0 +1,230 @@
+import { useState } from 'react';
+import { useFormContext } from 'react-hook-form';
+import { useList } from '#ui/api/hooks.ts';
+import { plural } from '#ui/format/numbers.ts';
+import { Disclosure } from '#ui/parts/disclosure.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { Input, Textarea } from '#ui/parts/input.tsx';
+import { Select } from '#ui/parts/select.tsx';
+import { RadioCards } from '#ui/parts/toggles.tsx';
+import { numberOrNull, type RoutineForm } from './form.ts';
+import { messageAt } from './number-field.tsx';
+
+type GateValue = NonNullable<RoutineForm['gate']>;
+
+const BLANK: GateValue = {
+  tool: null,
+  url: null,
+  pointers: [],
+  wakeOn: 'changed',
+  maxQuietHours: null,
+};
+
+/** What a scheduled run looks at before it wakes its model. */
+export function Gate({ routineId }: { readonly routineId: string | undefined }) {
+  const { watch, setValue, formState } = useFormContext<RoutineForm>();
+  const gate = watch('gate');
+  const { errors } = formState;
+  const change = (next: GateValue | null) => setValue('gate', next, { shouldDirty: true });
+  const kind = gate === null ? 'always' : gate.tool === null ? 'url' : 'tool';
+  return (
+    <Disclosure title="Gate" summary={summaryOf(gate)} isFaulty={errors.gate !== undefined}>
+      <RadioCards
+        label="Before the model is woken"
+        columns={3}
+        value={kind}
+        onChange={(next) => {
+          if (next === 'always') change(null);
+          else if (next === 'url') change({ ...BLANK, ...gate, tool: null, url: gate?.url ?? '' });
+          else
+            change({
+              ...BLANK,
+              ...gate,
+              url: null,
+              tool: gate?.tool ?? { policyId: '', arguments: {} },
+            });
+        }}
+        options={[
+          { value: 'always', label: 'No gate', description: 'Every run wakes the model.' },
+          { value: 'url', label: 'Look at an address', description: 'It costs no tokens.' },
+          {
+            value: 'tool',
+            label: 'Ask a tool',
+            description: 'One that only reads.',
+            disabled: routineId === undefined,
+          },
+        ]}
+      />
+      {routineId === undefined && (
+        <p className="-mt-3 text-sm text-muted">A tool can be asked once the routine has tools.</p>
+      )}
+      {gate !== null && (
+        <>
+          {gate.tool === null ? (
+            <Field
+              label="Address"
+              description="Read by GET before each scheduled run; without credentials."
+              error={messageAt(errors, 'gate.url') ?? messageAt(errors, 'gate')}
+            >
+              <Input
+                placeholder="https://example.com/feed.json"
+                value={gate.url ?? ''}
+                onChange={({ target }) => change({ ...gate, url: target.value })}
+              />
+            </Field>
+          ) : (
+            routineId !== undefined && (
+              <ToolGate routineId={routineId} gate={gate} onChange={change} />
+            )
+          )}
+          <RadioCards
+            label="When the model is woken"
+            columns={2}
+            value={gate.wakeOn}
+            onChange={(wakeOn) => change({ ...gate, wakeOn })}
+            options={[
+              {
+                value: 'changed',
+                label: 'When it has changed',
+                description: 'Since the last good run saw it.',
+              },
+              {
+                value: 'not_empty',
+                label: 'When it is not empty',
+                description: 'Not null, false, 0, blank, or an empty list.',
+              },
+            ]}
+          />
+          <Field
+            label="Only these parts"
+            optional
+            description="JSON Pointers, one a line; the whole response without one."
+            error={messageAt(errors, 'gate.pointers')}
+          >
+            <Textarea
+              mono
+              rows={2}
+              placeholder="/items"
+              defaultValue={gate.pointers.join('\n')}
+              onChange={({ target }) =>
+                change({
+                  ...gate,
+                  pointers: target.value.split('\n').filter((line) => line !== ''),
+                })
+              }
+            />
+          </Field>
+          <Field
+            label="Wake it anyway"
+            optional
+            description="After so long without a run that woke its model."
+            error={messageAt(errors, 'gate.maxQuietHours')}
+          >
+            <div className="flex items-center gap-2">
+              <Input
+                inputMode="numeric"
+                placeholder="Never"
+                className="max-w-40 tabular"
+                defaultValue={gate.maxQuietHours ?? ''}
+                onChange={({ target }) =>
+                  change({ ...gate, maxQuietHours: numberOrNull(target.value) })
+                }
+              />
+              <span className="text-sm text-muted">hours</span>
+            </div>
+          </Field>
+        </>
+      )}
+    </Disclosure>
+  );
+}
+
+function ToolGate({
+  routineId,
+  gate,
+  onChange,
+}: {
+  routineId: string;
+  gate: GateValue;
+  onChange: (gate: GateValue) => void;
+}) {
+  const { formState } = useFormContext<RoutineForm>();
+  const tools = useList('/v1/routines/{routineId}/tools', {
+    path: { routineId },
+    query: { limit: 200 },
+  });
+  const [text, setText] = useState(() => JSON.stringify(gate.tool?.arguments ?? {}, null, 2));
+  const [isJson, setIsJson] = useState(true);
+  const ready = (tools.data ?? []).filter(
+    ({ state, annotations }) => state === 'automatic' && annotations?.['readOnlyHint'] === true,
+  );
+  return (
+    <>
+      <Field
+        label="Tool"
+        description={
+          tools.data !== undefined && ready.length === 0
+            ? 'This routine has no confirmed tool yet. Confirm one on its tools page first.'
+            : 'A confirmed tool of this routine that only reads.'
+        }
+        error={
+          messageAt(formState.errors, 'gate.tool.policyId') ??
+          messageAt(formState.errors, 'gate.tool')
+        }
+      >
+        <Select
+          options={ready.map(({ id, title, name }) => ({ value: id, label: title ?? name }))}
+          value={gate.tool?.policyId ?? null}
+          onChange={(policyId) =>
+            onChange({ ...gate, tool: { policyId, arguments: gate.tool?.arguments ?? {} } })
+          }
+        />
+      </Field>
+      <Field
+        label="Arguments"
+        description="A JSON object."
+        error={
+          isJson
+            ? messageAt(formState.errors, 'gate.tool.arguments')
+            : 'This is not a JSON object yet, so the last one that was is kept.'
+        }
+      >
+        <Textarea
+          mono
+          rows={4}
+          spellCheck={false}
+          value={text}
+          onChange={({ target }) => {
+            setText(target.value);
+            const parsed = objectIn(target.value);
+            setIsJson(parsed !== undefined);
+            if (parsed !== undefined) {
+              onChange({
+                ...gate,
+                tool: { policyId: gate.tool?.policyId ?? '', arguments: parsed },
+              });
+            }
+          }}
+        />
+      </Field>
+    </>
+  );
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return { ...value };
+  } catch {
+    return undefined;
+  }
+}
+
+function summaryOf(gate: GateValue | null): string {
+  if (gate === null) return 'Every run wakes the model';
+  const what = gate.tool === null ? 'an address' : 'a tool';
+  const when = gate.wakeOn === 'changed' ? 'has changed' : 'is not empty';
+  const parts = gate.pointers.length === 0 ? '' : `, ${plural(gate.pointers.length, 'part')} of it`;
+  return `Only when ${what} ${when}${parts}`;
+}

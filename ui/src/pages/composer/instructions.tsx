@@ -1,0 +1,118 @@
+import { X } from 'lucide-react';
+import { useRef } from 'react';
+import { useFormContext } from 'react-hook-form';
+import { count } from '#ui/format/numbers.ts';
+import { Button, IconButton } from '#ui/parts/button.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { Input, Textarea } from '#ui/parts/input.tsx';
+import type { RoutineForm } from './form.ts';
+import { BUILT_IN, variablesIn } from './placeholders.ts';
+
+const MAX_LENGTH = 100_000;
+
+export function Instructions() {
+  const { register, watch, setValue, formState } = useFormContext<RoutineForm>();
+  const text = watch('instructions');
+  const area = useRef<HTMLTextAreaElement | null>(null);
+  const { ref, ...field } = register('instructions');
+  const insert = (name: string) => {
+    const { selectionStart: from = text.length, selectionEnd: to = from } = area.current ?? {};
+    const placed = `{{${name}}}`;
+    setValue('instructions', `${text.slice(0, from)}${placed}${text.slice(to)}`, {
+      shouldDirty: true,
+    });
+    area.current?.focus();
+    requestAnimationFrame(() =>
+      area.current?.setSelectionRange(from + placed.length, from + placed.length),
+    );
+  };
+  return (
+    <>
+      <Field
+        label="Instructions"
+        description="What to do, and what the result should look like. {{name}} becomes a variable."
+        error={formState.errors.instructions?.message}
+        aside={`${count(text.length)} / ${count(MAX_LENGTH)}`}
+      >
+        <Textarea
+          rows={9}
+          spellCheck
+          placeholder="Look at {{site}} and list what changed since the last run. Begin with what needs action."
+          {...field}
+          ref={(element) => {
+            ref(element);
+            area.current = element;
+          }}
+        />
+      </Field>
+      <div className="-mt-3 flex flex-wrap items-center gap-1" aria-label="Insert" role="group">
+        <span className="mr-1 text-xs text-faint">Insert</span>
+        {BUILT_IN.slice(0, 3).map(({ name, means }) => (
+          <Button
+            key={name}
+            kind="quiet"
+            size="sm"
+            title={means}
+            className="font-mono text-xs font-normal"
+            onClick={() => insert(name)}
+          >
+            {`{{${name}}}`}
+          </Button>
+        ))}
+      </div>
+      <Variables text={text} />
+    </>
+  );
+}
+
+function Variables({ text }: { text: string }) {
+  const { watch, setValue, formState } = useFormContext<RoutineForm>();
+  const values = watch('variables');
+  const asked = variablesIn(text);
+  const names = [...new Set([...asked, ...Object.keys(values)])].filter(
+    (name) => asked.includes(name) || (values[name] ?? '') !== '',
+  );
+  if (names.length === 0) return null;
+  const errors: Readonly<Record<string, { message?: string } | undefined>> =
+    formState.errors.variables ?? {};
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend className="mb-2 text-sm font-medium text-ink">Variables</legend>
+      {names.map((name) => (
+        <Field
+          key={name}
+          label={<code className="text-xs font-normal">{name}</code>}
+          error={errors[name]?.message}
+          aside={asked.includes(name) ? undefined : 'Not in the instructions'}
+        >
+          <div className="flex gap-1">
+            <Input
+              value={values[name] ?? ''}
+              placeholder={`The value of {{${name}}}`}
+              onChange={({ target }) =>
+                setValue('variables', { ...values, [name]: target.value }, { shouldDirty: true })
+              }
+            />
+            {!asked.includes(name) && (
+              <IconButton
+                icon={X}
+                label={`Remove ${name}`}
+                onClick={() => {
+                  const { [name]: _removed, ...rest } = values;
+                  setValue('variables', rest, { shouldDirty: true });
+                }}
+              />
+            )}
+          </div>
+        </Field>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The variables as they are saved: an empty value for each that is asked for and has none. */
+export function completeVariables({ instructions, variables }: RoutineForm) {
+  const asked = variablesIn(instructions).map((name) => [name, variables[name] ?? ''] as const);
+  const kept = Object.entries(variables).filter(([, value]) => value !== '');
+  return Object.fromEntries([...asked, ...kept]);
+}

@@ -1,0 +1,22 @@
+import { useBlocker } from '@tanstack/react-router';
+import { ConfirmDialog } from '#ui/parts/dialog.tsx';
+
+/** Asks before changes are left behind, on a way inside of the dashboard and on closing the tab. */
+export function LeaveGuard({ isDirty }: { readonly isDirty: () => boolean }) {
+  const blocker = useBlocker({
+    // Another query on the same page loses nothing.
+    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && isDirty(),
+    enableBeforeUnload: isDirty,
+    withResolver: true,
+  });
+  return (
+    <ConfirmDialog
+      open={blocker.status === 'blocked'}
+      onClose={() => blocker.reset?.()}
+      onConfirm={() => blocker.proceed?.()}
+      title="Leave without saving?"
+      description="What you changed here is not saved and would be lost."
+      action="Leave without saving"
+    />
+  );
+}

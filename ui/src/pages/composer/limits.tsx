@@ -1,0 +1,98 @@
+import { useFormContext } from 'react-hook-form';
+import { money, plural, shortCount } from '#ui/format/numbers.ts';
+import { duration } from '#ui/format/times.ts';
+import { Disclosure } from '#ui/parts/disclosure.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
+import type { RoutineForm } from './form.ts';
+import { NumberField, TextField } from './number-field.tsx';
+
+/** What one run may use, and all of them together. */
+export function Limits() {
+  const { watch, setValue, formState } = useFormContext<RoutineForm>();
+  const [limits, budget, tools] = watch(['limits', 'budget', 'builtInTools']);
+  const { errors } = formState;
+  return (
+    <Disclosure
+      title="Limits"
+      summary={[
+        `${plural(limits.maxSteps, 'step')}, ${duration(limits.timeoutSeconds * 1_000)} a run`,
+        budget.maxCostUsdPerMonth !== null && `${money(budget.maxCostUsdPerMonth)} a month`,
+        budget.maxTokensPerDay !== null && `${shortCount(budget.maxTokensPerDay)} tokens a day`,
+      ]
+        .filter(Boolean)
+        .join(', ')}
+      isFaulty={
+        errors.limits !== undefined ||
+        errors.budget !== undefined ||
+        errors.pauseAfterFailures !== undefined
+      }
+    >
+      <div className="grid gap-5 sm:grid-cols-2">
+        <TextField
+          name="budget.maxCostUsdPerMonth"
+          label="Budget"
+          optional
+          description="Runs are skipped once a month has cost this much."
+          placeholder="No limit"
+          unit="US dollars a month"
+        />
+        <NumberField
+          name="budget.maxTokensPerDay"
+          label="Tokens a day"
+          optional
+          description="Of all its runs of a day together."
+          placeholder="No limit"
+          unit="tokens"
+        />
+        <NumberField
+          name="limits.maxSteps"
+          label="Steps of a run"
+          description="Each call of the model is one."
+          unit="steps"
+        />
+        <NumberField
+          name="limits.timeoutSeconds"
+          label="Time of a run"
+          description="It ends as failed after that."
+          unit="seconds"
+        />
+        <NumberField
+          name="limits.maxTotalTokens"
+          label="Tokens of a run"
+          optional
+          description="Input and output together."
+          placeholder="No limit"
+          unit="tokens"
+        />
+        <NumberField
+          name="limits.maxOutputTokens"
+          label="Output of a step"
+          optional
+          description="Longer texts are cut there."
+          placeholder="Up to the model"
+          unit="tokens"
+        />
+        <NumberField
+          name="limits.abnormalFactor"
+          label="Unusually large"
+          optional
+          description="Ends a run that uses so many times what its runs usually do."
+          placeholder="Never"
+          unit="times the usual"
+        />
+        <NumberField
+          name="pauseAfterFailures"
+          label="Pause after failures"
+          description="So many scheduled runs in a row."
+          unit="failures"
+        />
+      </div>
+      <Checkbox
+        label="May calculate"
+        description="A built-in tool for exact arithmetic, rates, trends and lists of differences."
+        checked={tools.includes('calculate')}
+        onChange={(on) => setValue('builtInTools', on ? ['calculate'] : [], { shouldDirty: true })}
+      />
+    </Disclosure>
+  );
+}

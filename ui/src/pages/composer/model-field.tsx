@@ -1,0 +1,139 @@
+import { useFormContext } from 'react-hook-form';
+import { useRead } from '#ui/api/hooks.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { money, plural, shortCount } from '#ui/format/numbers.ts';
+import { Combobox } from '#ui/parts/combobox.tsx';
+import { ErrorState } from '#ui/parts/feedback.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { Skeleton } from '#ui/parts/skeleton.tsx';
+import { isSame, type RoutineForm } from './form.ts';
+
+type Option = Shape<'ModelOption'> & { readonly account: string };
+
+/** Chooses the model, by account, with what it costs and what past runs used. */
+export function ModelField({ routineId }: { readonly routineId: string | undefined }) {
+  const { watch, setValue, formState } = useFormContext<RoutineForm>();
+  const models = useRead('/v1/models', {}, { staleMs: 60_000 });
+  const accounts = useRead('/v1/model-connections', { query: { limit: 200 } }, { staleMs: 60_000 });
+  const model = watch('model');
+  const labels = new Map(
+    accounts.data?.map(({ id, accountLabel, providerName }) => [
+      id,
+      `${providerName}, ${accountLabel}`,
+    ]),
+  );
+  const options = (models.data ?? []).map((option): Option => ({
+    ...option,
+    account:
+      option.connectionId === null
+        ? 'Managed gateway'
+        : (labels.get(option.connectionId) ?? 'Personal account'),
+  }));
+  const chosen = options.find((option) => model !== null && isOf(option, model));
+  if (models.error !== null && models.data === undefined) {
+    return (
+      <ErrorState
+        error={models.error}
+        onRetry={models.refetch}
+        title="The models could not be read"
+      />
+    );
+  }
+  return (
+    <div className="flex flex-col gap-2">
+      <Field label="Model" error={formState.errors.model?.message}>
+        {models.data === undefined ? (
+          <Skeleton className="h-8" />
+        ) : (
+          <Combobox
+            items={options}
+            value={chosen ?? null}
+            placeholder={
+              model === null ? 'Choose a model' : `${model.modelId} is not offered any more`
+            }
+            empty="No model has this name."
+            keyOf={({ connectionId, modelId }) => `${connectionId ?? ''} ${modelId}`}
+            labelOf={({ name, account, connectionId }) =>
+              connectionId === null ? name : `${name} (${account})`
+            }
+            render={(option) => <OptionLine option={option} />}
+            onChange={({ provider, connectionId, modelId }) =>
+              setValue('model', { provider, connectionId, modelId }, { shouldDirty: true })
+            }
+          />
+        )}
+      </Field>
+      {chosen !== undefined && (
+        <p className="text-sm text-muted">
+          {chosen.account}. {pricesOf(chosen)}
+          {chosen.contextTokens !== null && `, context ${shortCount(chosen.contextTokens)}`}.
+        </p>
+      )}
+      {routineId !== undefined && <Estimate routineId={routineId} model={model} />}
+    </div>
+  );
+}
+
+function OptionLine({ option }: { option: Option }) {
+  return (
+    <span className="flex items-baseline justify-between gap-4">
+      <span className="min-w-0 truncate">
+        {option.name}
+        <span className="block truncate text-xs text-muted">{option.account}</span>
+      </span>
+      <span className="shrink-0 text-xs text-muted tabular">{pricesOf(option, true)}</span>
+    </span>
+  );
+}
+
+/** What a run of the saved version costs, from its past runs. */
+function Estimate({ routineId, model }: { routineId: string; model: RoutineForm['model'] }) {
+  const routine = useRead('/v1/routines/{routineId}', { path: { routineId } });
+  const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId } });
+  if (forecast.data === undefined || routine.data === undefined) {
+    return forecast.error === null ? <Skeleton className="w-64" /> : null;
+  }
+  const { basis, sampleSize, p50, p95, pricing } = forecast.data.perRun;
+  if (!isSame(model, routine.data.model)) {
+    return (
+      <p className="text-sm text-muted">
+        What a run costs on this model is known after its first run.
+      </p>
+    );
+  }
+  if (basis === 'limits') {
+    return (
+      <p className="text-sm text-muted">
+        No run of this version has used it yet.{' '}
+        {p95.costUsd !== null && `By its limits a run costs at most ${money(p95.costUsd)}.`}
+      </p>
+    );
+  }
+  const typical =
+    pricing === 'unpriced' ? `${shortCount(p50.tokens ?? 0)} tokens` : money(p50.costUsd);
+  const high =
+    pricing === 'unpriced' ? `${shortCount(p95.tokens ?? 0)} tokens` : money(p95.costUsd);
+  return (
+    <p className="text-sm text-muted">
+      A run takes about {typical}, rarely more than {high}
+      {sampleSize > 0 && `, by ${plural(sampleSize, 'past run')} of this version`}.
+    </p>
+  );
+}
+
+function pricesOf({ prices }: Pick<Option, 'prices'>, short = false): string {
+  if (prices === null) return short ? 'no prices' : 'Its provider quotes no prices';
+  const input = money(String(Number(prices.input) * 1_000_000));
+  const output = money(String(Number(prices.output) * 1_000_000));
+  return short
+    ? `${input} in, ${output} out`
+    : `${input} in and ${output} out for a million tokens`;
+}
+
+function isOf(option: Shape<'ModelOption'>, model: Shape<'ModelReference'>): boolean {
+  return (
+    option.provider === model.provider &&
+    option.connectionId === (model.connectionId ?? null) &&
+    option.modelId === model.modelId
+  );
+}

@@ -1,0 +1,164 @@
+import { Plus, X } from 'lucide-react';
+import { useFormContext } from 'react-hook-form';
+import { plural } from '#ui/format/numbers.ts';
+import { Button, IconButton } from '#ui/parts/button.tsx';
+import { Disclosure } from '#ui/parts/disclosure.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
+import { Select } from '#ui/parts/select.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
+import type { RoutineForm } from './form.ts';
+import { messageAt } from './number-field.tsx';
+
+type Check = RoutineForm['checks'][number];
+
+const CHECKS: readonly { readonly value: Check['type']; readonly label: string }[] = [
+  { value: 'result_not_empty', label: 'The result is not empty' },
+  { value: 'result_matches', label: 'The result matches' },
+  { value: 'result_does_not_match', label: 'The result does not match' },
+  { value: 'distinct_sources', label: 'It names different sources' },
+  { value: 'tool_succeeded', label: 'A tool succeeded' },
+  { value: 'no_refused_calls', label: 'No tool call was refused' },
+];
+
+/** What a good run has to come to, checked by code. */
+export function Results() {
+  const { watch, setValue, formState } = useFormContext<RoutineForm>();
+  const [outcome, checks, carryResult] = watch(['outcome', 'checks', 'carryResult']);
+  const { errors } = formState;
+  const change = (next: readonly Check[]) => setValue('checks', [...next], { shouldDirty: true });
+  return (
+    <Disclosure
+      title="Results"
+      summary={[
+        outcome === 'required' ? 'States its outcome' : 'Free text',
+        checks.length > 0 && plural(checks.length, 'check'),
+        carryResult ? 'knows the last result' : 'begins anew',
+      ]
+        .filter(Boolean)
+        .join(', ')}
+      isFaulty={errors.checks !== undefined || errors.outcome !== undefined}
+    >
+      <Checkbox
+        label="Each run has to state its outcome"
+        description="Done, nothing to report, partly done, or could not. A run that states none fails, so quiet and broken are told apart."
+        checked={outcome === 'required'}
+        onChange={(required) =>
+          setValue('outcome', required ? 'required' : 'optional', { shouldDirty: true })
+        }
+      />
+      <Checkbox
+        label="Give each run the result of the last good one"
+        description="So that it can say what changed."
+        checked={carryResult}
+        onChange={(next) => setValue('carryResult', next, { shouldDirty: true })}
+      />
+      <div role="group" aria-labelledby="checks-label" className="flex flex-col gap-2">
+        <p id="checks-label" className="text-sm font-medium text-ink">
+          Checks
+        </p>
+        <p className="-mt-1.5 text-sm text-muted">
+          Code looks at the result. A run that passes not all of them fails.
+        </p>
+        {checks.map((check, index) => (
+          <CheckRow
+            key={index}
+            check={check}
+            error={
+              messageAt(errors, `checks.${index}`) ??
+              messageAt(errors, `checks.${index}.pattern`) ??
+              messageAt(errors, `checks.${index}.atLeast`) ??
+              messageAt(errors, `checks.${index}.tool`)
+            }
+            onChange={(next) => change(checks.with(index, next))}
+            onRemove={() => change(checks.filter((_, other) => other !== index))}
+          />
+        ))}
+        <div>
+          <Button
+            size="sm"
+            icon={Plus}
+            disabledReason={checks.length >= 10 ? 'Ten are the most.' : undefined}
+            onClick={() => change([...checks, { type: 'result_not_empty' }])}
+          >
+            Add check
+          </Button>
+        </div>
+      </div>
+    </Disclosure>
+  );
+}
+
+function CheckRow({
+  check,
+  error,
+  onChange,
+  onRemove,
+}: {
+  check: Check;
+  error: string | undefined;
+  onChange: (check: Check) => void;
+  onRemove: () => void;
+}) {
+  return (
+    <Field label="Check" labelHidden error={error}>
+      <div className="flex flex-wrap items-center gap-2">
+        <Select
+          label="What is checked"
+          className="sm:w-60!"
+          options={CHECKS}
+          value={check.type}
+          onChange={(type) => onChange(blank(type))}
+        />
+        {'pattern' in check && (
+          <Input
+            aria-label="Pattern"
+            placeholder="^## Findings"
+            spellCheck={false}
+            className="min-w-40 flex-1 font-mono text-sm"
+            value={check.pattern}
+            onChange={({ target }) => onChange({ ...check, pattern: target.value })}
+          />
+        )}
+        {check.type === 'tool_succeeded' && (
+          <Input
+            aria-label="Tool"
+            placeholder="search"
+            className="min-w-32 flex-1"
+            value={check.tool}
+            onChange={({ target }) => onChange({ ...check, tool: target.value })}
+          />
+        )}
+        {'atLeast' in check && (
+          <span className="flex items-center gap-2 text-sm whitespace-nowrap text-muted">
+            at least
+            <Input
+              aria-label="At least"
+              type="number"
+              min={1}
+              max={100}
+              className="w-16"
+              value={Number.isNaN(check.atLeast) ? '' : check.atLeast}
+              onChange={({ target }) => onChange({ ...check, atLeast: target.valueAsNumber })}
+            />
+          </span>
+        )}
+        <IconButton icon={X} label="Remove check" size="sm" onClick={onRemove} />
+      </div>
+    </Field>
+  );
+}
+
+function blank(type: Check['type']): Check {
+  switch (type) {
+    case 'result_matches':
+    case 'result_does_not_match':
+      return { type, pattern: '' };
+    case 'distinct_sources':
+      return { type, atLeast: 3 };
+    case 'tool_succeeded':
+      return { type, tool: '', atLeast: 1 };
+    default:
+      return { type };
+  }
+}

@@ -1,0 +1,192 @@
+import { Play, SquareArrowOutUpRight, X } from 'lucide-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { refresh, useSend } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import { sentence } from '#ui/api/form.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { money, plural, shortCount } from '#ui/format/numbers.ts';
+import { duration } from '#ui/format/times.ts';
+import { Button, ButtonLink } from '#ui/parts/button.tsx';
+import { RichText } from '#ui/parts/rich-text.tsx';
+import { Dot, StateBadge, toneOf } from '#ui/parts/state.tsx';
+import { hasEnded, useFollowRun, type FollowedRun } from './use-follow-run.ts';
+
+export interface TestRunProps {
+  readonly runId: string | undefined;
+  /** Saves what has changed, and runs it. */
+  readonly onTest: () => void;
+  readonly isStarting: boolean;
+  /** There is something to save first. */
+  readonly isDirty: boolean;
+}
+
+/** A run of what is written here, beside it, live. */
+export function TestRun({ runId, onTest, isStarting, isDirty }: TestRunProps) {
+  const projectId = useProjectId();
+  const client = useQueryClient();
+  const followed = useFollowRun(
+    runId,
+    () => void refresh(client, projectId, ['/v1/routines', '/v1/runs']),
+  );
+  const isRunning =
+    runId !== undefined && (followed.run === undefined || !hasEnded(followed.run.state));
+  return (
+    <section aria-labelledby="test-run" className="flex flex-col gap-3">
+      <div className="flex items-center justify-between gap-3">
+        <h2 id="test-run" className="text-base font-semibold text-ink">
+          Test run
+        </h2>
+        <Button
+          size="sm"
+          icon={Play}
+          busy={isStarting}
+          disabledReason={isRunning ? 'A test run is under way.' : undefined}
+          onClick={onTest}
+        >
+          {isDirty ? 'Save and test' : runId === undefined ? 'Test' : 'Test again'}
+        </Button>
+      </div>
+      <div className="rounded-lg border border-line bg-surface">
+        {runId === undefined ? (
+          <p className="px-4 py-8 text-center text-sm text-muted">
+            Run it once to see what it says. A good run of what is saved also proves it, so that it
+            can be activated.
+          </p>
+        ) : (
+          <Progress followed={followed} runId={runId} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Progress({
+  followed: { run, steps, status },
+  runId,
+}: {
+  followed: FollowedRun;
+  runId: string;
+}) {
+  const projectId = useProjectId();
+  const cancel = useSend('post', '/v1/runs/{runId}/cancel', { refreshes: ['/v1/runs'] });
+  const state = run?.state ?? 'queued';
+  return (
+    <div aria-busy={status === 'connecting' || undefined}>
+      <header className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2.5">
+        <span role="status">
+          <StateBadge state={run?.outcome ?? state} />
+        </span>
+        <span className="grow truncate text-xs text-muted tabular">
+          {run === undefined ? 'Waiting for a free slot' : spent(run)}
+        </span>
+        {run !== undefined && !hasEnded(state) && (
+          <Button
+            size="sm"
+            kind="quiet"
+            icon={X}
+            busy={cancel.isSending}
+            onClick={() => cancel.send({ path: { runId } })}
+          >
+            Cancel
+          </Button>
+        )}
+        {run !== undefined && hasEnded(state) && (
+          <ButtonLink
+            size="sm"
+            kind="quiet"
+            icon={SquareArrowOutUpRight}
+            to="/p/$projectId/runs/$runId"
+            params={{ projectId, runId }}
+          >
+            Details
+          </ButtonLink>
+        )}
+      </header>
+      {(status === 'reconnecting' || status === 'polling') && (
+        <p className="border-b border-line px-4 py-1.5 text-xs text-muted">
+          {status === 'polling'
+            ? 'Read every few seconds.'
+            : 'The connection was cut. Connecting again.'}
+        </p>
+      )}
+      <Steps steps={steps} isOver={hasEnded(state)} />
+      {run !== undefined && hasEnded(state) && <Ending run={run} />}
+    </div>
+  );
+}
+
+function Steps({ steps, isOver }: { steps: FollowedRun['steps']; isOver: boolean }) {
+  if (steps.length === 0 && isOver) return null;
+  return (
+    <ol className="flex flex-col gap-1 border-b border-line px-4 py-2.5 text-sm">
+      {steps.map((step) => (
+        <li key={step.index} className="flex items-center gap-2">
+          <Dot tone={toneOf(step.state)} />
+          <span className="min-w-0 grow truncate text-ink">
+            {step.tool === null ? 'Model' : step.tool.name}
+          </span>
+          <span className="shrink-0 text-xs text-muted tabular">
+            {step.tool === null && `${shortCount(step.usage.totalTokens)} tokens · `}
+            {tookOf(step)}
+          </span>
+        </li>
+      ))}
+      {!isOver && (
+        <li className="flex items-center gap-2 text-muted">
+          <Dot tone="busy" />
+          {steps.length === 0 ? 'Starting' : 'Working'}
+        </li>
+      )}
+    </ol>
+  );
+}
+
+function Ending({ run }: { run: Shape<'Run'> }) {
+  return (
+    <div className="flex flex-col gap-3 px-4 py-3">
+      {run.errorMessage !== null && (
+        <p className="text-sm text-bad-ink">{sentence(run.errorMessage)}</p>
+      )}
+      {run.outcomeSummary !== null && <p className="text-sm text-ink">{run.outcomeSummary}</p>}
+      {run.checks.length > 0 && (
+        <ul className="flex flex-col gap-1 text-sm">
+          {run.checks.map((check, index) => (
+            <li key={index} className="flex items-baseline gap-2">
+              <Dot tone={check.passed ? 'good' : 'bad'} />
+              <span className={check.passed ? 'text-muted' : 'text-ink'}>{check.detail}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {run.result !== null && (
+        <div
+          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
+          tabIndex={0}
+          role="region"
+          aria-label="Result"
+          className="max-h-[26rem] overflow-y-auto text-sm"
+        >
+          <RichText text={run.result} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function spent({ usage, stepCount, startedAt, finishedAt }: Shape<'Run'>): string {
+  const parts = [
+    stepCount > 0 && plural(stepCount, 'step'),
+    usage.totalTokens > 0 && `${shortCount(usage.totalTokens)} tokens`,
+    usage.totalTokens > 0 && usage.costUsd !== null && money(usage.costUsd),
+    startedAt !== null &&
+      finishedAt !== null &&
+      duration(Date.parse(finishedAt) - Date.parse(startedAt)),
+  ];
+  return parts.filter((part) => part !== false).join(' · ');
+}
+
+function tookOf({ startedAt, finishedAt }: Shape<'Step'>): string {
+  return startedAt === null || finishedAt === null
+    ? ''
+    : duration(Date.parse(finishedAt) - Date.parse(startedAt));
+}

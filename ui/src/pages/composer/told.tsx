@@ -1,0 +1,163 @@
+import { useFormContext } from 'react-hook-form';
+import { useRead } from '#ui/api/hooks.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Disclosure } from '#ui/parts/disclosure.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { Notice } from '#ui/parts/feedback.tsx';
+import { Select } from '#ui/parts/select.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
+import { useProjects } from '#ui/shell/projects.ts';
+import type { RoutineForm } from './form.ts';
+import { messageAt, TextField } from './number-field.tsx';
+
+type Mail = Shape<'MailSettings'>;
+
+const EVENTS: Readonly<Record<Mail['on'][number], string>> = {
+  failed: 'A run failed',
+  recovered: 'It works again after failures',
+  partial: 'A run was done only in part',
+  paused: 'The service paused it',
+  budget: 'A budget is nearly spent, or spent',
+};
+
+const GROUPS = [
+  { value: 'owners', label: 'Owners' },
+  { value: 'admins', label: 'Owners and admins' },
+  { value: 'members', label: 'All members' },
+  { value: 'people', label: 'Chosen people' },
+] as const;
+
+export interface ToldProps {
+  readonly mailDelivery: Shape<'RoutineDetail'>['mailDelivery'] | undefined;
+}
+
+/** Where results go, and who is mailed. */
+export function Told({ mailDelivery }: ToldProps) {
+  const { watch, setValue, formState } = useFormContext<RoutineForm>();
+  const [url, { mail, successPingUrl }] = watch(['webhookUrl', 'notifications']);
+  const { errors } = formState;
+  const change = (next: Mail | null) => setValue('notifications.mail', next, { shouldDirty: true });
+  return (
+    <Disclosure
+      title="Who is told"
+      summary={[
+        mail === null ? 'mail as the project sets it' : mail.on.length === 0 ? 'no mail' : 'mail',
+        url !== null && 'webhook',
+        successPingUrl !== null && 'monitor',
+      ]
+        .filter(Boolean)
+        .join(', ')}
+      isFaulty={errors.webhookUrl !== undefined || errors.notifications !== undefined}
+    >
+      <TextField
+        name="webhookUrl"
+        label="Webhook"
+        optional
+        description="Each run that ends is posted here, signed. The signing secret is shown once, after saving."
+        placeholder="https://example.com/hooks/routine"
+      />
+      <div role="group" aria-labelledby="mail-label" className="flex flex-col gap-3">
+        <p id="mail-label" className="text-sm font-medium text-ink">
+          Mail
+        </p>
+        {mailDelivery === 'unavailable' && (
+          <Notice>No mail server is set up, so nobody is mailed. What you choose is kept.</Notice>
+        )}
+        <Checkbox
+          label="As the project sets it"
+          description="At most one mail an hour for each routine."
+          checked={mail === null}
+          onChange={(follows) =>
+            change(follows ? null : { on: ['failed', 'paused'], to: 'admins' })
+          }
+        />
+        {mail !== null && <OwnMail mail={mail} onChange={change} />}
+        {messageAt(errors, 'notifications.mail.on') !== undefined && (
+          <p role="alert" className="text-sm text-bad-ink">
+            {messageAt(errors, 'notifications.mail.on')}
+          </p>
+        )}
+      </div>
+      <TextField
+        name="notifications.successPingUrl"
+        label="Monitor"
+        optional
+        description="Gets a request after each run that succeeded, so that your monitor notices when none comes."
+        placeholder="https://monitor.example.com/ping/4f1c"
+      />
+    </Disclosure>
+  );
+}
+
+function OwnMail({ mail, onChange }: { mail: Mail; onChange: (mail: Mail) => void }) {
+  const { formState } = useFormContext<RoutineForm>();
+  const group = typeof mail.to === 'string' ? mail.to : 'people';
+  return (
+    <div className="flex flex-col gap-4 border-l border-line pl-4">
+      <div className="grid gap-2 sm:grid-cols-2">
+        {eventsOf().map((event) => (
+          <Checkbox
+            key={event}
+            label={EVENTS[event]}
+            checked={mail.on.includes(event)}
+            onChange={(on) =>
+              onChange({
+                ...mail,
+                on: on ? [...mail.on, event] : mail.on.filter((each) => each !== event),
+              })
+            }
+          />
+        ))}
+      </div>
+      <Field
+        label="To"
+        className="max-w-64"
+        error={messageAt(formState.errors, 'notifications.mail.to')}
+      >
+        <Select
+          options={GROUPS}
+          value={group}
+          onChange={(next) => onChange({ ...mail, to: next === 'people' ? [] : next })}
+        />
+      </Field>
+      {typeof mail.to !== 'string' && (
+        <People chosen={mail.to} onChange={(to) => onChange({ ...mail, to })} />
+      )}
+    </div>
+  );
+}
+
+function People({
+  chosen,
+  onChange,
+}: {
+  chosen: readonly string[];
+  onChange: (chosen: string[]) => void;
+}) {
+  const { organization } = useProjects();
+  const members = useRead(
+    '/v1/organizations/{organizationId}/members',
+    { path: { organizationId: organization?.id ?? '' } },
+    { enabled: organization !== undefined },
+  );
+  return (
+    <div className="grid gap-2 sm:grid-cols-2">
+      {members.data?.map(({ userId, name, email }) => (
+        <Checkbox
+          key={userId}
+          label={name}
+          description={email}
+          checked={chosen.includes(userId)}
+          onChange={(on) =>
+            onChange(on ? [...chosen, userId] : chosen.filter((each) => each !== userId))
+          }
+        />
+      ))}
+    </div>
+  );
+}
+
+function eventsOf(): Mail['on'] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+  return Object.keys(EVENTS) as Mail['on'];
+}

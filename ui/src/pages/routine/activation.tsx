@@ -1,0 +1,158 @@
+import { Check, Circle, Play } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { useSend } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import { sentence } from '#ui/api/form.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Section } from '#ui/parts/page.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { OverBudget } from './over-budget.tsx';
+
+type Routine = Shape<'RoutineDetail'>;
+
+const REASONS: Readonly<Record<NonNullable<Routine['activation']['reason']>, string>> = {
+  successful_run_required: 'Run it first: a run of this version has to succeed.',
+  routine_archived: 'It is archived.',
+  schedule_ended: 'Its schedule has ended. Change when it ends first.',
+  allowance_exceeded: 'The plan allows no more active routines.',
+};
+
+/** The three steps to a routine that runs by itself: saved, proven, active. */
+export function Activation({ routine }: { readonly routine: Routine }) {
+  const { id: routineId, activation, state, revision, updatedAt } = routine;
+  const projectId = useProjectId();
+  const [isOver, setIsOver] = useState(false);
+  const refreshes = ['/v1/routines', '/v1/runs', '/v1/schedules'];
+  const run = useSend('post', '/v1/routines/{routineId}/run', {
+    refreshes,
+    done: 'The run has started',
+  });
+  const activate = useSend('post', '/v1/routines/{routineId}/activate', {
+    refreshes,
+    done: 'Routine active',
+    showsError: true,
+  });
+  const isActive = state === 'active';
+  const isProven = activation.proofRunId !== null;
+  if (state === 'archived') return null;
+  const send = (acceptForecast: boolean) =>
+    activate.sendAsync({ path: { routineId }, body: { acceptForecast } }).then(
+      () => setIsOver(false),
+      ({ code }: { code?: string }) => {
+        if (code === 'forecast_over_budget') setIsOver(true);
+      },
+    );
+  const isRefused = activate.error !== null && activate.error.code !== 'forecast_over_budget';
+  return (
+    <Section title="Activation">
+      <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
+        <Step isDone title="Saved">
+          Version {revision}, <Time at={updatedAt} as="relative" />
+        </Step>
+        <Step
+          isDone={isProven}
+          title="Proven"
+          action={
+            !isProven && (
+              <Button
+                size="sm"
+                icon={Play}
+                busy={run.isSending}
+                onClick={() => run.send({ path: { routineId } })}
+              >
+                Run it
+              </Button>
+            )
+          }
+        >
+          {activation.proofRunId === null ? (
+            'No run by hand has succeeded with this version yet'
+          ) : (
+            <Link
+              to="/p/$projectId/runs/$runId"
+              params={{ projectId, runId: activation.proofRunId }}
+              className="text-accent-ink underline underline-offset-2"
+            >
+              By this run
+            </Link>
+          )}
+        </Step>
+        <Step
+          isDone={isActive}
+          title="Active"
+          action={
+            !isActive && (
+              <Button
+                size="sm"
+                kind="primary"
+                busy={activate.isSending}
+                disabledReason={activation.reason === null ? undefined : REASONS[activation.reason]}
+                onClick={() => void send(false)}
+              >
+                Activate
+              </Button>
+            )
+          }
+        >
+          {isActive ? (
+            <>
+              Next run <Time at={routine.nextRunAt} zone={routine.timezone} />
+            </>
+          ) : (
+            activeLine(routine)
+          )}
+        </Step>
+      </ol>
+      {isRefused && (
+        <p role="alert" className="mt-2 text-sm text-bad-ink">
+          {sentence(activate.error?.message ?? '')}
+        </p>
+      )}
+      {isOver && (
+        <OverBudget
+          routineId={routineId}
+          message={activate.error?.message ?? ''}
+          isSending={activate.isSending}
+          onClose={() => setIsOver(false)}
+          onAccept={() => void send(true)}
+        />
+      )}
+    </Section>
+  );
+}
+
+function activeLine({ activation: { reason }, state }: Routine): string {
+  if (reason !== null) return REASONS[reason];
+  return state === 'paused' ? 'Paused; ready to go on' : 'Ready to go on its schedule';
+}
+
+function Step({
+  isDone,
+  title,
+  action,
+  children,
+}: {
+  isDone: boolean;
+  title: string;
+  action?: ReactNode;
+  children: ReactNode;
+}) {
+  const Icon = isDone ? Check : Circle;
+  return (
+    <li className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
+      <Icon
+        aria-hidden
+        strokeWidth={isDone ? 2.25 : 1.75}
+        className={isDone ? 'size-4 text-good' : 'size-4 text-faint'}
+      />
+      <span className="w-20 text-base font-medium text-ink">
+        {title}
+        <span className="sr-only">{isDone ? ', done' : ', not yet'}</span>
+      </span>
+      <span className="min-w-0 grow basis-40 text-sm text-muted">{children}</span>
+      {action}
+    </li>
+  );
+}

@@ -1,0 +1,112 @@
+import { useRead } from '#ui/api/hooks.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { count, money, plural, shortCount } from '#ui/format/numbers.ts';
+import { date } from '#ui/format/times.ts';
+import { Await } from '#ui/parts/feedback.tsx';
+import { Section } from '#ui/parts/page.tsx';
+import { SkeletonText } from '#ui/parts/skeleton.tsx';
+import { Badge } from '#ui/parts/state.tsx';
+
+type Prognosis = Shape<'RoutineForecast'>;
+type Limit = Shape<'LimitForecast'>;
+
+/** What the next 30 days come to, and which limit that meets. */
+export function Forecast({ routineId }: { readonly routineId: string }) {
+  const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId } });
+  return (
+    <Section title="Next 30 days" description="As if it were active from now on." boxed>
+      <Await
+        of={forecast}
+        skeleton={<SkeletonText lines={5} />}
+        errorTitle="The forecast could not be read"
+      >
+        {(data) => (
+          <div className="flex flex-col gap-4">
+            <Amounts forecast={data} />
+            <LimitList limits={data.limits} />
+          </div>
+        )}
+      </Await>
+    </Section>
+  );
+}
+
+const BASES: Readonly<Record<Prognosis['perRun']['basis'], string>> = {
+  version_runs: 'from past runs of this version',
+  proof_run: 'from its only run so far',
+  limits: 'at most, by its limits; it has not run yet',
+};
+
+export function Amounts({ forecast }: { readonly forecast: Prognosis }) {
+  const { occurrences, perRun, total } = forecast;
+  const inMoney = perRun.pricing !== 'unpriced';
+  const show = (amount: Prognosis['total']['p50']) =>
+    inMoney
+      ? money(amount.costUsd)
+      : amount.tokens === null
+        ? 'unknown'
+        : `${shortCount(amount.tokens)} tokens`;
+  return (
+    <div>
+      <p className="text-lg font-semibold text-ink tabular">{show(total.p50)}</p>
+      <p className="text-sm text-muted">
+        for {plural(occurrences.count, 'run')}
+        {show(total.p50) !== show(total.p95) && `, rarely more than ${show(total.p95)}`}
+      </p>
+      <p className="mt-1 text-xs text-faint">
+        {show(perRun.p50)} a run, {BASES[perRun.basis]}
+        {inMoney ? '' : '; its model quotes no prices'}
+      </p>
+    </div>
+  );
+}
+
+const SCOPES: Readonly<Record<Limit['scope'], string>> = {
+  routine: 'This routine',
+  project: 'The project',
+  organization: 'The organization',
+  operator: 'The service',
+  plan: 'The plan',
+};
+
+/** Each limit that binds it, and the day on which it runs out. */
+export function LimitList({ limits }: { readonly limits: readonly Limit[] }) {
+  if (limits.length === 0) return <p className="text-sm text-muted">No limit binds it.</p>;
+  return (
+    <ul className="flex flex-col gap-3 border-t border-line pt-3">
+      {limits.map((limit) => (
+        <li key={`${limit.scope} ${limit.limit}`} className="text-sm">
+          <div className="flex flex-wrap items-center justify-between gap-2">
+            <span className="text-ink">{SCOPES[limit.scope]}</span>
+            <RunsOut limit={limit} />
+          </div>
+          <p className="text-muted tabular">
+            {amountOf(limit, limit.used)} of {amountOf(limit, limit.max)} {UNITS[limit.limit]} used
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function RunsOut({ limit: { runsOutOn } }: { limit: Limit }) {
+  if (runsOutOn === null) return <Badge>Cannot be told</Badge>;
+  const day = runsOutOn.p50 ?? runsOutOn.p95;
+  if (day === null) return <Badge tone="good">Enough</Badge>;
+  const text = date(new Date(`${day}T12:00:00Z`), 'UTC');
+  return (
+    <Badge tone={runsOutOn.p50 === null ? 'warn' : 'bad'}>
+      {runsOutOn.p50 === null ? `May run out ${text}` : `Runs out ${text}`}
+    </Badge>
+  );
+}
+
+const UNITS: Readonly<Record<Limit['limit'], string>> = {
+  maxTokensPerDay: 'tokens a day',
+  maxCostUsdPerMonth: 'a month',
+  runsPerPeriod: 'runs a period',
+};
+
+function amountOf({ limit }: Limit, amount: string): string {
+  return limit === 'maxCostUsdPerMonth' ? money(amount) : count(Number(amount));
+}

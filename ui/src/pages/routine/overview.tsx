@@ -1,0 +1,193 @@
+import { useRead } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { VIEWER_ZONE } from '#ui/format/locale.ts';
+import { money, shortCount } from '#ui/format/numbers.ts';
+import { duration } from '#ui/format/times.ts';
+import { ButtonLink } from '#ui/parts/button.tsx';
+import { KeyValue, Section, type Fact } from '#ui/parts/page.tsx';
+import { Schedule } from '#ui/parts/schedule.tsx';
+import { Badge } from '#ui/parts/state.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { Activation } from './activation.tsx';
+import { Forecast } from './forecast.tsx';
+
+type Routine = Shape<'RoutineDetail'>;
+
+/** Where the routine stands, when it runs, what it will cost, and what it says. */
+export function Overview({ routine }: { readonly routine: Routine }) {
+  return (
+    <div className="grid gap-x-8 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <div className="min-w-0">
+        <Activation routine={routine} />
+        <Instructions routine={routine} />
+        <Section title="Settings" boxed>
+          <KeyValue facts={factsOf(routine)} />
+        </Section>
+      </div>
+      <aside className="min-w-0">
+        <NextRuns routine={routine} />
+        <Forecast routineId={routine.id} />
+      </aside>
+    </div>
+  );
+}
+
+function NextRuns({ routine: { nextRuns, state, timezone, schedule } }: { routine: Routine }) {
+  return (
+    <Section
+      title={state === 'active' ? 'Next runs' : 'Next times'}
+      description={
+        state === 'active'
+          ? undefined
+          : state === 'archived'
+            ? 'It never runs again.'
+            : 'Once it is active.'
+      }
+      boxed
+    >
+      <p className="mb-2 text-sm text-ink">
+        <Schedule cron={schedule} zone={timezone} />
+      </p>
+      {nextRuns.length === 0 ? (
+        <p className="text-sm text-muted">No time is left.</p>
+      ) : (
+        <ol className="flex flex-col gap-1 text-sm tabular">
+          {nextRuns.map((at, index) => (
+            <li key={at} className="flex justify-between gap-3">
+              <Time at={at} zone={timezone} className={index === 0 ? 'text-ink' : 'text-muted'} />
+              {index === 0 && state === 'active' && (
+                <Time at={at} as="countdown" className="text-muted" />
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+      <p className="mt-2 text-xs text-faint">
+        {timezone}
+        {timezone !== VIEWER_ZONE && nextRuns[0] !== undefined && (
+          <>
+            {'. The first is '}
+            <Time at={nextRuns[0]} /> for you
+          </>
+        )}
+      </p>
+    </Section>
+  );
+}
+
+function Instructions({ routine }: { routine: Routine }) {
+  const projectId = useProjectId();
+  const variables = Object.entries(routine.variables);
+  return (
+    <Section
+      title="Instructions"
+      boxed
+      actions={
+        <ButtonLink
+          kind="quiet"
+          size="sm"
+          to="/p/$projectId/routines/$routineId/versions"
+          params={{ projectId, routineId: routine.id }}
+        >
+          Version {routine.revision}
+        </ButtonLink>
+      }
+    >
+      <p className="max-h-80 overflow-y-auto text-base wrap-anywhere whitespace-pre-wrap text-ink">
+        {routine.instructions}
+      </p>
+      {variables.length > 0 && (
+        <dl className="mt-4 grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 border-t border-line pt-3 text-sm">
+          {variables.map(([name, value]) => (
+            <div key={name} className="contents">
+              <dt>
+                <code className="text-xs text-muted">{name}</code>
+              </dt>
+              <dd className="min-w-0 wrap-anywhere text-ink">{value === '' ? '(empty)' : value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {routine.skills.length > 0 && (
+        <div className="mt-4 flex flex-wrap items-center gap-1.5 border-t border-line pt-3">
+          <span className="mr-1 text-sm text-faint">Skills</span>
+          {routine.skills.map((reference) => (
+            <SkillBadge key={reference} reference={reference} />
+          ))}
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function SkillBadge({ reference }: { reference: string }) {
+  const skill = useRead(
+    '/v1/skills/{skillId}',
+    { path: { skillId: reference } },
+    { staleMs: 600_000 },
+  );
+  return <Badge>{skill.data?.name ?? reference}</Badge>;
+}
+
+const OVERLAP: Readonly<Record<Routine['overlap'], string>> = {
+  skip: 'A new run is skipped while one is still going',
+  queue: 'A new run waits for the one that is still going',
+  cancel_previous: 'A new run takes the place of the one that is still going',
+  allow: 'Runs may go side by side',
+};
+
+function factsOf(routine: Routine): Fact[] {
+  const { limits, budget, notifications, gate } = routine;
+  return [
+    { label: 'Model', value: routine.model.modelId },
+    {
+      label: 'A run may take',
+      value: `${limits.maxSteps} steps, ${duration(limits.timeoutSeconds * 1_000)}${limits.maxTotalTokens === null ? '' : `, ${shortCount(limits.maxTotalTokens)} tokens`}`,
+    },
+    {
+      label: 'Budget',
+      value:
+        [
+          budget.maxCostUsdPerMonth !== null && `${money(budget.maxCostUsdPerMonth)} a month`,
+          budget.maxTokensPerDay !== null && `${shortCount(budget.maxTokensPerDay)} tokens a day`,
+        ]
+          .filter(Boolean)
+          .join(', ') || 'That of the project',
+    },
+    { label: 'Overlap', value: OVERLAP[routine.overlap] },
+    {
+      label: 'Missed times',
+      value: routine.misfire === 'run_once' ? 'Made up once' : 'Left out',
+    },
+    {
+      label: 'Results',
+      value: [
+        routine.outcome === 'required' ? 'Each run states its outcome' : 'Free text',
+        routine.checks.length > 0 && `${routine.checks.length} checked by code`,
+        routine.carryResult && 'the last good one is carried on',
+      ]
+        .filter(Boolean)
+        .join(', '),
+    },
+    {
+      label: 'Gate',
+      value:
+        gate === null
+          ? 'Every run wakes the model'
+          : `Only when ${gate.url ?? 'a tool'} ${gate.wakeOn === 'changed' ? 'has changed' : 'is not empty'}`,
+    },
+    {
+      label: 'Told',
+      value:
+        [
+          routine.webhookUrl,
+          notifications.mail === null ? 'Mail as the project sets it' : 'Mail of its own',
+          notifications.successPingUrl !== null && 'A monitor',
+        ]
+          .filter(Boolean)
+          .join(', ') || 'Nobody',
+    },
+    { label: 'Created', value: <Time at={routine.createdAt} /> },
+  ];
+}

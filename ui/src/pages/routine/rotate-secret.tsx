@@ -1,0 +1,67 @@
+import { useState } from 'react';
+import { useSend } from '#ui/api/hooks.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { ShowOnce } from '#ui/parts/copy.tsx';
+import { Dialog } from '#ui/parts/dialog.tsx';
+import { FormError } from '#ui/parts/field.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
+
+export interface RotateSecretProps {
+  readonly routineId: string;
+  readonly onClose: () => void;
+}
+
+/** Replaces the webhook secret in two steps: what will happen, then the new one, once. */
+export function RotateSecret({ routineId, onClose }: RotateSecretProps) {
+  const [force, setForce] = useState(false);
+  const rotate = useSend('post', '/v1/routines/{routineId}/webhook-secret', {
+    refreshes: ['/v1/routines'],
+    showsError: true,
+  });
+  if (rotate.data !== undefined) {
+    return (
+      <ShowOnce
+        open
+        onClose={onClose}
+        title="The new webhook secret"
+        description="Give it to your receiver within 24 hours: until then deliveries are signed with the old one as well. It cannot be shown again."
+        secret={rotate.data.webhookSecret}
+        secretLabel="webhook secret"
+      />
+    );
+  }
+  const inProgress = rotate.error?.code === 'rotation_in_progress';
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Replace the webhook secret?"
+      description="For 24 hours each delivery carries two signatures, one by the new secret and one by the old, so that your receiver misses none while you change it over. Then the old one signs no more."
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            busy={rotate.isSending}
+            disabledReason={
+              inProgress && !force ? 'The secret before the present one still signs.' : undefined
+            }
+            onClick={() => rotate.send({ path: { routineId }, body: { force } })}
+          >
+            Replace secret
+          </Button>
+        </>
+      }
+    >
+      <FormError message={rotate.error?.message} />
+      {inProgress && (
+        <Checkbox
+          label="Drop the older secret at once"
+          description="A receiver that still checks by it refuses what comes."
+          checked={force}
+          onChange={setForce}
+        />
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,76 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useForm } from 'react-hook-form';
+import { showFaults } from '#ui/api/form.ts';
+import { useSend } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import { VIEWER_ZONE } from '#ui/format/locale.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Dialog } from '#ui/parts/dialog.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
+
+export interface RunDialogProps {
+  readonly routineId: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly onClose: () => void;
+}
+
+/** Runs it once with values of its own, now or at a time. */
+export function RunDialog({ routineId, variables, onClose }: RunDialogProps) {
+  const projectId = useProjectId();
+  const navigate = useNavigate();
+  const form = useForm({ defaultValues: { variables: { ...variables }, runAt: '' } });
+  const { errors } = form.formState;
+  const run = useSend('post', '/v1/routines/{routineId}/run', {
+    refreshes: ['/v1/runs', '/v1/routines'],
+    showsError: true,
+  });
+  const submit = form.handleSubmit(({ variables: given, runAt }) => {
+    const own = Object.entries(given).filter(([name, value]) => value !== variables[name]);
+    const body = {
+      variables: Object.fromEntries(own),
+      ...(runAt === '' ? {} : { runAt: new Date(runAt).toISOString() }),
+    };
+    return run.sendAsync({ path: { routineId }, body }).then(
+      ({ id: runId }) =>
+        navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId } }),
+      (error: unknown) => showFaults(form, error),
+    );
+  });
+  const later = form.watch('runAt') !== '';
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Run once"
+      description="Nothing of it is saved in the routine."
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" busy={run.isSending} onClick={() => void submit()}>
+            {later ? 'Schedule this run' : 'Run now'}
+          </Button>
+        </>
+      }
+    >
+      {Object.keys(variables).map((name) => (
+        <Field
+          key={name}
+          label={<code className="text-xs font-normal">{name}</code>}
+          error={errors.variables?.[name]?.message}
+        >
+          <Input {...form.register(`variables.${name}`)} />
+        </Field>
+      ))}
+      <Field
+        label="At"
+        optional
+        description={`At once if empty; in your time, ${VIEWER_ZONE}.`}
+        error={errors.runAt?.message}
+      >
+        <Input type="datetime-local" {...form.register('runAt')} />
+      </Field>
+      <FormError message={errors.root?.message} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,140 @@
+import { Play } from 'lucide-react';
+import { useSend } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { money } from '#ui/format/numbers.ts';
+import { IconButton } from '#ui/parts/button.tsx';
+import { OutcomeLine } from '#ui/parts/outcome-line.tsx';
+import { Schedule } from '#ui/parts/schedule.tsx';
+import { Skeleton } from '#ui/parts/skeleton.tsx';
+import { StateBadge } from '#ui/parts/state.tsx';
+import { DataTable, RowLink } from '#ui/parts/table.tsx';
+import { Ticks } from '#ui/parts/ticks.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import type { Row } from './recent.ts';
+
+type Routine = Shape<'RoutineSummary'>;
+
+export function RoutineTable({ rows }: { readonly rows: readonly Row[] }) {
+  return (
+    <DataTable
+      label="Routines"
+      rows={rows}
+      keyOf={({ routine }) => routine.id}
+      isDim={({ routine }) => routine.state === 'archived'}
+      columns={[
+        { key: 'name', header: 'Name', cell: ({ routine }) => <Name routine={routine} /> },
+        {
+          key: 'state',
+          header: 'State',
+          width: 'w-24',
+          bare: true,
+          cell: ({ routine: { state, stateReason } }) => (
+            <StateBadge state={state} reason={stateReason ?? undefined} />
+          ),
+        },
+        {
+          key: 'next',
+          header: 'Next run',
+          width: 'w-36',
+          cell: ({ routine }) => <NextRun routine={routine} />,
+        },
+        {
+          key: 'runs',
+          header: 'Last runs',
+          width: 'w-64',
+          cell: ({ recent }) => <LastRuns recent={recent} />,
+        },
+        {
+          key: 'spend',
+          header: <span title="Over the last 30 days">30 days</span>,
+          width: 'w-20',
+          align: 'right',
+          cell: ({ spend }) => <Spend spend={spend} />,
+        },
+      ]}
+      actions={({ routine }) => <RunNow routine={routine} />}
+    />
+  );
+}
+
+function Name({ routine }: { routine: Routine }) {
+  const projectId = useProjectId();
+  return (
+    <div className="min-w-0">
+      <RowLink
+        to="/p/$projectId/routines/$routineId"
+        params={{ projectId, routineId: routine.id }}
+        className="block truncate max-sm:whitespace-normal"
+      >
+        {routine.name}
+      </RowLink>
+      <span className="block truncate text-xs text-muted">
+        <Schedule cron={routine.schedule} zone={routine.timezone} /> ·{' '}
+        <span title={routine.model.modelId}>{shortModel(routine.model.modelId)}</span>
+      </span>
+    </div>
+  );
+}
+
+function NextRun({ routine: { state, nextRunAt, stateReason } }: { routine: Routine }) {
+  if (nextRunAt === null) {
+    return <span className="text-faint">{stateReason === null ? NOT_DUE[state] : 'Stopped'}</span>;
+  }
+  return (
+    <span className="flex flex-col max-sm:flex-row max-sm:gap-2">
+      <Time at={nextRunAt} className="truncate text-ink" />
+      <Time at={nextRunAt} as="countdown" className="text-xs text-muted" />
+    </span>
+  );
+}
+
+const NOT_DUE: Readonly<Record<Routine['state'], string>> = {
+  draft: 'Not active yet',
+  active: 'None left',
+  paused: 'Paused',
+  archived: 'Archived',
+};
+
+function LastRuns({ recent }: { recent: Row['recent'] }) {
+  if (recent === undefined) return <Skeleton className="w-40" />;
+  if (recent.runs.length === 0) return <span className="text-faint">Has not run yet</span>;
+  return (
+    <span className="flex min-w-0 flex-col gap-1 max-sm:w-full">
+      <Ticks runs={recent.runs} />
+      {recent.lastEnded !== null && (
+        <span className="text-xs">
+          <OutcomeLine run={recent.lastEnded} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Spend({ spend }: { spend: Row['spend'] }) {
+  if (spend === undefined) return <Skeleton className="ml-auto w-10" />;
+  const isSmall = spend !== null && Number(spend) > 0 && Number(spend) < 0.01;
+  return <span title={money(spend)}>{isSmall ? `< ${money('0.01')}` : money(spend)}</span>;
+}
+
+function RunNow({ routine: { id, name, state } }: { routine: Routine }) {
+  const run = useSend('post', '/v1/routines/{routineId}/run', {
+    refreshes: ['/v1/runs', '/v1/routines'],
+    done: `${name} is running`,
+  });
+  return (
+    <IconButton
+      icon={Play}
+      label={`Run ${name} now`}
+      size="sm"
+      busy={run.isSending}
+      disabledReason={state === 'archived' ? 'It is archived.' : undefined}
+      onClick={() => run.send({ path: { routineId: id } })}
+    />
+  );
+}
+
+/** The name of a model without the house that it comes from. */
+function shortModel(modelId: string): string {
+  return modelId.slice(modelId.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,119 @@
+import { RotateCcw } from 'lucide-react';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useRead, useSend } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { ConfirmDialog } from '#ui/parts/dialog.tsx';
+import { Await } from '#ui/parts/feedback.tsx';
+import { Section } from '#ui/parts/page.tsx';
+import { SkeletonText } from '#ui/parts/skeleton.tsx';
+import { Changes } from './changes.tsx';
+
+export interface VersionDetailProps {
+  readonly routineId: string;
+  readonly version: Shape<'RoutineVersionSummary'>;
+  readonly isCurrent: boolean;
+  readonly isArchived: boolean;
+  readonly state: Shape<'Routine'>['state'] | undefined;
+}
+
+/** What a version changed, and what it says as a whole. */
+export function VersionDetail({
+  routineId,
+  version,
+  isCurrent,
+  isArchived,
+  state,
+}: VersionDetailProps) {
+  const { revision, changed } = version;
+  const at = (each: number) => ({ path: { routineId, revision: each } });
+  const isFirst = changed.length === 0;
+  const options = { staleMs: 600_000 };
+  const after = useRead(VERSION, at(revision), options);
+  const before = useRead(VERSION, at(Math.max(revision - 1, 1)), {
+    ...options,
+    enabled: !isFirst,
+  });
+  return (
+    <Section
+      className="mt-0!"
+      title={`Version ${revision}`}
+      actions={
+        <Restore
+          routineId={routineId}
+          revision={revision}
+          state={state}
+          disabledReason={
+            isArchived
+              ? 'The routine is archived.'
+              : isCurrent
+                ? 'It is the current one.'
+                : undefined
+          }
+        />
+      }
+    >
+      <Await
+        of={after}
+        skeleton={<SkeletonText lines={8} />}
+        errorTitle="The version could not be read"
+      >
+        {(data) => (
+          <Changes
+            after={data}
+            before={isFirst ? undefined : before.data}
+            isPending={!isFirst && before.isPending}
+          />
+        )}
+      </Await>
+    </Section>
+  );
+}
+
+const VERSION = '/v1/routines/{routineId}/versions/{revision}';
+
+function Restore({
+  routineId,
+  revision,
+  state,
+  disabledReason,
+}: {
+  routineId: string;
+  revision: number;
+  state: VersionDetailProps['state'];
+  disabledReason: string | undefined;
+}) {
+  const projectId = useProjectId();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState(false);
+  const restore = useSend('post', '/v1/routines/{routineId}/versions/{revision}/restore', {
+    refreshes: ['/v1/routines'],
+    done: `Version ${revision} restored`,
+    onDone: () =>
+      navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } }),
+  });
+  return (
+    <>
+      <Button
+        size="sm"
+        icon={RotateCcw}
+        disabledReason={disabledReason}
+        onClick={() => setOpen(true)}
+      >
+        Restore
+      </Button>
+      <ConfirmDialog
+        open={open}
+        onClose={() => setOpen(false)}
+        kind="primary"
+        busy={restore.isSending}
+        title={`Restore version ${revision}?`}
+        description={`What it said becomes a new version.${state === 'active' ? ' The routine returns to draft, and leaves its schedule until a run of it succeeds and you activate it again.' : ' It needs a good run before it can be activated.'} Name, schedule, budget and the tools of connections stay as they are.`}
+        action="Restore"
+        onConfirm={() => restore.send({ path: { routineId, revision } })}
+      />
+    </>
+  );
+}

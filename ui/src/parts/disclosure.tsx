@@ -1,0 +1,59 @@
+import { ChevronRight } from 'lucide-react';
+import { useId, useState, type ReactNode } from 'react';
+import { cx } from './cx.ts';
+
+export interface DisclosureProps {
+  readonly title: string;
+  /** What is set inside, in a few words, so that one need not open it. */
+  readonly summary: ReactNode;
+  readonly children: ReactNode;
+  /** Something inside is wrong: it opens, and says so. */
+  readonly isFaulty?: boolean;
+}
+
+/** A group of settings that most people leave as they are. */
+export function Disclosure({ title, summary, children, isFaulty = false }: DisclosureProps) {
+  const [chosen, setChosen] = useState(false);
+  const id = useId();
+  const open = chosen || isFaulty;
+  return (
+    <section aria-labelledby={`${id}-title`} className="border-b border-line last:border-b-0">
+      <h3>
+        <button
+          type="button"
+          aria-expanded={open}
+          aria-controls={`${id}-body`}
+          onClick={() => setChosen(!open)}
+          className="ring-inside flex min-h-12 w-full items-center gap-3 rounded-md px-4 py-2 text-left hover:bg-hover"
+        >
+          <ChevronRight
+            aria-hidden
+            strokeWidth={1.75}
+            className={cx(
+              'size-4 shrink-0 text-faint transition-transform duration-100',
+              open && 'rotate-90',
+            )}
+          />
+          <span
+            id={`${id}-title`}
+            className="w-28 shrink-0 text-base font-medium text-ink max-sm:w-auto"
+          >
+            {title}
+          </span>
+          <span
+            className={cx(
+              'min-w-0 grow truncate text-sm text-muted first-letter:uppercase max-sm:text-right',
+              isFaulty && 'text-bad-ink',
+            )}
+          >
+            {isFaulty ? 'Something here needs a change' : summary}
+          </span>
+        </button>
+      </h3>
+      {/* Hidden and not left out, so that what was typed inside stays. */}
+      <div id={`${id}-body`} hidden={!open} className="px-4 pt-1 pb-5 sm:pl-11">
+        <div className="flex flex-col gap-5">{children}</div>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,37 @@
+import type { Shape } from '#ui/api/types.ts';
+import { sentence } from '#ui/api/form.ts';
+import { describeState, Dot } from './state.tsx';
+
+export interface Outcome {
+  readonly state: string;
+  readonly outcome: NonNullable<Shape<'LastEndedRun'>>['outcome'];
+  readonly outcomeSummary: string | null;
+  readonly errorMessage: string | null;
+  readonly resultPreview: string | null;
+}
+
+/** What a run came to, in one line: what it said, or why it failed. */
+export function OutcomeLine({ run }: { readonly run: Outcome }) {
+  const { label, tone } = describeState(run.outcome ?? run.state);
+  const said = run.errorMessage ?? run.outcomeSummary ?? firstLine(run.resultPreview);
+  return (
+    <span
+      className="flex min-w-0 items-center gap-2"
+      title={said === undefined ? label : `${label}: ${said}`}
+    >
+      <Dot tone={tone} />
+      <span className="truncate">
+        <span className="sr-only">{label}: </span>
+        {said === undefined ? label : sentence(said)}
+      </span>
+    </span>
+  );
+}
+
+/** The first line that says something, without the marks of Markdown. */
+function firstLine(text: string | null): string | undefined {
+  return text
+    ?.split('\n')
+    .map((line) => line.replace(/^[#>*\-\s]+/, '').replaceAll(/[*_`]/g, ''))
+    .find((line) => /[\p{L}\p{N}]/u.test(line));
+}
