@@ -176,7 +176,6 @@ function Ending({ run }: { run: Shape<'Run'> }) {
 function spent({ usage, stepCount, startedAt, finishedAt }: Shape<'Run'>): string {
   const parts = [
     stepCount > 0 && plural(stepCount, 'step'),
-    usage.totalTokens > 0 && `${shortCount(usage.totalTokens)} tokens`,
     usage.totalTokens > 0 && usage.costUsd !== null && money(usage.costUsd),
     startedAt !== null &&
       finishedAt !== null &&
