@@ -34,7 +34,7 @@ export function Forecast({ routineId }: { readonly routineId: string }) {
 const BASES: Readonly<Record<Prognosis['perRun']['basis'], string>> = {
   version_runs: 'from past runs of this version',
   proof_run: 'from its only run so far',
-  limits: 'at most, by its limits; it has not run yet',
+  limits: 'by its limits; it has not run yet',
 };
 
 export function Amounts({ forecast }: { readonly forecast: Prognosis }) {
@@ -48,7 +48,10 @@ export function Amounts({ forecast }: { readonly forecast: Prognosis }) {
         : `${shortCount(amount.tokens)} tokens`;
   return (
     <div>
-      <p className="text-lg font-semibold text-ink tabular">{show(total.p50)}</p>
+      <p className="text-lg font-semibold text-ink tabular">
+        {perRun.basis === 'limits' && 'At most '}
+        {show(total.p50)}
+      </p>
       <p className="text-sm text-muted">
         for {plural(occurrences.count, 'run')}
         {show(total.p50) !== show(total.p95) && `, rarely more than ${show(total.p95)}`}
