@@ -14,6 +14,8 @@ export const MATERIAL_FIELDS: Readonly<Record<MaterialField, string>> = {
   outcome: 'outcome',
   checks: 'checks',
   gate: 'gate',
+  resultSchema: 'result schema',
+  resultKey: 'result key',
   tools: 'tools',
 };
 

@@ -24,6 +24,9 @@ export const FIELD_NAMES: Readonly<Record<keyof RoutineForm, string>> = {
   pauseAfterFailures: 'Pause after failures',
   webhookUrl: 'Webhook',
   gate: 'Gate',
+  resultSchema: 'Result schema',
+  resultKey: 'Result key',
+  deliver: 'What is delivered',
   notifications: 'Who is told',
 };
 

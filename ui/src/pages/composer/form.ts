@@ -37,6 +37,9 @@ export const NEW_ROUTINE: RoutineForm = {
   pauseAfterFailures: 5,
   webhookUrl: null,
   gate: null,
+  resultSchema: null,
+  resultKey: null,
+  deliver: 'always',
   notifications: { mail: null, successPingUrl: null },
 };
 

@@ -8,6 +8,7 @@ import { Input, Textarea } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { RadioCards } from '#ui/parts/toggles.tsx';
 import { numberOrNull, type RoutineForm } from './form.ts';
+import { objectIn } from './json-object.ts';
 import { messageAt } from './number-field.tsx';
 
 type GateValue = NonNullable<RoutineForm['gate']>;
@@ -209,16 +210,6 @@ function ToolGate({
       </Field>
     </>
   );
-}
-
-function objectIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return { ...value };
-  } catch {
-    return undefined;
-  }
 }
 
 function summaryOf(gate: GateValue | null): string {

@@ -9,6 +9,7 @@ import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import type { RoutineForm } from './form.ts';
 import { messageAt } from './number-field.tsx';
+import { TypedResult } from './typed-result.tsx';
 
 type Check = RoutineForm['checks'][number];
 
@@ -24,20 +25,28 @@ const CHECKS: readonly { readonly value: Check['type']; readonly label: string }
 /** What a good run has to come to, checked by code. */
 export function Results() {
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
-  const [outcome, checks, carryResult] = watch(['outcome', 'checks', 'carryResult']);
+  const [outcome, checks, carryResult, resultSchema] = watch([
+    'outcome',
+    'checks',
+    'carryResult',
+    'resultSchema',
+  ]);
   const { errors } = formState;
   const change = (next: readonly Check[]) => setValue('checks', [...next], { shouldDirty: true });
   return (
     <Disclosure
       title="Results"
       summary={[
-        outcome === 'required' ? 'States its outcome' : 'Free text',
+        resultSchema === null ? 'Free text' : 'Data by a schema',
+        outcome === 'required' && 'states its outcome',
         checks.length > 0 && plural(checks.length, 'check'),
         carryResult ? 'knows the last result' : 'begins anew',
       ]
         .filter(Boolean)
         .join(', ')}
-      isFaulty={errors.checks !== undefined || errors.outcome !== undefined}
+      isFaulty={[errors.checks, errors.outcome, errors.resultSchema, errors.resultKey].some(
+        (error) => error !== undefined,
+      )}
     >
       <Checkbox
         label="Each run has to state its outcome"
@@ -85,6 +94,7 @@ export function Results() {
           </Button>
         </div>
       </div>
+      <TypedResult />
     </Disclosure>
   );
 }

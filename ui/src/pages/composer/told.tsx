@@ -27,6 +27,12 @@ const GROUPS = [
   { value: 'people', label: 'Chosen people' },
 ] as const;
 
+const DELIVERIES = [
+  { value: 'always', label: 'Every run that ends' },
+  { value: 'changed', label: 'Changes and failures', hint: 'Needs a result schema' },
+  { value: 'failed', label: 'Failures only' },
+] as const;
+
 export interface ToldProps {
   readonly mailDelivery: Shape<'RoutineDetail'>['mailDelivery'] | undefined;
 }
@@ -34,7 +40,11 @@ export interface ToldProps {
 /** Where results go, and who is mailed. */
 export function Told({ mailDelivery }: ToldProps) {
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
-  const [url, { mail, successPingUrl }] = watch(['webhookUrl', 'notifications']);
+  const [url, deliver, { mail, successPingUrl }] = watch([
+    'webhookUrl',
+    'deliver',
+    'notifications',
+  ]);
   const { errors } = formState;
   const change = (next: Mail | null) => setValue('notifications.mail', next, { shouldDirty: true });
   return (
@@ -47,7 +57,11 @@ export function Told({ mailDelivery }: ToldProps) {
       ]
         .filter(Boolean)
         .join(', ')}
-      isFaulty={errors.webhookUrl !== undefined || errors.notifications !== undefined}
+      isFaulty={
+        errors.webhookUrl !== undefined ||
+        errors.deliver !== undefined ||
+        errors.notifications !== undefined
+      }
     >
       <TextField
         name="webhookUrl"
@@ -56,6 +70,15 @@ export function Told({ mailDelivery }: ToldProps) {
         description="Each run that ends is posted here, signed. The signing secret is shown once, after saving."
         placeholder="https://example.com/hooks/routine"
       />
+      {url !== null && url !== '' && (
+        <Field label="What is posted" className="max-w-80" error={messageAt(errors, 'deliver')}>
+          <Select
+            options={DELIVERIES}
+            value={deliver}
+            onChange={(next) => setValue('deliver', next, { shouldDirty: true })}
+          />
+        </Field>
+      )}
       <div role="group" aria-labelledby="mail-label" className="flex flex-col gap-3">
         <p id="mail-label" className="text-sm font-medium text-ink">
           Mail
