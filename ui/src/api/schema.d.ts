@@ -1633,6 +1633,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/recent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the last runs of each routine
+         * @description A few of each, and what the last that ended came to: for an overview that would need a request for each routine.
+         *
+         *     API keys need the scope `runs:read`.
+         */
+        get: operations["listRecentRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/schedules/occurrences": {
         parameters: {
             query?: never;
@@ -2718,6 +2740,23 @@ export interface components {
             /** @enum {string} */
             role: "admin" | "member";
         };
+        /** @description The latest that succeeded, failed or was cancelled; null without one. */
+        LastEndedRun: {
+            errorMessage: string | null;
+            finishedAt: string | null;
+            /**
+             * @description Id of the run.
+             * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
+             */
+            id: string;
+            outcome: ("done" | "nothing_to_report" | "partial") | null;
+            outcomeSummary: string | null;
+            reason: string | null;
+            /** @description The first 200 characters of the result. */
+            resultPreview: string | null;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
+        } | null;
         LimitForecast: {
             /** @enum {string} */
             limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
@@ -3178,6 +3217,23 @@ export interface components {
             postgres: "ok";
             /** @constant */
             temporal: "ok";
+        };
+        RecentRun: {
+            /**
+             * Format: date-time
+             * @description When it began; before that, when it was to begin or was asked for.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description Id of the run.
+             * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
+             */
+            id: string;
+            outcome: ("done" | "nothing_to_report" | "partial") | null;
+            reason: string | null;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
         };
         ResultCheck: {
             /** @constant */
@@ -3855,6 +3911,16 @@ export interface components {
             timestamp: string;
             /** @constant */
             type: "routine.paused";
+        };
+        RoutineRecentRuns: {
+            lastEnded: components["schemas"]["LastEndedRun"];
+            /**
+             * @description Id of the routine.
+             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
+             */
+            routineId: string;
+            /** @description Newest first. */
+            runs: components["schemas"]["RecentRun"][];
         };
         RoutineSummary: {
             archivedAt: string | null;
@@ -8691,6 +8757,47 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunDetail"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listRecentRuns: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: number;
+                /** @description The runs of one routine. */
+                perRoutine?: number;
+            };
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One item for each routine, in the order of the list of routines. */
+            200: {
+                headers: {
+                    /** @description `<…>; rel="next"` while there are more. */
+                    Link?: string;
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RoutineRecentRuns"][];
                         requestId: string;
                     };
                 };

@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useRead, useSend } from '#ui/api/hooks.ts';
 import { useProjectId } from '#ui/api/project.ts';
+import type { Shape } from '#ui/api/types.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { ShowOnce } from '#ui/parts/copy.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
@@ -64,9 +65,8 @@ function NewRoutine({ initial }: { initial: RoutineForm }) {
   const editor = useEditor({
     initial,
     onSave: async ({ model, ...fields }) => {
-      // The server says what is missing, a model too.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- null is refused with a fault at the model
-      const body = { ...fields, model } as typeof fields & { model: NonNullable<typeof model> };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server says what is missing, a model too
+      const body = { ...fields, model } as Shape<'CreateRoutine'>;
       const made = await create.sendAsync({ body });
       if (made.webhookSecret !== undefined) {
         await new Promise<void>((go) => setSecret({ secret: made.webhookSecret ?? '', go }));
