@@ -1,17 +1,14 @@
 import { expect } from 'vitest';
 import { startMailbox } from '#test/support/mail.ts';
-import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
+import { newEmail, PASSWORD, postAuth, signIn, type Person } from '#test/support/people.ts';
+import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { photograph } from './support/photograph.ts';
 
 const mailbox = await startMailbox();
-const test = dashboardTest({ env: mailbox.env }).override('person', async ({ service }) => {
-  const email = newEmail();
-  await postAuth(service, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Ada' });
-  const link = await mailbox.find(email, CONFIRMATION);
-  await fetch(link, { redirect: 'manual' });
-  return signIn(service, email);
-});
+const test = dashboardTest({ env: mailbox.env }).override('person', ({ service }) =>
+  confirmedPerson(service),
+);
 
 const CONFIRMATION = /(https?:\/\/\S+verify-email\?\S+)/;
 
@@ -96,7 +93,9 @@ test('the sign-in page leads to no other origin', async ({ visit, person, dashbo
 test(
   'a forgotten password is chosen anew by the link in the mail',
   { timeout: 60_000 },
-  async ({ visit, person }) => {
+  async ({ visit, service }) => {
+    // It ends every session of the account.
+    const person = await confirmedPerson(service);
     const { page } = await visit('/reset-password');
     await page.getByLabel('E-mail').fill(person.email);
     await page.getByRole('button', { name: 'Mail me the link' }).click();
@@ -140,3 +139,11 @@ test(
     await page.waitForURL(new RegExp(`/p/${person.projectId}`));
   },
 );
+
+/** Somebody who has followed the link of the mail. */
+async function confirmedPerson(service: Service): Promise<Person> {
+  const email = newEmail();
+  await postAuth(service, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Ada' });
+  await fetch(await mailbox.find(email, CONFIRMATION), { redirect: 'manual' });
+  return signIn(service, email);
+}
