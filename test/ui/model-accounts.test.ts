@@ -1,0 +1,187 @@
+import type { Page } from 'playwright-core';
+import { afterAll, expect } from 'vitest';
+import {
+  connectWithKey,
+  goodKey,
+  makeDue,
+  newColleague,
+  runOut,
+  startModelFixture,
+  UI_ORIGIN,
+} from '#test/model-connections/fixture.ts';
+import { dashboardTest } from './support/fixtures.ts';
+import { failing, forbidding, holding, photograph } from './support/photograph.ts';
+
+const fixture = await startModelFixture();
+const { control } = fixture.authorizationServer;
+const test = dashboardTest()
+  .override('uiPort', () => Number(new URL(UI_ORIGIN).port))
+  .override('service', () => fixture.service);
+afterAll(() => fixture.close());
+
+const DEVICE_START = '/v1/model-connections/provider-a/device/start';
+
+interface Started {
+  readonly attemptId: string;
+  readonly userCode: string;
+}
+
+/** Opens the dialog of the provider with device codes, and gets a code. */
+async function getCode(page: Page): Promise<Started> {
+  await openDialog(page, 'provider-a');
+  const response = page.waitForResponse((each) => each.url().endsWith(DEVICE_START));
+  await page.getByRole('button', { name: 'Get a code' }).click();
+  const { data } = await (await response).json();
+  await page.getByText(data.userCode).waitFor();
+  return data;
+}
+
+async function openDialog(page: Page, slot: string): Promise<void> {
+  const { data } = await (
+    await page.request.get('/v1/model-connections/providers', {
+      headers: { 'X-Project-Id': /prj_[0-9a-z]+/.exec(page.url())![0] },
+    })
+  ).json();
+  const { name } = data.find(({ provider }: { provider: string }) => provider === slot);
+  await page.getByRole('button', { name: `Connect an account at ${name}`, exact: true }).click();
+  await page.getByRole('dialog').waitFor();
+}
+
+test(
+  'an account is connected by device code: terms, code, the provider, ready',
+  { timeout: 90_000 },
+  async ({ visit, person }) => {
+    const { page, expectClean } = await visit(`/p/${person.projectId}/model-accounts`, {
+      as: person,
+    });
+    await page.getByText('No accounts connected').waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    control.account = 'ada-by-device';
+    const { userCode, attemptId } = await getCode(page);
+    await expectClean();
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('button', { name: /^Copy and open/ }).click();
+    await (await opened).getByText('Agreed.').waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(userCode);
+    await makeDue(fixture, attemptId);
+    await page.getByText('The account is connected.').waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'Ready' });
+    await row.getByText('You').waitFor();
+    await row.getByRole('button', { name: /^Actions for/ }).click();
+    await page.getByRole('menuitem', { name: 'Models' }).click();
+    await page.getByRole('dialog').getByRole('listitem').first().waitFor();
+    await page.keyboard.press('Escape');
+    await row.getByRole('button', { name: /^Actions for/ }).click();
+    await page.getByRole('menuitem', { name: 'Revoke' }).click();
+    await page.getByText('No active routine runs on it.').waitFor();
+    await page.getByRole('button', { name: 'Revoke account' }).click();
+    await page.getByRole('row').filter({ hasText: 'Revoked' }).waitFor();
+  },
+);
+
+test('a sign-in goes by the provider and back, and leaves no code in the address', async ({
+  visit,
+  person,
+}) => {
+  const { page } = await visit(`/p/${person.projectId}/model-accounts`, { as: person });
+  control.account = 'ada-by-sign-in';
+  await openDialog(page, 'provider-b');
+  await page.getByRole('button', { name: /^Continue to/ }).click();
+  await page.getByText('is connected. Choose one of its models').waitFor();
+  expect(page.url()).toMatch(/model-accounts\?connected=mcn_[0-9a-z]+$/);
+});
+
+test('an API key is tried, kept, and shown to nobody', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/model-accounts`, { as: person });
+  await openDialog(page, 'provider-c');
+  const field = page.getByLabel('API key');
+  await field.fill('sk-fixture-wrong');
+  await page.getByRole('button', { name: 'Connect account' }).click();
+  await page.getByRole('dialog').getByRole('alert').waitFor();
+  expect(await field.inputValue()).toBe('');
+  const key = goodKey(fixture);
+  await field.fill(key);
+  await page.getByLabel('Label').fill('Team key');
+  await page.getByRole('button', { name: 'Connect account' }).click();
+  await page.getByRole('row').filter({ hasText: 'Team key' }).waitFor();
+  expect(await page.content()).not.toContain(key);
+});
+
+test('a cancelled attempt is cancelled at the service too', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/model-accounts`, { as: person });
+  const { attemptId } = await getCode(page);
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const session = person.session.with({ 'X-Project-Id': person.projectId });
+  const { data } = await session.get(`/v1/model-connections/provider-a/device/${attemptId}`);
+  expect(data.state).toBe('cancelled');
+});
+
+test('model accounts in all their states', { timeout: 400_000 }, async ({ visit, person }) => {
+  const session = person.session.with({ 'X-Project-Id': person.projectId });
+  const created = await session.post('/v1/projects', {
+    organizationId: person.organizationId,
+    name: 'Website',
+  });
+  const projectId: string = created.data.id;
+  const path = `/p/${projectId}/model-accounts`;
+  const seen = { as: person, path };
+  const accounts = '/v1/model-connections';
+  await photograph(visit, 'model-accounts', [
+    { ...seen, name: 'empty' },
+    { ...seen, name: 'device-terms', act: (page) => openDialog(page, 'provider-a') },
+    { ...seen, name: 'device-code', act: getCode },
+    {
+      ...seen,
+      name: 'device-denied',
+      act: async (page) => {
+        const { attemptId, userCode } = await getCode(page);
+        await control.answerDevice(userCode, 'deny');
+        await makeDue(fixture, attemptId);
+        await page.getByRole('alert').waitFor();
+      },
+    },
+    {
+      ...seen,
+      name: 'device-expired',
+      act: async (page) => {
+        await runOut(fixture, (await getCode(page)).attemptId);
+        await page.getByText('The code has run out.').waitFor();
+      },
+    },
+    {
+      ...seen,
+      name: 'device-connected',
+      act: async (page) => {
+        const { attemptId, userCode } = await getCode(page);
+        control.account = 'ada-lovelace';
+        await control.answerDevice(userCode, 'approve');
+        await makeDue(fixture, attemptId);
+        await page.getByText('The account is connected.').waitFor();
+      },
+    },
+  ]);
+  const here = person.session.with({ 'X-Project-Id': projectId });
+  await connectWithKey(here, goodKey(fixture), { accountLabel: 'Team key' });
+  const colleague = await newColleague(fixture, person);
+  const theirs = colleague.session.with({ 'X-Project-Id': projectId });
+  const { data } = await connectWithKey(theirs, goodKey(fixture), { accountLabel: 'Grace’s key' });
+  await theirs.post(`${accounts}/${data.id}/revoke`);
+  const open = (item: string) => async (page: Page) => {
+    await page.getByRole('button', { name: 'Actions for Team key' }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+    await page.getByRole('dialog').waitFor();
+  };
+  await photograph(visit, 'model-accounts', [
+    { ...seen, name: 'full' },
+    { ...seen, name: 'loading', before: holding(accounts), loading: true },
+    { ...seen, name: 'failed', before: failing(accounts) },
+    { ...seen, name: 'forbidden', before: forbidding(accounts) },
+    { ...seen, name: 'refused', path: `${path}?error=attempt_expired&requestId=6b2f0a3e` },
+    { ...seen, name: 'sign-in', act: (page) => openDialog(page, 'provider-b') },
+    { ...seen, name: 'api-key', act: (page) => openDialog(page, 'provider-c') },
+    { ...seen, name: 'models', act: open('Models') },
+    { ...seen, name: 'revoke', act: open('Revoke') },
+  ]);
+});

@@ -1,0 +1,141 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { ExternalLink } from 'lucide-react';
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { call } from '#ui/api/call.ts';
+import { showFaults } from '#ui/api/form.ts';
+import { refresh, useSend } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Dialog } from '#ui/parts/dialog.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Textarea } from '#ui/parts/input.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { toast } from '#ui/parts/toast.tsx';
+import { leaveFor } from '#ui/shell/last-project.ts';
+import { BeforeConnecting } from './before-connecting.tsx';
+import type { ConnectProps } from './connect-props.ts';
+
+/** Leaves for the provider's sign-in; where nothing listens at its end, takes the address that the browser ended at. */
+export function SignInDialog({ provider, account, onClose }: ConnectProps) {
+  const [started, setStarted] = useState<Shape<'StartedModelSignIn'>>();
+  const start = useSend('post', '/v1/model-connections/provider-b/oauth/start', {
+    showsError: true,
+    onDone: (data) =>
+      data.redirect === 'callback' ? leaveFor(data.authorizationUrl) : setStarted(data),
+  });
+  if (started !== undefined) {
+    return <PasteDialog provider={provider} started={started} onClose={onClose} />;
+  }
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="md"
+      title={
+        account === undefined
+          ? `Connect ${provider.name}`
+          : `Sign in to ${account.accountLabel} again`
+      }
+      description={`You sign in at ${provider.name}. This service never sees your password.`}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            busy={start.isSending}
+            onClick={() =>
+              start.send({ body: account === undefined ? {} : { connectionId: account.id } })
+            }
+          >
+            Continue to {provider.name}
+          </Button>
+        </>
+      }
+    >
+      <BeforeConnecting provider={provider} />
+      <FormError message={start.error?.message} />
+    </Dialog>
+  );
+}
+
+interface PasteProps extends Pick<ConnectProps, 'provider' | 'onClose'> {
+  readonly started: Shape<'StartedModelSignIn'>;
+}
+
+function PasteDialog({ provider, started, onClose }: PasteProps) {
+  const projectId = useProjectId();
+  const client = useQueryClient();
+  const form = useForm({ defaultValues: { address: '' } });
+  const { errors, isSubmitting } = form.formState;
+  const submit = form.handleSubmit(async ({ address }) => {
+    try {
+      await call(
+        'get',
+        '/v1/model-connections/provider-b/oauth/callback',
+        { query: { address: address.trim() } },
+        { projectId },
+      );
+      toast.done('Account connected');
+      onClose();
+      await refresh(client, projectId, ['/v1/model-connections', '/v1/models']);
+    } catch (error) {
+      showFaults(form, error);
+    }
+  });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="md"
+      locked
+      title={`Sign in at ${provider.name}`}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form="paste" busy={isSubmitting}>
+            Connect account
+          </Button>
+        </>
+      }
+    >
+      <ol className="flex list-decimal flex-col gap-4 pl-5 text-base text-ink">
+        <li>
+          <p>
+            Open the sign-in page and agree there, <Time at={started.expiresAt} as="countdown" /> at
+            most.
+          </p>
+          <Button
+            icon={ExternalLink}
+            className="mt-2"
+            onClick={() => window.open(started.authorizationUrl, '_blank', 'noopener')}
+          >
+            Open sign-in page
+          </Button>
+        </li>
+        <li>
+          <p>
+            Your browser ends at an address that begins with{' '}
+            <code className="font-mono text-sm wrap-anywhere">{started.redirectUri}</code> and shows
+            an error. That is as it should be: copy the whole address.
+          </p>
+        </li>
+        <li>
+          <form id="paste" onSubmit={submit}>
+            <Field label="Paste the address here" error={errors.address?.message}>
+              <Textarea
+                {...form.register('address')}
+                mono
+                rows={3}
+                autoComplete="off"
+                spellCheck={false}
+              />
+            </Field>
+          </form>
+        </li>
+      </ol>
+      <FormError message={errors.root?.message} />
+    </Dialog>
+  );
+}
