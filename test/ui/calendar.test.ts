@@ -49,7 +49,7 @@ test(
     await page.keyboard.press('Enter');
     await page.waitForURL(/\?week=\d{4}-\d\d-\d\d$/);
     const links = page.getByRole('link', { name: 'Daily site check' });
-    await expect.poll(() => links.count()).toBe(7);
+    await expect.poll(() => links.count(), { timeout: 10_000 }).toBe(7);
     await links.first().focus();
     await page.keyboard.press('ArrowRight');
     expect(await focusedDay(page)).toBe(1);

@@ -207,7 +207,7 @@ test('a live run is followed step by step, also where the stream is cut in the m
   );
   const rows = page.getByRole('list', { name: 'Steps' }).getByRole('button');
   await page.getByText('Live', { exact: true }).waitFor();
-  await expect.poll(() => tools.control.calls.length).toBe(1);
+  await expect.poll(() => tools.control.calls.length, { timeout: 10_000 }).toBe(1);
   expect(await rows.count()).toBeGreaterThan(0);
   // It sees the call of the second turn end only by the stream: nothing else reads a run that goes on.
   const second = held();

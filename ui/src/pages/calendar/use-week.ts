@@ -32,7 +32,8 @@ export function useWeek(start: Date): Loaded<Week> {
     },
     { everyMs: hasBegun ? REFRESH_MS : false, enabled: hasBegun },
   );
-  const from = Math.max(Math.floor(now / MINUTE_MS) * MINUTE_MS, start.getTime());
+  // Times after this one: that of midnight belongs to the week.
+  const from = Math.max(Math.floor(now / MINUTE_MS) * MINUTE_MS, start.getTime() - 1);
   const isOver = end <= from;
   const due = useRead(
     '/v1/schedules/occurrences',

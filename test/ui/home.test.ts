@@ -1,0 +1,59 @@
+import { expect } from 'vitest';
+import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
+import { signUp } from '#test/support/people.ts';
+import { dashboardTest } from './support/fixtures.ts';
+import { failing, forbidding, holding, photograph } from './support/photograph.ts';
+
+const test = dashboardTest().extend('key', { scope: 'file' }, ({ person }) => person.key());
+
+test('home in all its states', { timeout: 180_000 }, async ({ person, key, service, visit }) => {
+  const project = person.session.with({ 'X-Project-Id': person.projectId });
+  const budget = { maxCostUsdPerMonth: '25.00', maxTokensPerDay: 2_000_000 };
+  await project.patch(`/v1/projects/${person.projectId}`, { budget });
+  await activeRoutine(key, { name: 'Daily site check', schedule: '*/20 * * * *' });
+  const sources = await createRoutine(key, {
+    name: 'Sources that competitors cite on their pricing pages',
+    checks: [{ type: 'distinct_sources', atLeast: 3 }],
+  });
+  await runOnce(key, sources);
+  await runOnce(key, sources);
+  const nobody = await signUp(service);
+  const path = `/p/${person.projectId}`;
+  await photograph(visit, 'home', [
+    { as: person, path, name: 'full' },
+    { as: nobody, path: `/p/${nobody.projectId}`, name: 'empty' },
+    {
+      as: person,
+      path,
+      name: 'loading',
+      before: holding(/^\/v1\/(runs|usage|sch)/),
+      loading: true,
+    },
+    { as: person, path, name: 'failed', before: failing(/^\/v1\/(runs|usage|sch)/) },
+    { as: person, path, name: 'forbidden', before: forbidding(/^\/v1\/(runs|usage|sch)/) },
+  ]);
+});
+
+test('the first steps follow what the server knows, and go away when they are done', async ({
+  service,
+  visit,
+}) => {
+  const newcomer = await signUp(service);
+  const key = await newcomer.key();
+  const path = `/p/${newcomer.projectId}`;
+  const { page, complaints } = await visit(path, { as: newcomer });
+  await page.getByRole('link', { name: 'Make a routine' }).waitFor();
+  const id = await createRoutine(key);
+  await page.reload();
+  await page.getByRole('link', { name: 'Run it once' }).waitFor();
+  await runOnce(key, id);
+  await key.post(`/v1/routines/${id}/activate`);
+  await page.reload();
+  await page.getByRole('link', { name: 'Have results sent' }).waitFor();
+  const sent = await key.patch(`/v1/routines/${id}`, { webhookUrl: 'http://127.0.0.1:9999/hook' });
+  expect([sent.status, sent.body.error]).toEqual([200, undefined]);
+  await page.reload();
+  await page.getByText('Nothing has failed in the last 24 hours.').waitFor();
+  expect(await page.getByRole('heading', { name: 'First steps' }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});

@@ -1,0 +1,107 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { ArrowRight, Check } from 'lucide-react';
+import { useRead } from '#ui/api/hooks.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { cx } from '#ui/parts/cx.ts';
+import { Section } from '#ui/parts/page.tsx';
+
+interface Item {
+  readonly label: string;
+  readonly why: string;
+  readonly isDone: boolean;
+  readonly link: LinkProps;
+}
+
+/** The way to a first routine that runs by itself, as the server knows how far it has come; gone once it is walked. */
+export function Checklist({ projectId }: { readonly projectId: string }) {
+  const routines = useRead('/v1/routines', { query: { limit: 100 } }, { everyMs: 30_000 });
+  const succeeded = useRead('/v1/runs', { query: { state: 'succeeded', limit: 1 } });
+  // Nothing is said before it is known: whoever has done all of this long ago should not see it flash by.
+  if (routines.data === undefined || succeeded.data === undefined) return null;
+  const items = itemsOf(projectId, routines.data, succeeded.data.length > 0);
+  const next = items.findIndex(({ isDone }) => !isDone);
+  if (next === -1) return null;
+  return (
+    <Section title="First steps" className="mb-8">
+      <ol className="grid overflow-hidden rounded-lg border border-line bg-surface sm:grid-cols-2 lg:grid-cols-4">
+        {items.map((item, index) => (
+          <li
+            key={item.label}
+            className="relative flex gap-2.5 border-line p-4 max-lg:not-last:border-b sm:odd:border-r lg:not-last:border-r"
+          >
+            <Mark item={item} number={index + 1} />
+            <div className="min-w-0">
+              {index === next ? (
+                <Link
+                  {...item.link}
+                  className="ring-inside inline-flex items-center gap-1 text-base font-medium text-accent-ink after:absolute after:inset-0"
+                >
+                  {item.label}
+                  <ArrowRight aria-hidden className="size-3.5" />
+                </Link>
+              ) : (
+                <p className={cx('text-base font-medium', item.isDone ? 'text-muted' : 'text-ink')}>
+                  {item.label}
+                  {item.isDone && <span className="sr-only">, done</span>}
+                </p>
+              )}
+              <p className="mt-0.5 text-sm text-muted">{item.why}</p>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function Mark({ item, number }: { item: Item; number: number }) {
+  return (
+    <span
+      aria-hidden
+      className={cx(
+        'flex size-5 shrink-0 items-center justify-center rounded-full text-xs font-medium',
+        item.isDone ? 'bg-good-soft text-good-ink' : 'border border-edge text-muted',
+      )}
+    >
+      {item.isDone ? <Check className="size-3.5" /> : number}
+    </span>
+  );
+}
+
+function itemsOf(
+  projectId: string,
+  routines: readonly Shape<'RoutineSummary'>[],
+  hasSucceeded: boolean,
+): readonly Item[] {
+  const toRoutines: LinkProps = { to: '/p/$projectId/routines', params: { projectId } };
+  const hasRun = hasSucceeded || routines.some(({ lastRunAt }) => lastRunAt !== null);
+  return [
+    {
+      label: 'Make a routine',
+      why: 'Say what to do, and when.',
+      isDone: routines.length > 0,
+      link: { to: '/p/$projectId/start', params: { projectId } },
+    },
+    {
+      label: 'Run it once',
+      why: 'See what it says before it goes on its own.',
+      isDone: hasRun && hasSucceeded,
+      link: toRoutines,
+    },
+    {
+      label: 'Activate it',
+      why: 'From then on it runs on time.',
+      isDone: routines.some(({ state }) => state === 'active' || state === 'paused'),
+      link: toRoutines,
+    },
+    {
+      label: 'Have results sent',
+      why: 'To a webhook of yours, or to a monitor.',
+      isDone: routines.some(
+        ({ webhookUrl, notifications }) =>
+          webhookUrl !== null || notifications.successPingUrl !== null,
+      ),
+      link: toRoutines,
+    },
+  ];
+}

@@ -1,0 +1,29 @@
+import type { LinkProps } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { RowLink } from '#ui/parts/table.tsx';
+
+export interface RowProps {
+  readonly link: LinkProps;
+  readonly title: string;
+  readonly badge?: ReactNode;
+  /** What there is to know of it. */
+  readonly line?: string;
+  /** When. */
+  readonly aside: ReactNode;
+}
+
+/** One thing of a short list; the whole of it is a link. */
+export function Row({ link, title, badge, line = '', aside }: RowProps) {
+  return (
+    <li className="relative border-b border-line py-2.5 hover:bg-hover">
+      <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+        <RowLink {...link} className="min-w-0 truncate text-base">
+          {title}
+        </RowLink>
+        {badge}
+        <span className="ml-auto text-sm text-muted tabular">{aside}</span>
+      </div>
+      {line !== '' && <p className="mt-0.5 line-clamp-2 text-sm text-muted">{line}</p>}
+    </li>
+  );
+}
