@@ -68,6 +68,7 @@ export interface Input<A extends AuthKind, P, Q, B> {
 export type NewId = (
   resource:
     | 'apiKey'
+    | 'backfill'
     | 'connection'
     | 'invitation'
     | 'organization'

@@ -75,6 +75,7 @@ const NO_FILTER = {
   state: undefined,
   trigger: undefined,
   outcome: undefined,
+  backfillId: undefined,
   since: undefined,
   until: undefined,
   page: { limit: 100, after: undefined },

@@ -54,6 +54,10 @@ export const ERRORS = {
     409,
     'By its forecast the routine passes a limit; acceptForecast: true accepts that.',
   ],
+  forecast_not_accepted: [
+    409,
+    'These runs have their price; acceptForecast: true accepts it and starts them.',
+  ],
   last_owner: [409, 'An organization always has an owner; make somebody else one first.'],
   already_member: [409, 'This person is a member already.'],
   limit_reached: [409, 'There are as many of these as there may be.'],

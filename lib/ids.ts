@@ -7,6 +7,7 @@ export const ID_PREFIX = {
   apiKey: 'key',
   routine: 'rtn',
   run: 'run',
+  backfill: 'bkf',
   skill: 'skl',
   connection: 'con',
   policy: 'pol',

@@ -22,6 +22,7 @@ export const EXAMPLE = {
   apiKey: 'key_01kx3k9y6wfd8r0v5m2c7t4q3b',
   routine: 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4c',
   run: 'run_01kx3k9y6wfd8r0v5m2c7t4q5d',
+  backfill: 'bkf_01kx3k9y6wfd8r0v5m2c7t4q2k',
   skill: 'skl_01kx3k9y6wfd8r0v5m2c7t4q6e',
   delivery: 'whd_01kx3k9y6wfd8r0v5m2c7t4q7f',
   connection: 'con_01kx3k9y6wfd8r0v5m2c7t4q8g',

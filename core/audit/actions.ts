@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   'plan.changed',
   'routine.activated',
   'routine.paused',
+  'routine.backfilled',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -23,8 +23,8 @@ export {
 export { listOccurrences } from './occurrences.ts';
 export { previewTimes } from './preview-times.ts';
 export { WAKE_ON, type Gate } from './gate.ts';
-export { listRoutines, readRoutine, type ProvenRoutine } from './queries.ts';
-export { keepProofs } from './proof.ts';
+export { listRoutines, lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
+export { hasProofRun, keepProofs } from './proof.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';
 export {
   OUTCOME_RULES,

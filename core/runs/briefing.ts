@@ -62,6 +62,8 @@ function inWords(instant: Date, timezone: string): string {
 
 function startedBy({ trigger, retryOf }: BriefingInput): string {
   if (trigger === 'schedule') return 'its schedule';
+  if (trigger === 'backfill')
+    return 'a person or a program, to make up for the time that it is scheduled for';
   return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
 }
 

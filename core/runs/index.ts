@@ -1,3 +1,9 @@
+export {
+  countWaitingBackfills,
+  insertBackfill,
+  readOnRecord,
+  type BackfillRun,
+} from './backfill.ts';
 export { ABNORMAL_FROM_TOKENS } from './abnormal-cost.ts';
 export { createAccountCaller } from './account/caller.ts';
 export { AccountBlocked, AccountBusy } from './account/not-made.ts';

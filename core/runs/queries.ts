@@ -24,7 +24,7 @@ export function scheduledFor(run: Sql): Sql {
 
 const shortColumns = sql`
   id, project_id as "projectId", routine_id as "routineId", routine_revision as "routineRevision", trigger, state,
-  reason, error_message as "errorMessage", ${scheduledFor(sql`runs`)} as "scheduledFor", run_at as "runAt", skipped_count as "skippedCount",
+  reason, error_message as "errorMessage", ${scheduledFor(sql`runs`)} as "scheduledFor", run_at as "runAt", backfill_id as "backfillId", skipped_count as "skippedCount",
   skipped_until as "skippedUntil", retry_of as "retryOf",
   case when model_id is not null then jsonb_build_object('provider', model_provider,
     'connectionId', model_connection_id, 'modelId', model_id) end as model,
@@ -52,6 +52,7 @@ export interface RunFilter {
   readonly state: RunState | undefined;
   readonly trigger: Trigger | undefined;
   readonly outcome: Outcome | undefined;
+  readonly backfillId: string | undefined;
   /** Bounds of `createdAt`: at or after `since`, before `until`. */
   readonly since: Date | undefined;
   readonly until: Date | undefined;
@@ -65,6 +66,7 @@ export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<
     ...(filter.state === undefined ? [] : [BY_STATE[filter.state]]),
     ...(filter.trigger === undefined ? [] : [BY_TRIGGER[filter.trigger]]),
     ...(filter.outcome === undefined ? [] : [BY_OUTCOME[filter.outcome]]),
+    ...(filter.backfillId === undefined ? [] : [sql`backfill_id = ${filter.backfillId}`]),
     ...(filter.since === undefined ? [] : [createdFrom(filter.since)]),
     ...(filter.until === undefined ? [] : [createdBefore(filter.until)]),
   ];
@@ -96,6 +98,7 @@ const BY_OUTCOME: Readonly<Record<Outcome, Sql>> = {
 const BY_TRIGGER = {
   manual: sql`trigger = 'manual'`,
   schedule: sql`trigger = 'schedule'`,
+  backfill: sql`trigger = 'backfill'`,
 };
 
 /**

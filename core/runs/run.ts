@@ -22,10 +22,12 @@ export interface Run extends RunOutcome {
   readonly state: RunState;
   readonly reason: string | null;
   readonly errorMessage: string | null;
-  /** The instant that it stands for: an occurrence of the schedule, or that of the run which it repeats. */
+  /** The instant that it stands for: of the schedule, past or present, or that of the run which it repeats. */
   readonly scheduledFor: Date | null;
   /** The time that it was asked for, before which it does not start. */
   readonly runAt: Date | null;
+  /** The backfill that it belongs to. */
+  readonly backfillId: string | null;
   /** The number of occurrences that a `skipped` row stands for, and the last of them. */
   readonly skippedCount: number | null;
   readonly skippedUntil: Date | null;

@@ -1,4 +1,4 @@
-export const TRIGGERS = ['schedule', 'manual'] as const;
+export const TRIGGERS = ['schedule', 'manual', 'backfill'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 /** Every state of a run. `skipped` is an occurrence that a policy passed over: it never runs. */

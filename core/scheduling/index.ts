@@ -1,3 +1,4 @@
+export { backfillRoutine, MAX_BACKFILL, type Backfill } from './backfill/backfill.ts';
 export { claimDueRoutines, type ClaimDeps } from './claim.ts';
 export { activateWithForecast } from './forecast/activate.ts';
 export { readForecast, type Forecast } from './forecast/forecast.ts';

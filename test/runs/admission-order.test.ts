@@ -21,7 +21,7 @@ const TASK_QUEUE = 'order';
 const SELF_HOSTED: PlanRule = { billingConfigured: false, defaultPlan: 'scale' };
 
 interface Fields {
-  readonly trigger?: 'schedule' | 'manual';
+  readonly trigger?: 'schedule' | 'manual' | 'backfill';
   readonly state?: 'queued' | 'running' | 'succeeded';
   readonly queuedForSeconds?: number;
   readonly admitted?: boolean;
@@ -113,6 +113,34 @@ test('within an organization manual runs come before scheduled ones, the oldest 
   expect(await admit(1)).toEqual([manual[0]]);
   expect(await admit(2)).toEqual([scheduled[0]!, manual[1]!].toSorted());
   expect(await admit(2)).toEqual(scheduled.slice(1));
+});
+
+test('runs of a backfill come after all others of their organization, one of a routine at a time', async () => {
+  const [routine] = await organizations(1);
+  const [first, second] = await plantRuns(routine!, 2, {
+    trigger: 'backfill',
+    afterPrevious: true,
+  });
+  const scheduled = await plantRuns(routine!, 2);
+  const [manual] = await plantRuns(routine!, 1, { trigger: 'manual' });
+  await room(50);
+  expect(await admit(1)).toEqual([manual]);
+  await execute(
+    testDatabase.database,
+    sql`update runs set state = 'succeeded' where id = ${manual!}`,
+  );
+  expect(await admit(2)).toEqual(scheduled);
+  expect(await admit(5)).toEqual([]);
+  await execute(
+    testDatabase.database,
+    sql`update runs set state = 'succeeded' where trigger = 'schedule'`,
+  );
+  expect(await admit(5)).toEqual([first]);
+  await execute(
+    testDatabase.database,
+    sql`update runs set state = 'succeeded' where id = ${first!}`,
+  );
+  expect(await admit(5)).toEqual([second]);
 });
 
 test('a plan bounds runs at a time exactly, however many look at once', async () => {

@@ -74,6 +74,7 @@ function pageOf(state: RunState | undefined, over: Partial<RunFilter> = {}) {
       state,
       trigger: undefined,
       outcome: undefined,
+      backfillId: undefined,
       since: undefined,
       until: undefined,
       page: { limit: 50, after: undefined },

@@ -76,3 +76,59 @@ test('archiving the routine skips it', async ({ key }) => {
   const { data } = await key.get(`/v1/runs/${asked.data.id}`);
   expect(data).toMatchObject({ state: 'skipped', reason: 'archived' });
 });
+
+test('a scheduled run is told the instant of its schedule, without jitter, and one that repeats it the same', async ({
+  service,
+  key,
+}) => {
+  const { database } = service.deps;
+  const id = await activeRoutine(key, {
+    schedule: '0 * * * *',
+    jitterSeconds: 1_800,
+    instructions: 'Report as of {{scheduledFor}}.',
+  });
+  await execute(
+    database,
+    sql`update routines set next_run_at = next_run_at - interval '1 hour' where id = ${id}`,
+  );
+  await tick(service.deps);
+  await service.deps.admission.admit();
+  const [run] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
+  expect(run.scheduledFor).toMatch(/:00:00\.000Z$/);
+  const words = `Report as of ${run.scheduledFor}.`;
+  expect(await runEnded(key, run.id)).toMatchObject({ state: 'succeeded', prompt: words });
+  const retried = await key.post(`/v1/runs/${run.id}/retry`);
+  expect(await runEnded(key, retried.data.id)).toMatchObject({
+    trigger: 'manual',
+    scheduledFor: run.scheduledFor,
+    prompt: words,
+  });
+});
+
+test('a project has at most 1,000 runs that wait for their times, whatever another project has', async ({
+  service,
+  bob,
+  bobsKey,
+  key,
+}) => {
+  const id = await createRoutine(bobsKey);
+  await execute(
+    service.deps.database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, run_at, held,
+        max_steps, timeout_seconds)
+      select 'run_' || lpad(n::text, 26, '0'), ${bob.organizationId}, ${bob.projectId}, ${id}, 1, 'manual', 'queued',
+        now() + interval '1 day', true, 1, 60
+      from generate_series(1, 999) as n
+    `,
+  );
+  const last = await bobsKey.post(`/v1/routines/${id}/run`, { runAt: inDays(1) });
+  expect(last.status).toBe(202);
+  const refused = await bobsKey.post(`/v1/routines/${id}/run`, { runAt: inDays(1) });
+  expect([refused.status, refused.body.error.code]).toEqual([409, 'limit_reached']);
+  const others = await createRoutine(key);
+  expect((await key.post(`/v1/routines/${others}/run`, { runAt: inDays(1) })).status).toBe(202);
+  await bobsKey.post(`/v1/runs/${last.data.id}/cancel`);
+  const again = await bobsKey.post(`/v1/routines/${id}/run`, { runAt: inDays(1) });
+  expect(again.status).toBe(202);
+});

@@ -7,6 +7,7 @@ import { listReply } from '../../http/links.ts';
 import { EXAMPLE, idOf, instant, pageOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams, variables } from '../routines/fields.ts';
+import { backfillRoutine } from './backfill.ts';
 import { followRun } from './events.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentDiff, runDiff } from './result-schema.ts';
@@ -198,6 +199,7 @@ const redeliverWebhook = route({
 
 export const runRoutes: readonly Route[] = [
   runRoutine,
+  backfillRoutine,
   listRoutineRuns,
   listRuns,
   listRecentRuns,
@@ -221,8 +223,8 @@ async function listPage(
   { query, routineId }: { query: z.output<typeof runQuery>; routineId: string | undefined },
 ) {
   const page = pageOf(query);
-  const { state, trigger, outcome, since, until } = query;
-  const filter = { routineId, state, trigger, outcome, since, until, page };
+  const { state, trigger, outcome, backfillId, since, until } = query;
+  const filter = { routineId, state, trigger, outcome, backfillId, since, until, page };
   const found = await runs.listRuns(deps.database, access.projectId, filter);
   return listReply(found, page, presentRunSummary);
 }

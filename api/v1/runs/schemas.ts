@@ -71,6 +71,9 @@ const shortShape = {
   runAt: timestamp.nullable().meta({
     description: 'The time that it was asked for, before which it does not start.',
   }),
+  backfillId: idOf('backfill', EXAMPLE.backfill)
+    .nullable()
+    .meta({ description: 'The backfill that it belongs to.', example: EXAMPLE.backfill }),
   skipped: z
     .strictObject({ count: z.number().int(), from: timestamp, until: timestamp })
     .nullable()
@@ -163,6 +166,9 @@ export const runFilters = {
   state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
   trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only those started so.' }),
   outcome: outcomes.optional().meta({ description: 'Only those that succeeded and came to this.' }),
+  backfillId: idOf('backfill', EXAMPLE.backfill)
+    .optional()
+    .meta({ description: 'Only those of this backfill.', example: EXAMPLE.backfill }),
   since: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))
@@ -211,6 +217,7 @@ function presentShort(row: Run | RunSummary) {
     withheld: row.withheld,
     scheduledFor: isoOrNull(row.scheduledFor),
     runAt: isoOrNull(row.runAt),
+    backfillId: row.backfillId,
     skipped: presentSkipped(row),
     retryOf: row.retryOf,
     model: row.model,

@@ -1209,6 +1209,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/routines/{routineId}/backfill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make runs for past times of a schedule
+         * @description Takes the first `max` times that the schedule, as it is now, has from `from` to `to`, and makes a run for each that has none: those that the schedule has skipped, or that lie before the routine was active. What they come to has to be accepted: without `acceptForecast: true` it is 409 `forecast_not_accepted`, whose message tells it. The version has to be proven, as for activation. The runs execute it whatever is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. A time gets one such run, ever; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists them.
+         *
+         *     API keys need the scope `runs:write`.
+         */
+        post: operations["backfillRoutine"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/routines/{routineId}/connections/{connectionId}/discover": {
         parameters: {
             query?: never;
@@ -1902,7 +1924,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.paused";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.paused" | "routine.backfilled";
             /** @description Who, and from where. */
             actor: {
                 address: string | null;
@@ -1943,6 +1965,63 @@ export interface components {
              * @example key_01kx3k9y6wfd8r0v5m2c7t4q3b
              */
             targetId: string;
+        };
+        Backfill: {
+            /**
+             * @description Id of the backfill.
+             * @example bkf_01kx3k9y6wfd8r0v5m2c7t4q2k
+             */
+            id: string;
+            /** @description How many instants of the window got no run, and why. */
+            leftOut: {
+                /** @description Another backfill has made a run for it. */
+                alreadyBackfilled: number;
+                /** @description A scheduled run stands for it, or a person has repeated it, or its gate saw no change then. */
+                alreadyRan: number;
+                /** @description The schedule is about to account for it. */
+                stillDue: number;
+            };
+            /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
+            nextFrom: string | null;
+            /**
+             * @description Id of the routine.
+             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
+             */
+            routineId: string;
+            /** @description The version that its runs execute. */
+            routineRevision: number;
+            /** @description The queued runs and their instants, the earliest first. */
+            runs: {
+                /**
+                 * @description Id of the run.
+                 * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
+                 */
+                id: string;
+                /**
+                 * Format: date-time
+                 * @description RFC 3339, UTC.
+                 * @example 2026-11-21T09:00:00.000Z
+                 */
+                scheduledFor: string;
+            }[];
+        };
+        BackfillRoutine: {
+            /** @default false */
+            acceptForecast?: boolean;
+            /**
+             * Format: date-time
+             * @description The first instant of the window; not before the time for which the project keeps its runs.
+             * @example 2026-11-01T00:00:00Z
+             */
+            from: string;
+            /** @default 200 */
+            max?: number;
+            /**
+             * Format: date-time
+             * @description The last instant of the window; not in the future.
+             * @example 2026-11-08T00:00:00Z
+             */
+            to: string;
         };
         Billing: {
             allowances: {
@@ -4204,6 +4283,11 @@ export interface components {
             skill: string;
         };
         Run: {
+            /**
+             * @description The backfill that it belongs to.
+             * @example bkf_01kx3k9y6wfd8r0v5m2c7t4q2k
+             */
+            backfillId: string | null;
             cancelRequestedAt: string | null;
             /** @description Null unless it has data. */
             changes: components["schemas"]["RunChanges"] | null;
@@ -4280,7 +4364,7 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual";
+            trigger: "schedule" | "manual" | "backfill";
             usage: components["schemas"]["Usage"];
             /** @description This run's own values. */
             variables: {
@@ -4315,6 +4399,11 @@ export interface components {
             unchangedRuns: number;
         };
         RunDetail: {
+            /**
+             * @description The backfill that it belongs to.
+             * @example bkf_01kx3k9y6wfd8r0v5m2c7t4q2k
+             */
+            backfillId: string | null;
             /** @description What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded. */
             briefing: string | null;
             cancelRequestedAt: string | null;
@@ -4403,7 +4492,7 @@ export interface components {
             stepCount: number;
             steps: components["schemas"]["Step"][];
             /** @enum {string} */
-            trigger: "schedule" | "manual";
+            trigger: "schedule" | "manual" | "backfill";
             usage: components["schemas"]["Usage"];
             /** @description This run's own values. */
             variables: {
@@ -4500,7 +4589,7 @@ export interface components {
                 /** @enum {string} */
                 state: "succeeded" | "failed" | "cancelled";
                 /** @enum {string} */
-                trigger: "schedule" | "manual";
+                trigger: "schedule" | "manual" | "backfill";
                 usage: components["schemas"]["Usage"];
             };
             /**
@@ -4597,6 +4686,11 @@ export interface components {
             tools: components["schemas"]["PreviewedTool"][];
         };
         RunSummary: {
+            /**
+             * @description The backfill that it belongs to.
+             * @example bkf_01kx3k9y6wfd8r0v5m2c7t4q2k
+             */
+            backfillId: string | null;
             cancelRequestedAt: string | null;
             changes: components["schemas"]["RunChangesSummary"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
@@ -4672,7 +4766,7 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual";
+            trigger: "schedule" | "manual" | "backfill";
             usage: components["schemas"]["Usage"];
             /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;
@@ -6095,7 +6189,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.paused";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.paused" | "routine.backfilled";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -7936,6 +8030,49 @@ export interface operations {
             };
         };
     };
+    backfillRoutine: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body give the first response again, for 24 hours. */
+                "Idempotency-Key"?: string;
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path: {
+                /** @description Id of the routine. */
+                routineId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackfillRoutine"];
+            };
+        };
+        responses: {
+            /** @description The queued runs. */
+            202: {
+                headers: {
+                    /** @description `true` when this is the first response again. */
+                    "Idempotent-Replayed"?: string;
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Backfill"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     discoverTools: {
         parameters: {
             query?: never;
@@ -8149,6 +8286,8 @@ export interface operations {
     listRoutineRuns: {
         parameters: {
             query?: {
+                /** @description Only those of this backfill. */
+                backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
@@ -8160,7 +8299,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual";
+                trigger?: "schedule" | "manual" | "backfill";
                 /** @description Created before this time. */
                 until?: string;
             };
@@ -8451,6 +8590,8 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
+                /** @description Only those of this backfill. */
+                backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
@@ -8462,7 +8603,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual";
+                trigger?: "schedule" | "manual" | "backfill";
                 /** @description Created before this time. */
                 until?: string;
             };

@@ -29,6 +29,7 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'plan.changed': 'Plan changed',
   'routine.activated': 'Routine activated',
   'routine.paused': 'Routine paused',
+  'routine.backfilled': 'Ran a routine for past times',
 };
 
 export const ACTION_CHOICES = Object.entries(ACTIONS).map(([value, label]) => ({ value, label }));

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import {
+  backfillRoutine as backfill,
+  MAX_BACKFILL,
+  type Backfill,
+} from '#core/scheduling/index.ts';
+import { EXAMPLE, idOf, instant, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+import { route } from '../../route.ts';
+import { routineParams } from '../routines/fields.ts';
+
+const count = z.number().int();
+
+const madeBackfill = z
+  .strictObject({
+    id: idOf('backfill', EXAMPLE.backfill),
+    routineId: idOf('routine', EXAMPLE.routine),
+    routineRevision: count.meta({ description: 'The version that its runs execute.' }),
+    runs: z
+      .array(z.strictObject({ id: idOf('run', EXAMPLE.run), scheduledFor: timestamp }))
+      .meta({ description: 'The queued runs and their instants, the earliest first.' }),
+    leftOut: z
+      .strictObject({
+        alreadyRan: count.meta({
+          description:
+            'A scheduled run stands for it, or a person has repeated it, or its gate saw no change then.',
+        }),
+        alreadyBackfilled: count.meta({ description: 'Another backfill has made a run for it.' }),
+        stillDue: count.meta({ description: 'The schedule is about to account for it.' }),
+      })
+      .meta({ description: 'How many instants of the window got no run, and why.' }),
+    nextFrom: timestamp.nullable().meta({
+      description:
+        'The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none.',
+    }),
+  })
+  .meta({ id: 'Backfill' });
+
+export const backfillRoutine = route({
+  method: 'POST',
+  path: '/v1/routines/:routineId/backfill',
+  id: 'backfillRoutine',
+  tag: 'Runs',
+  summary: 'Make runs for past times of a schedule',
+  description:
+    'Takes the first `max` times that the schedule, as it is now, has from `from` to `to`, and makes a run for each that has none: those that the schedule has skipped, or that lie before the routine was active. What they come to has to be accepted: without `acceptForecast: true` it is 409 `forecast_not_accepted`, whose message tells it. The version has to be proven, as for activation. The runs execute it whatever is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. A time gets one such run, ever; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists them.',
+  auth: 'key-or-session',
+  scope: 'runs:write',
+  params: routineParams,
+  body: z
+    .strictObject({
+      from: instant.meta({
+        description:
+          'The first instant of the window; not before the time for which the project keeps its runs.',
+        example: '2026-11-01T00:00:00Z',
+      }),
+      to: instant.meta({
+        description: 'The last instant of the window; not in the future.',
+        example: '2026-11-08T00:00:00Z',
+      }),
+      max: z.number().int().min(1).max(MAX_BACKFILL).default(MAX_BACKFILL),
+      acceptForecast: z.boolean().default(false),
+    })
+    .meta({ id: 'BackfillRoutine' }),
+  idempotent: true,
+  success: { status: 202, data: madeBackfill, description: 'The queued runs.' },
+  errors: [
+    'routine_archived',
+    'successful_run_required',
+    'invalid_schedule',
+    'forecast_not_accepted',
+    'allowance_exceeded',
+    'limit_reached',
+  ],
+}).to(async ({ access, by, params: { routineId }, body, deps, newId }) => {
+  const { projectId, organizationId, plan } = access;
+  const input = { ...body, projectId, organizationId, plan, routineId };
+  return {
+    data: presentBackfill(await backfill(deps, by, { ...input, backfillId: newId('backfill') })),
+  };
+});
+
+function presentBackfill(row: Backfill) {
+  const { alreadyRan, alreadyBackfilled, stillDue } = row.leftOut;
+  return {
+    id: row.id,
+    routineId: row.routineId,
+    routineRevision: row.routineRevision,
+    runs: row.runs.map(({ id, scheduledFor }) => ({ id, scheduledFor: iso(scheduledFor) })),
+    leftOut: { alreadyRan, alreadyBackfilled, stillDue },
+    nextFrom: isoOrNull(row.nextFrom),
+  };
+}

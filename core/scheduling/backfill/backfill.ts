@@ -1,0 +1,120 @@
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
+import { PLANS, takeRuns, type Plan } from '#core/billing/index.ts';
+import type { RetentionRule } from '#core/identity/index.ts';
+import { lockRoutine, readRoutine } from '#core/routines/index.ts';
+import {
+  countWaitingBackfills,
+  insertBackfill,
+  type Admission,
+  type BackfillRun,
+} from '#core/runs/index.ts';
+import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { ForecastDeps } from '../forecast/forecast.ts';
+import { planBackfill, type LeftOut, type PlannedWindow } from './plan.ts';
+import { priceOf } from './price.ts';
+
+/** The most runs of one backfill. */
+export const MAX_BACKFILL = 200;
+
+/** Runs of backfills that can wait in an organization. */
+const MAX_WAITING = 1_000;
+
+export interface BackfillDeps extends ForecastDeps {
+  readonly database: Database;
+  readonly retention: RetentionRule;
+  readonly admission: Pick<Admission, 'nudge'>;
+}
+
+export interface BackfillInput extends PlannedWindow {
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly plan: Plan;
+  readonly routineId: string;
+  readonly acceptForecast: boolean;
+}
+
+export interface Backfill {
+  readonly id: string;
+  readonly routineId: string;
+  readonly routineRevision: number;
+  readonly runs: readonly BackfillRun[];
+  readonly leftOut: LeftOut;
+  readonly nextFrom: Date | null;
+}
+
+/**
+ * Puts runs for past instants of a routine's schedule on record, once somebody has accepted what they come to: all of
+ * them or none. Each instant gets one run of a backfill, ever.
+ * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`, and what
+ * `planBackfill` throws
+ */
+export async function backfillRoutine(
+  deps: BackfillDeps,
+  by: Actor,
+  input: BackfillInput,
+): Promise<Backfill> {
+  const { acceptForecast, organizationId, plan: planName, ...rest } = input;
+  const { projectId, routineId, ...window } = rest;
+  const { database, retention } = deps;
+  if (!acceptForecast) {
+    // Before the routine is locked, as its price may take a request to the model directory.
+    const routine = await readRoutine(database, projectId, routineId);
+    const { instants } = await planBackfill(database, routine, window, retention);
+    if (instants.length > 0) {
+      throw await priceOf(deps, { routine, organizationId, plan: planName }, instants);
+    }
+  }
+  const backfill = await transaction(database, async (tx) => {
+    // The tick locks a routine before it claims what is due, and another backfill does so too.
+    const routine = await lockRoutine(tx, projectId, routineId);
+    const plan = await planBackfill(tx, routine, window, retention);
+    const { backfillId: id } = window;
+    const { instants, made, leftOut, nextFrom } = plan;
+    const known = { id, routineId, routineRevision: routine.revision, leftOut, nextFrom };
+    if (made.length > 0 || instants.length === 0) return { ...known, runs: made };
+    if (!acceptForecast) throw new AppError('forecast_not_accepted');
+    await takeAll(tx, { organizationId, plan: planName, wanted: instants.length });
+    const runs = await insertBackfill(tx, { backfillId: id, routineId, instants });
+    await recordProjectAudit(tx, {
+      by,
+      projectId,
+      action: 'routine.backfilled',
+      targetId: routineId,
+      details: {
+        backfillId: id,
+        runs: runs.length,
+        from: window.from.toISOString(),
+        to: window.to.toISOString(),
+      },
+    });
+    return { ...known, runs };
+  });
+  deps.admission.nudge();
+  return backfill;
+}
+
+/**
+ * Counts the runs against the allowance, whose row then is locked: so two backfills of an organization do not both take
+ * the last places.
+ * @throws {AppError} `allowance_exceeded`, `limit_reached`
+ */
+async function takeAll(
+  tx: Db,
+  input: { organizationId: string; plan: Plan; wanted: number },
+): Promise<void> {
+  const { organizationId, plan, wanted } = input;
+  const granted = await takeRuns(tx, input);
+  if (granted < wanted) {
+    throw new AppError(
+      'allowance_exceeded',
+      `The backfill needs ${wanted} runs, and ${granted} of the ${PLANS[plan].runsPerPeriod} that the ${plan} plan allows a period are left. Nothing was started.`,
+    );
+  }
+  const waiting = await countWaitingBackfills(tx, organizationId);
+  if (waiting + wanted <= MAX_WAITING) return;
+  throw new AppError(
+    'limit_reached',
+    `At most ${MAX_WAITING} runs of backfills of an organization can wait, and ${waiting} do: ${wanted} more are too many.`,
+  );
+}

@@ -1,0 +1,69 @@
+import type { RetentionRule } from '#core/identity/index.ts';
+import { hasProofRun, isOver, withoutJitter, type Routine } from '#core/routines/index.ts';
+import { readOnRecord, type BackfillRun } from '#core/runs/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { assertPast, pastInstants, type PastWindow } from './past-instants.ts';
+
+/** Why an instant of the window gets no run. */
+export interface LeftOut {
+  /** A run by schedule or by hand stands for it already. */
+  readonly alreadyRan: number;
+  /** An earlier backfill has made a run for it. */
+  readonly alreadyBackfilled: number;
+  /** It is due by the schedule, which is about to claim it. */
+  readonly stillDue: number;
+}
+
+export interface BackfillPlan {
+  /** The instants to make runs for, ascending. */
+  readonly instants: readonly Date[];
+  /** The runs that an earlier attempt of the same request has made. */
+  readonly made: readonly BackfillRun[];
+  readonly leftOut: LeftOut;
+  readonly nextFrom: Date | null;
+}
+
+export interface PlannedWindow extends PastWindow {
+  readonly backfillId: string;
+  readonly max: number;
+}
+
+/**
+ * Plans the runs of a backfill: what the schedule has in the window, less what is on record or about to be.
+ * @throws {AppError} `routine_archived`, `invalid_request`, `successful_run_required`, `invalid_schedule`
+ */
+export async function planBackfill(
+  db: Db,
+  routine: Routine,
+  { backfillId, max, ...window }: PlannedWindow,
+  retention: RetentionRule,
+): Promise<BackfillPlan> {
+  const { id, projectId } = routine;
+  if (routine.state === 'archived') throw new AppError('routine_archived');
+  await assertPast(db, { ...window, projectId }, retention);
+  // As activation does: what nobody has seen succeed is not done two hundred times.
+  if (!(await hasProofRun(db, routine))) throw new AppError('successful_run_required');
+  const past = pastInstants(routine, window, max);
+  const dueFrom = firstDue(routine);
+  const made: BackfillRun[] = [];
+  const instants: Date[] = [];
+  const leftOut = { alreadyRan: 0, alreadyBackfilled: 0, stillDue: 0 };
+  for (const found of await readOnRecord(db, id, past.instants)) {
+    const { scheduledFor, backfillRunId } = found;
+    if (backfillRunId !== null && found.backfillId === backfillId) {
+      made.push({ id: backfillRunId, scheduledFor });
+    } else if (backfillRunId !== null) leftOut.alreadyBackfilled += 1;
+    else if (found.ran) leftOut.alreadyRan += 1;
+    else if (dueFrom !== undefined && scheduledFor >= dueFrom) leftOut.stillDue += 1;
+    else instants.push(scheduledFor);
+  }
+  return { instants, made, leftOut, nextFrom: past.nextFrom };
+}
+
+/** Returns the first instant that belongs to the schedule, whose tick accounts for it and all later ones. */
+function firstDue(routine: Routine): Date | undefined {
+  const { state, nextRunAt } = routine;
+  if (state !== 'active' || nextRunAt === null || isOver(routine, nextRunAt)) return undefined;
+  return withoutJitter(routine, nextRunAt);
+}
