@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 import { listenOn } from '#lib/listen.ts';
 import { MAX_HEADERS } from '../middleware/strict-http.ts';
 import { refuseMalformed } from './malformed.ts';
@@ -35,6 +36,16 @@ export async function listen(
   server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
   server.on('clientError', refuseMalformed);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const closeIdle = () => {
+    server.closeIdleConnections();
+    // Opened ahead by a client, like browsers do: to Node it is in the middle of its first request.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
   const boundPort = await listenOn(server, { host, port });
   return {
     port: boundPort,
@@ -42,13 +53,13 @@ export async function listen(
       new Promise((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
         // A connection whose request ends after this would stay open for its next one, which we will not take.
-        const idle = setInterval(() => server.closeIdleConnections(), 50);
+        const idle = setInterval(closeIdle, 50);
         server.close(() => {
           clearTimeout(timer);
           clearInterval(idle);
           resolve();
         });
-        server.closeIdleConnections();
+        closeIdle();
       }),
   };
 }

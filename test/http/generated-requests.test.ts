@@ -23,7 +23,7 @@ beforeAll(async () => {
   const bob = await signUp(service);
   const key = await ada.key();
   // Enough that some are left to run when others have been archived.
-  const routineIds = await Promise.all(Array.from({ length: 12 }, () => createRoutine(key)));
+  const routineIds = await Promise.all(Array.from({ length: 40 }, () => createRoutine(key)));
   const foreign = await createRoutine(await bob.key());
   const skill = await key.post('/v1/skills', { name: 'x', instructions: 'x'.repeat(20) });
   const run = await key.post(`/v1/routines/${routineIds[0]}/run`);

@@ -107,11 +107,22 @@ test('lists carry summaries, and the detail has the whole', async () => {
   });
   const [listed] = (await key.get('/v1/routines?limit=1')).data;
   const { data: detail } = await key.get(`/v1/routines/${id}`);
-  const { instructions, variables, nextRuns, activation, callableTools, warnings, ...rest } =
-    detail;
+  const {
+    instructions,
+    variables,
+    nextRuns,
+    activation,
+    callableTools,
+    warnings,
+    gate,
+    resultSchema,
+    mailDelivery,
+    ...rest
+  } = detail;
   expect(listed).toEqual(rest);
   expect([activation.ready, callableTools, warnings]).toEqual([false, [], []]);
   expect([instructions, variables]).toEqual(['On {{topic}}.', { topic: 'tea' }]);
+  expect([gate, resultSchema, mailDelivery]).toEqual([null, null, 'unavailable']);
   expect(nextRuns).toHaveLength(5);
 
   const run = (await key.post(`/v1/routines/${id}/run`, { variables: { topic: 'ships' } })).data;

@@ -62,6 +62,8 @@ test('a run is followed from its beginning to its end, and the stream ends with 
     webhookDeliveries: _deliveries,
     queuedSeconds: _queuedSeconds,
     waitingFor: _waitingFor,
+    gate: _gate,
+    notifications: _notifications,
     ...run
   } = detail;
   expect(events.at(-1)!.data).toEqual(run);
