@@ -15,6 +15,7 @@ const beyondContract: readonly string[] = [
   'GET /v1/skills/{skillId}',
   'PATCH /v1/skills/{skillId}',
   'DELETE /v1/skills/{skillId}',
+  'GET /v1/connections/{connectionId}',
   'PATCH /v1/connections/{connectionId}',
   'POST /v1/routines/{routineId}/webhook-secret',
   'GET /v1/routines/{routineId}/versions',

@@ -1,24 +1,23 @@
 import { FormProvider, useFormContext } from 'react-hook-form';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 import type { Shape } from '#ui/api/types.ts';
 import { listInWords, materialAmong } from '#ui/format/routine-fields.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Box, Section } from '#ui/parts/page.tsx';
+import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { changedFields, type RoutineForm } from './form.ts';
-import { Gate } from './gate.tsx';
 import { Instructions } from './instructions.tsx';
 import { LeaveGuard } from './leave-guard.tsx';
-import { Limits } from './limits.tsx';
 import { ModelField } from './model-field.tsx';
-import { Results } from './results.tsx';
-import { ScheduleField } from './schedule-field.tsx';
 import { SkillsField } from './skills-field.tsx';
-import { TestRun } from './test-run.tsx';
-import { Timing } from './timing.tsx';
-import { Told } from './told.tsx';
 import type { Editor } from './use-editor.ts';
+
+// What stands below the instructions, and beside them, is loaded after them.
+const ScheduleField = lazy(() => import('./schedule-field.tsx'));
+const Settings = lazy(() => import('./settings.tsx'));
+const TestRun = lazy(() => import('./test-run.tsx'));
 
 export interface ComposerProps {
   readonly editor: Editor;
@@ -57,27 +56,27 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
           </Section>
           <Section title="Schedule">
             <Box>
-              <ScheduleField />
+              <Suspense fallback={<Skeleton className="h-56" />}>
+                <ScheduleField />
+              </Suspense>
             </Box>
           </Section>
           <Section title="Settings" description="Good as they are for most routines.">
-            <div className="rounded-lg border border-line bg-surface">
-              <Results />
-              <Gate routineId={routine?.id} />
-              <Limits />
-              <Timing />
-              <Told mailDelivery={routine?.mailDelivery} />
-            </div>
+            <Suspense fallback={<Skeleton className="h-60 rounded-lg" />}>
+              <Settings routine={routine} />
+            </Suspense>
           </Section>
           <SaveBar editor={editor} routine={routine} isSaving={isSaving} cancel={cancel} />
         </div>
         <aside className="lg:sticky lg:top-8 lg:self-start">
-          <TestRun
-            runId={runId}
-            onTest={() => void test()}
-            isStarting={editor.isTesting}
-            isDirty={routine === undefined || editor.hasChanges}
-          />
+          <Suspense fallback={<Skeleton className="h-40 rounded-lg" />}>
+            <TestRun
+              runId={runId}
+              onTest={() => void test()}
+              isStarting={editor.isTesting}
+              isDirty={routine === undefined || editor.hasChanges}
+            />
+          </Suspense>
         </aside>
       </form>
     </FormProvider>

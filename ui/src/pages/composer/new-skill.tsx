@@ -17,7 +17,7 @@ export interface NewSkillProps {
 }
 
 /** Writes a skill of one's own without leaving the routine. */
-export function NewSkill({ open, onClose, onCreated }: NewSkillProps) {
+export default function NewSkill({ open, onClose, onCreated }: NewSkillProps) {
   const form = useForm({ defaultValues: { name: '', description: '', instructions: '' } });
   const { errors } = form.formState;
   const create = useSend('post', '/v1/skills', {

@@ -26,7 +26,7 @@ const STEPS = ['1', '5', '10', '15', '20', '30'] as const;
 const ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')].toSorted();
 
 /** Says when it runs, in words or as cron, and shows the next times that the server works out. */
-export function ScheduleField() {
+export default function ScheduleField() {
   const { watch, setValue, register, formState } = useFormContext<RoutineForm>();
   const cron = watch('schedule');
   const zone = watch('timezone');

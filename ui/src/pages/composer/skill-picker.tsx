@@ -23,7 +23,7 @@ export interface SkillPickerProps {
 }
 
 /** Searches the catalogue, and shows what a skill says before it is added. */
-export function SkillPicker({
+export default function SkillPicker({
   open,
   onClose,
   onNew,

@@ -5,7 +5,7 @@ import { RichText } from '#ui/parts/rich-text.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 
 /** What a skill that is attached says. */
-export function SkillPreview({
+export default function SkillPreview({
   reference,
   onClose,
 }: {

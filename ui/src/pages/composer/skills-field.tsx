@@ -1,13 +1,14 @@
 import { ArrowDown, ArrowUp, Eye, Plus, X } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useFormContext } from 'react-hook-form';
 import { useList } from '#ui/api/hooks.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import type { RoutineForm } from './form.ts';
-import { NewSkill } from './new-skill.tsx';
-import { SkillPicker } from './skill-picker.tsx';
-import { SkillPreview } from './skill-preview.tsx';
+
+const NewSkill = lazy(() => import('./new-skill.tsx'));
+const SkillPicker = lazy(() => import('./skill-picker.tsx'));
+const SkillPreview = lazy(() => import('./skill-preview.tsx'));
 
 /** The reference by which a routine names a skill. */
 function referenceOf({ id, slug }: Pick<Shape<'SkillSummary'>, 'id' | 'slug'>): string {
@@ -92,20 +93,28 @@ export function SkillsField() {
           {error}
         </p>
       )}
-      <SkillPicker
-        open={open === 'picker'}
-        onClose={() => setOpen(null)}
-        onNew={() => setOpen('new')}
-        catalogue={catalogue}
-        attached={attached}
-        onAdd={(reference) => change([...attached, reference])}
-      />
-      <NewSkill
-        open={open === 'new'}
-        onClose={() => setOpen(null)}
-        onCreated={(reference) => change([...attached, reference])}
-      />
-      <SkillPreview reference={previewed} onClose={() => setPreviewed(null)} />
+      <Suspense>
+        {open === 'picker' && (
+          <SkillPicker
+            open
+            onClose={() => setOpen(null)}
+            onNew={() => setOpen('new')}
+            catalogue={catalogue}
+            attached={attached}
+            onAdd={(reference) => change([...attached, reference])}
+          />
+        )}
+        {open === 'new' && (
+          <NewSkill
+            open
+            onClose={() => setOpen(null)}
+            onCreated={(reference) => change([...attached, reference])}
+          />
+        )}
+        {previewed !== null && (
+          <SkillPreview reference={previewed} onClose={() => setPreviewed(null)} />
+        )}
+      </Suspense>
     </div>
   );
 }

@@ -21,7 +21,7 @@ export interface TestRunProps {
 }
 
 /** A run of what is written here, beside it, live. */
-export function TestRun({ runId, onTest, isStarting, isDirty }: TestRunProps) {
+export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunProps) {
   const projectId = useProjectId();
   const client = useQueryClient();
   const followed = useFollowRun(

@@ -1,0 +1,143 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { createRoutine } from '#test/support/routines.ts';
+import { dashboardTest } from './support/fixtures.ts';
+import { failing, holding, photograph } from './support/photograph.ts';
+
+const test = dashboardTest();
+
+test(
+  'a routine is written, tested live and activated',
+  { timeout: 120_000 },
+  async ({ visit, person }) => {
+    const { page, expectClean } = await visit(`/p/${person.projectId}/routines/new`, {
+      as: person,
+    });
+    await page.getByRole('textbox', { name: 'Name' }).fill('Harbour watch');
+    await page.getByRole('textbox', { name: 'Instructions' }).fill('Say what is new at {{site}}.');
+    await page.getByRole('textbox', { name: 'site' }).fill('example.com');
+    await page.getByRole('button', { name: 'Add skill' }).click();
+    const picker = page.getByRole('dialog', { name: 'Add a skill' });
+    await picker.getByRole('searchbox').fill('seo audit');
+    await picker.getByRole('button', { name: /^Add .*SEO audit/i }).click();
+    await picker.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('combobox', { name: 'Model' }).fill('writer-small');
+    await page
+      .getByRole('option', { name: /writer/i })
+      .first()
+      .click();
+    await page.getByText(/for a million tokens/).waitFor();
+    await page.getByRole('button', { name: 'Save and test' }).click();
+    await page.waitForURL(/\/edit\?run=run_/);
+    const result = page.getByRole('region', { name: 'Result', exact: true });
+    await result
+      .getByText(/example\.com/)
+      .first()
+      .waitFor();
+    await expectClean();
+    await page.getByRole('link', { name: 'Done' }).click();
+    await page.getByText('By this run').waitFor();
+    await page.getByRole('button', { name: 'Activate' }).click();
+    await page.getByText('Active, done').waitFor({ state: 'attached' });
+  },
+);
+
+test('what the server finds wrong stands at its field', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('textbox', { name: 'Instructions' }).fill('Write one line.');
+  await page.getByRole('combobox', { name: 'Runs' }).click();
+  await page.getByRole('option', { name: 'Cron' }).click();
+  await page.getByRole('textbox', { name: 'Cron' }).fill('61 * * * *');
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByRole('alert').first().waitFor();
+  const name = page.getByRole('textbox', { name: 'Name' });
+  expect(await name.getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByRole('combobox', { name: 'Model' }).getAttribute('aria-invalid')).toBe(
+    'true',
+  );
+});
+
+test('two tabs that change the same thing are shown both, and one is chosen', async ({
+  visit,
+  person,
+}) => {
+  const client = person.session.with({ 'X-Project-Id': person.projectId });
+  const id = await createRoutine(client, { name: 'Shared', instructions: 'The first words.' });
+  const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
+  const instructions = page.getByRole('textbox', { name: 'Instructions' });
+  await instructions.fill('My words.');
+  await client.patch(`/v1/routines/${id}`, { instructions: 'Their words.', name: 'Renamed' });
+  await save(page);
+  const dialog = page.getByRole('dialog', { name: 'Somebody else has saved this routine' });
+  await dialog.getByText('Their words.').waitFor();
+  await dialog.getByText('My words.').waitFor();
+  await dialog.getByRole('button', { name: 'Save what is chosen' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const { data } = await client.get(`/v1/routines/${id}`);
+  expect([data.instructions, data.name]).toEqual(['My words.', 'Renamed']);
+});
+
+test('changes are not left behind unasked, and say that they return it to draft', async ({
+  visit,
+  person,
+}) => {
+  const client = person.session.with({ 'X-Project-Id': person.projectId });
+  const id = await createRoutine(client, { name: 'Kept' });
+  const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
+  await page.getByRole('textbox', { name: 'Instructions' }).fill('Other words.');
+  await page.getByText(/Changed instructions/).waitFor();
+  await page.getByRole('link', { name: 'Runs', exact: true }).click();
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  expect(page.url()).toMatch(/\/edit$/);
+  await save(page);
+  await page.getByText('Nothing has changed.').first().waitFor();
+});
+
+test('skills are put in order by the keyboard alone', async ({ visit, person }) => {
+  const client = person.session.with({ 'X-Project-Id': person.projectId });
+  const id = await createRoutine(client, { skills: ['seo-audit', 'core-web-vitals'] });
+  const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
+  await page
+    .getByRole('button', { name: /^Move .* down$/ })
+    .first()
+    .focus();
+  await page.keyboard.press('Enter');
+  await save(page);
+  await page.getByText('Nothing has changed.').first().waitFor();
+  const { data } = await client.get(`/v1/routines/${id}`);
+  expect(data.skills).toEqual(['core-web-vitals', 'seo-audit']);
+});
+
+test('the composer in all its states', { timeout: 180_000 }, async ({ visit, person }) => {
+  const client = person.session.with({ 'X-Project-Id': person.projectId });
+  const id = await createRoutine(client, {
+    name: 'Weekly site audit',
+    instructions: 'Look at {{site}} and list what changed.',
+    variables: { site: 'example.com' },
+    skills: ['seo-audit'],
+    timezone: 'America/New_York',
+    checks: [{ type: 'distinct_sources', atLeast: 3 }],
+    gate: { url: 'https://example.com/feed.json' },
+  });
+  const as = person;
+  const path = `/p/${person.projectId}/routines/${id}/edit`;
+  await photograph(visit, 'composer', [
+    { name: 'new', as, path: `/p/${person.projectId}/routines/new` },
+    { name: 'edit', as, path },
+    { name: 'settings', as, path, act: openSettings },
+    { name: 'loading', as, path, before: holding(/^\/v1\/routines\/rtn_/), loading: true },
+    { name: 'failed', as, path, before: failing(/^\/v1\/routines\/rtn_/) },
+    { name: 'no-models', as, path, before: failing('/v1/models') },
+  ]);
+});
+
+async function openSettings(page: Page): Promise<void> {
+  for (const title of ['Results', 'Gate', 'Limits', 'When', 'Who is told']) {
+    await page.getByRole('button', { name: new RegExp(`^${title}`) }).click();
+  }
+}
+
+function save(page: Page): Promise<void> {
+  return page.getByRole('button', { name: 'Save', exact: true }).click();
+}
