@@ -50,6 +50,7 @@ test(
       name: 'Fixture Writer Small',
       contextTokens: 128_000,
       prices: { input: '0.00000015', output: '0.0000006', cachedInput: '0.000000075' },
+      structuredOutputs: expect.any(Boolean),
     });
     const analyst = answer.data.find(
       (option: { modelId: string }) => option.modelId === 'fixture/analyst',

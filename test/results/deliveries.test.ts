@@ -146,7 +146,7 @@ test('a cancelled run has brought no change', async ({ service, key }) => {
   service.gateway.control.script({ marker: mark, behaviour: { kind: 'hang' } });
   const { data: started } = await key.post(`/v1/routines/${id}/run`);
   await expect
-    .poll(async () => (await key.get(`/v1/runs/${started.id}`)).data.state)
+    .poll(async () => (await key.get(`/v1/runs/${started.id}`)).data.state, { timeout: 15_000 })
     .toBe('running');
   await key.post(`/v1/runs/${started.id}/cancel`);
   await expect

@@ -63,7 +63,11 @@ const schedules = fc.oneof(
 );
 const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe');
 const starts = fc
-  .date({ min: new Date('2026-01-01T00:00:00Z'), max: new Date('2027-12-31T00:00:00Z') })
+  .date({
+    min: new Date('2026-01-01T00:00:00Z'),
+    max: new Date('2027-12-31T00:00:00Z'),
+    noInvalidDate: true,
+  })
   .map((date) => new Date(Math.floor(date.getTime())));
 const budgets = fc.oneof(
   fc.constant({}),

@@ -1,12 +1,16 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { PageHeader } from '#ui/parts/page.tsx';
+import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { Tabs, type Tab } from '#ui/parts/tabs.tsx';
-import { AccountTab } from './account/account-tab.tsx';
-import { AuditTab } from './audit/audit-tab.tsx';
-import { MembersTab } from './members/members-tab.tsx';
-import { NotificationsTab } from './notifications/notifications-tab.tsx';
 import { OrganizationTab } from './organization/organization-tab.tsx';
-import { ProjectsTab } from './projects/projects-tab.tsx';
+
+// The first tab comes with the page, the others when they are opened.
+const AccountTab = lazy(() => import('./account/lazy.ts'));
+const AuditTab = lazy(() => import('./audit/lazy.ts'));
+const MembersTab = lazy(() => import('./members/lazy.ts'));
+const NotificationsTab = lazy(() => import('./notifications/lazy.ts'));
+const ProjectsTab = lazy(() => import('./projects/lazy.ts'));
 
 const { useNavigate, useSearch } = getRouteApi('/account/p/$projectId/settings');
 
@@ -31,7 +35,10 @@ export function SettingsPage() {
       <PageHeader title="Settings" />
       <Tabs
         label="Settings"
-        tabs={TABS}
+        tabs={TABS.map((each) => ({
+          ...each,
+          panel: <Suspense fallback={<SkeletonRows />}>{each.panel}</Suspense>,
+        }))}
         value={open}
         onChange={(next) => void navigate({ search: { tab: next } })}
       />

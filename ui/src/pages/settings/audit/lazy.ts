@@ -1,0 +1,1 @@
+export { AuditTab as default } from './audit-tab.tsx';

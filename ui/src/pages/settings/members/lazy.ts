@@ -1,0 +1,1 @@
+export { MembersTab as default } from './members-tab.tsx';

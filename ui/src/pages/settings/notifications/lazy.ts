@@ -1,0 +1,1 @@
+export { NotificationsTab as default } from './notifications-tab.tsx';

@@ -1,0 +1,1 @@
+export { ProjectsTab as default } from './projects-tab.tsx';
