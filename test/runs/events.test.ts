@@ -64,6 +64,8 @@ test('a run is followed from its beginning to its end, and the stream ends with 
     waitingFor: _waitingFor,
     gate: _gate,
     notifications: _notifications,
+    routineName: _routineName,
+    workflowUrl: _workflowUrl,
     ...run
   } = detail;
   expect(events.at(-1)!.data).toEqual(run);

@@ -102,6 +102,7 @@ test(
       name: MODEL,
       contextTokens: 64_000,
       prices: null,
+      structuredOutputs: false,
     });
     for (const [connectionId, used] of [
       [one, 'fixture-provider-key'],
