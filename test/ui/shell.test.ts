@@ -183,7 +183,9 @@ test('a new project is made in the switcher, and its faults stand at the field',
   await page.getByRole('menuitem', { name: 'New project' }).click();
   await page.getByRole('button', { name: 'Create project' }).click();
   await page.getByRole('alert').waitFor();
-  expect(await page.getByRole('dialog').getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByRole('dialog').getByLabel('Name').getAttribute('aria-invalid')).toBe(
+    'true',
+  );
   await page.getByRole('dialog').getByLabel('Name').fill('Website');
   await page.getByRole('button', { name: 'Create project' }).click();
   await page.getByRole('button', { name: /Website.*Switch project/ }).waitFor();
