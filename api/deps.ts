@@ -36,7 +36,7 @@ import type { KeyAttempts } from './http/key-attempts.ts';
 export interface Deps {
   readonly config: Config;
   readonly planRule: PlanRule;
-  /** What the operator lets every organization spend a month on models that the operator pays for. */
+  /** US dollars a month that each organization may spend on models that the operator pays for. */
   readonly maxCostUsdPerOrganization: OperatorCap;
   readonly retention: RetentionRule;
   readonly payment: Payment;
@@ -46,7 +46,7 @@ export interface Deps {
   readonly mailer: Mailer | undefined;
   readonly uiOrigin: string;
   readonly unsubscribeLinks: UnsubscribeLinks;
-  /** Where business enquiries are mailed to; undefined for nowhere. */
+  /** Recipient of business enquiries; undefined for none. */
   readonly leadsEmail: string | undefined;
   readonly clientAddress: ClientAddress;
   readonly keyAttempts: KeyAttempts;

@@ -15,7 +15,7 @@ export interface RouteSpec<
   D extends z.ZodType = z.ZodType,
 > {
   readonly method: Method;
-  /** In router form: `/v1/routines/:routineId`. */
+  /** Path as the router takes it: `/v1/routines/:routineId`. */
   readonly path: string;
   readonly id: string;
   readonly tag: Tag;

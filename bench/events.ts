@@ -13,7 +13,7 @@ import { residentMb, startService, type Service } from './harness/service.ts';
 
 const FOLLOWERS = 1_000;
 
-/** As many as an organization may have by default, all of one run. */
+/** Followers of one run, as many as an organization may have by default. */
 const TOGETHER = 200;
 
 /** Steps recorded a second: of a service that makes fifty runs of two steps. */

@@ -66,7 +66,7 @@ interface Work {
   readonly what: string;
   readonly prepare?: (population: Population) => Promise<void>;
   readonly work: (population: Population) => Promise<unknown>;
-  /** How often it is repeated in a round; the figure is of one. */
+  /** Number of repetitions in a round; the figure is that of one. */
   readonly times: number;
 }
 

@@ -17,7 +17,7 @@ export interface ChildOptions {
   logFile?: string;
   /** Signal and wait that end it; SIGTERM and 5 s by default. */
   stop?: StopOptions;
-  /** While true, its end is for whoever starts it to deal with, and is not reported as unexpected. */
+  /** Returns true while whoever started the child handles its end, so that it is not reported as unexpected. */
   isStarting?: () => boolean;
   env?: NodeJS.ProcessEnv;
   cwd?: string;

@@ -13,14 +13,14 @@ export interface ModelAccountsOptions {
   readonly ports: Ports;
   readonly dataDir: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Where the browser of a person comes back to. */
+  /** Origin to which a person's browser returns. */
   readonly uiOrigin: string;
   readonly secret: string;
   readonly log: Log;
   readonly spawn: SpawnChild;
 }
 
-/** What one slot of the fixture speaks, so that all three protocols are there. */
+/** Protocol of each slot of the fixture, so that all three are covered. */
 const PROTOCOL: Readonly<Record<ProviderSlot, Protocol>> = {
   'provider-a': 'openai-chat',
   'provider-b': 'openai-responses',
@@ -144,7 +144,7 @@ function certificates(folder: string): { ca: string; cert: string; key: string }
   return { ca: file('ca'), cert: file('cert'), key: file('key') };
 }
 
-/** Its metrics would want the port of the API's. */
+/** Removes the settings of metrics, whose port is the API's. */
 function withoutMetrics(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { METRICS_PORT: _, ...rest } = env;
   return rest;

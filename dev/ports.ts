@@ -47,7 +47,10 @@ export async function staysTaken(port: number): Promise<boolean> {
   return false;
 }
 
-/** Below the ports that Linux (32768 on) and macOS (49152 on) hand to outgoing connections and to listeners on port 0. */
+/**
+ * Range of ports below those that Linux (from 32768) and macOS (from 49152) assign to outgoing connections and to
+ * listeners on port 0.
+ */
 const FREE_PORTS = { from: 20_000, to: 32_000 };
 
 const given = new Set<number>();

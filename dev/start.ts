@@ -37,7 +37,7 @@ try {
 
 interface StartOptions {
   readonly watch: boolean;
-  /** Also brings a payment processor that moves no money; without it everybody has every allowance. */
+  /** Starts a payment processor that moves no money, too; without it everybody has every allowance. */
   readonly payments: boolean;
 }
 

@@ -4,7 +4,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Far more than a value needs, and far less than the stack holds. */
+/** Limit of nesting, far above what a value needs and far below what the stack holds. */
 const MAX_DEPTH = 200;
 
 /** JSON with sorted keys and no white space, in the manner of RFC 8785. @throws {RangeError} when nested too deeply */

@@ -26,7 +26,7 @@ export function cutPage<Item extends { readonly id: string }>(
   return { items, nextCursor: more ? last.id : undefined };
 }
 
-/** What a list is ordered by: the ids of a resource, or the revisions of a routine. */
+/** Key by which a list is ordered: the ids of a resource, or the revisions of a routine. */
 export type Order = Resource | 'revision';
 
 /**

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
 
-/** What the runtime tells of itself. Every label is of a closed set. */
+/** Metrics of the runtime. Every label has a closed set of values. */
 export interface RuntimeMetrics {
   /** A request that was turned away before anything was known of it, by the status it got. */
   refused(status: number): void;

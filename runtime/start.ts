@@ -24,7 +24,7 @@ export interface Runtime {
 
 const MAX_CALLS = 8;
 const SESSIONS_AHEAD = 2;
-/** For how long a call goes on when nobody waits for it. */
+/** Time for which a call goes on without a caller. */
 const LONELY_MS = 45_000;
 const DRAIN_MS = 30_000;
 const LAST_FRAMES_MS = 2_000;

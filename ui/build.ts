@@ -7,7 +7,7 @@ import { build } from 'vite';
 
 const FOLDER = import.meta.dirname;
 const DIST = path.join(FOLDER, 'dist');
-/** Not beside the built files, which are served. */
+/** The stamp lies outside the built files, because those are served. */
 const STAMP = path.join(FOLDER, 'node_modules', '.built-from');
 
 /** Builds unless what there is was built from these very sources. */

@@ -6,12 +6,12 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-/** What a worker says of itself. */
+/** Readiness of a worker, as its probe reports it. */
 export interface Readiness {
-  /** Everything that keeps it from working, in words; ready when there is nothing. */
+  /** Obstacles to its work, in words; empty when it is ready. */
   readonly obstacles: readonly string[];
   readonly buildId: string | null;
-  /** Whether new runs start on it. One of another build than the current is ready all the same, to end its own. */
+  /** True when new runs start on it. A worker of an earlier build is ready all the same, to end its own. */
   readonly takesRuns: boolean;
 }
 

@@ -11,7 +11,7 @@ export interface SchedulerSettings {
   readonly workflowId?: string;
   /** The interval of the checks, by default one minute. */
   readonly everyMs?: number;
-  /** Whether a scheduler that starts now would find this worker. By default it does. */
+  /** Returns true when a scheduler that starts now would find this worker. By default it does. */
   readonly takesRuns?: () => boolean;
   /** The time after which a scheduler that takes no step counts as stuck, by default two minutes. */
   readonly stuckAfterMs?: number;

@@ -2,7 +2,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Log } from '#lib/log.ts';
 import { currentBuildOf, type Build } from '#lib/temporal/index.ts';
 
-/** What this worker is to new runs, as Temporal last said. */
+/** Standing of this worker towards new runs, as Temporal last reported it. */
 export interface Standing {
   /** Asks Temporal whether new runs start on workers of this build; while it is away, the last response holds. */
   refresh(): Promise<boolean>;

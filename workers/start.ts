@@ -76,7 +76,10 @@ function buildOf(config: ConfigOf<'worker'>): Build | undefined {
   return buildId === undefined ? undefined : { deploymentName: deploymentNameOf(config), buildId };
 }
 
-/** Where these credentials may not, an administrator has to; if nobody has, the server refuses every run. */
+/**
+ * Registers the search attributes. Where these credentials may not, an administrator has to; until then the server
+ * refuses every run.
+ */
 async function registerSearchAttributes(
   connection: NativeConnection,
   namespace: string,

@@ -8,7 +8,7 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 
 export interface Patience {
-  /** Where Temporal is looked for. */
+  /** Address at which Temporal is expected. */
   readonly address: string;
   readonly log: Log;
   readonly signal: AbortSignal;

@@ -55,9 +55,9 @@ export interface RunningWorkers {
    */
   run(): Promise<void>;
   shutdown(): void;
-  /** Whether all of them ask for tasks. */
+  /** Returns true when all of them ask for tasks. */
   isPolling(): boolean;
-  /** Whether new runs start on this build. */
+  /** Returns true when new runs start on this build. */
   takesRuns(): boolean;
   /** Gives the connection back instead of working. */
   discard(): Promise<void>;

@@ -8,7 +8,7 @@ import { findOperation, type AuthOperation } from './operation.ts';
 import { authOperations } from './operations.ts';
 import { sendLibraryResponse } from './response.ts';
 
-/** Far more than a name, an address and a password take. */
+/** Limit of a body, far above what a name, an address and a password take. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 /** Serves `/auth/*` with better-auth: the operations that we support, validated as they are documented. */

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /** An operation of the authentication library that we support. Validation and OpenAPI follow from it. */
 export interface AuthOperation {
   readonly method: 'GET' | 'POST';
-  /** Below `/auth`. */
+  /** Path below `/auth`. */
   readonly path: string;
   readonly id: string;
   readonly summary: string;

@@ -11,7 +11,7 @@ const returnTo = z.string().min(1).max(2_000).meta({
   description: 'Where the link in the mail leads to: a path, or an address of the user interface.',
 });
 
-/** Everything that is served under `/auth`. What the library has beyond this is switched off. */
+/** Lists all operations that are served under `/auth`; the library's other ones are switched off. */
 export const authOperations: readonly AuthOperation[] = [
   {
     method: 'POST',

@@ -45,7 +45,7 @@ function describe(status: number, body: unknown): { code: string; message: strin
   return { code: data?.code?.toLowerCase() ?? codeOf(status), message };
 }
 
-/** Some of the library's errors have no code. */
+/** Chooses a code for those of the library's errors that have none. */
 function codeOf(status: number): string {
   switch (status) {
     case 401:

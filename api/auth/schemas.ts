@@ -15,7 +15,7 @@ export const user = z
   })
   .meta({ id: 'User' });
 
-/** Without the token: a script of the page that could read it would not need the cookie. */
+/** A session without its token: a script of the page that could read the token would not need the cookie. */
 export const session = z
   .object({
     id: z.string(),

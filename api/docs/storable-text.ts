@@ -1,6 +1,6 @@
 import { isJsonObject } from '#lib/json.ts';
 
-/** What every text in a request has to match: Postgres stores no NUL, so none gets past the parser. */
+/** Pattern of every text in a request: Postgres stores no NUL, so none gets past the parser. */
 const STORABLE = String.raw`^[^\u0000]*$`;
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'];

@@ -11,13 +11,13 @@ export interface StreamSource {
   readonly checkEveryMs: number;
 }
 
-/** How often a comment tells proxies and the client that the connection lives. */
+/** Interval of the comments that tell proxies and the client that the connection is alive. */
 const HEARTBEAT_MS = 15_000;
 
-/** After this the client has to come again. */
+/** Longest duration of a stream; afterwards the client has to connect again. */
 const LONGEST_MS = 15 * 60_000;
 
-/** How long a client may take to read what it has been sent. */
+/** Time that a client may take to read what it has been sent. */
 const PATIENCE_MS = 15_000;
 
 /**

@@ -6,7 +6,7 @@ import { createTurns } from '#lib/turns.ts';
 /** A key that somebody presents, from a client address. */
 export interface KeyAttempt {
   readonly address: string;
-  /** As it was presented; empty for what is no key at all. */
+  /** The key as it was presented; empty where it does not have the form of one. */
   readonly presented: string;
 }
 

@@ -3,7 +3,7 @@ import { submitLead } from '#core/leads/index.ts';
 import { emailAddress, nameOf } from '../http/schemas.ts';
 import { route } from '../route.ts';
 
-/** Not counting the space around them. */
+/** Matches ten characters or more, not counting the space around them. */
 const TEN_CHARACTERS = /^\s*\S[\s\S]{8,}\S\s*$/;
 
 export const submitBusinessLead = route({

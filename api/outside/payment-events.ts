@@ -3,7 +3,9 @@ import { recordEvent, syncWithin } from '#core/billing/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { route } from '../route.ts';
 
-/** How long the response waits for the sync; a longer one goes on, and one that fails is made good by the scheduler. */
+/**
+ * Time that the response waits for the synchronization. A longer one goes on, and the scheduler repeats one that fails.
+ */
 const SYNC_MS = 5_000;
 
 export const receivePaymentEvent = route({

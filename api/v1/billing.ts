@@ -16,7 +16,7 @@ import { route, type Route } from '../route.ts';
 
 const tag = 'Billing';
 
-/** How long reading waits for news of the processor when it is asked to refresh. */
+/** Time that a read with `refresh` waits for the processor. */
 const REFRESH_MS = 5_000;
 
 const planName = z.enum(['free', ...PAID_PLANS]);

@@ -7,7 +7,7 @@ function isUnique(list: readonly string[]): boolean {
   return new Set(list).size === list.length;
 }
 
-/** Who is mailed about what, as a caller sets it. */
+/** Mail settings as a caller sends them. */
 export const mailSettings = z
   .strictObject({
     on: z

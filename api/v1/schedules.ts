@@ -21,7 +21,7 @@ const preview = z
   .meta({ id: 'SchedulePreview' });
 
 const DATE = z.regexes.date.source.slice(1, -1);
-/** Some dates, as many as a routine may skip. */
+/** Matches a list of dates, at most as many as a routine may skip. */
 const DATES = new RegExp(`^${DATE}(?:,${DATE}){0,${MAX_SKIP_DATES - 1}}$`);
 
 const previewSchedule = route({

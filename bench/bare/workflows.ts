@@ -19,5 +19,5 @@ export async function toolCalls(names: readonly string[], listFirst: boolean): P
   await ask();
 }
 
-/** Nothing at all; started, and perhaps never worked on. */
+/** Does nothing; it is started, and perhaps never worked on. */
 export async function empty(): Promise<void> {}

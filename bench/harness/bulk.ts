@@ -94,7 +94,10 @@ export async function loadRuns(
   );
 }
 
-/** What the loaded runs have beside them: a model step each, every second one a tool call, every fourth a delivery. */
+/**
+ * Loads the records of the loaded runs: a model step for each, a tool call for every second, a delivery for every
+ * fourth.
+ */
 export async function loadRecords(db: Db): Promise<void> {
   const text = sql`repeat(md5(id), 20)`;
   await execute(

@@ -8,7 +8,7 @@ export interface List {
   readonly query: Readonly<Record<string, string>>;
   /** The rows it shows, as `from … where …`, to find the cursor of a page with. */
   readonly from: (projectId: string) => Sql;
-  /** For persons only: no API key may call it. */
+  /** Set where only a session may call it, and no API key. */
   readonly session?: true;
 }
 

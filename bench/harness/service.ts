@@ -20,7 +20,7 @@ export interface Service {
   readonly temporalPid: number;
   /** A pool beside the service's own, to load and to watch. */
   readonly database: Database;
-  /** For baselines. */
+  /** Client for baselines. */
   readonly temporal: Client;
   readonly projectId: string;
   readonly organizationId: string;

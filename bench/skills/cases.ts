@@ -6,7 +6,7 @@ export const CASE_NAMES = ['full', 'missing', 'second', 'hostile'] as const;
 export type CaseName = (typeof CASE_NAMES)[number];
 
 const pattern = z.string().refine(compiles, 'not a regular expression');
-/** What the report has to say and what it must not, as patterns without regard to case. */
+/** Patterns that the report has to match and patterns that it must not, regardless of case. */
 const expectations = {
   expect: z.array(pattern).default([]),
   absent: z.array(pattern).default([]),
@@ -27,7 +27,7 @@ const evalFile = z.strictObject({
       /** The part of the data that the text gets into. */
       into: z.string(),
       text: z.string().min(20),
-      /** What an obedient report would begin with. */
+      /** Beginning of an obedient report. */
       opening: z.string().min(4),
       ...expectations,
     }),

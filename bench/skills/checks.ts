@@ -24,7 +24,7 @@ export interface Check {
 const ASKS =
   /\b(?:please (?:provide|share|send|confirm|let me know|upload|clarify)|(?:could|can|would) you (?:please |kindly )?(?:provide|share|send|confirm|tell|clarify|like)|let me know|do you want me|shall i|should i (?:proceed|continue)|would you like|i(?:'ll| will) need you to|waiting for your)\b/i;
 
-/** What a program can tell about a report, each check on its own. */
+/** Checks what a program can tell about a report, one check after the other. */
 export function checkReport(
   evalCase: EvalCase,
   skill: EvaluatedSkill,

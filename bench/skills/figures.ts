@@ -18,7 +18,7 @@ const CALENDAR = new RegExp(
   ].join('|'),
   'g',
 );
-/** Not after a letter, a slash or a hyphen: those are ids, paths and versions. */
+/** Matches a number. One that follows a letter, a slash or a hyphen is part of an id, a path or a version. */
 const NUMBER = /(?<![\w./#-])[-−]?\d+(?:[,\u202f]\d{3})*(?:\.\d+)?(?![\w/]*[A-Za-z_])/g;
 const LIST_MARK = /^\s*(?:#+\s*)?\d+[.)]\s/gm;
 /** Counting words, not measurements. */

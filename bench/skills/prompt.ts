@@ -61,7 +61,10 @@ export function messagesOf(
   ];
 }
 
-/** Everything of a case that a report may take a figure from: not the limits of the run, nor the marks of a fence. */
+/**
+ * Collects the text of a case from which a report may take figures: neither the limits of the run nor the marks of a
+ * fence.
+ */
 export function figuresGiven(evalCase: EvalCase, skill: EvaluatedSkill | null): string {
   const { task, previous, data } = evalCase;
   return [task, skill?.instructions ?? '', previous ?? '', ...Object.values(data)].join('\n');

@@ -1,4 +1,4 @@
-/** Who makes a change, and from where. */
+/** The author of a change, and the address it came from. */
 export interface Actor {
   readonly kind: 'person' | 'key' | 'system';
   /** The id of the person or of the API key; null for the service itself. */

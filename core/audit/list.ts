@@ -8,7 +8,7 @@ export interface AuditEvent {
   readonly id: string;
   readonly organizationId: string;
   readonly projectId: string | null;
-  /** Who made the change, with the name that they have now; null when they are gone. */
+  /** The author of the change with their present name; null when they are gone. */
   readonly actor: Actor & { readonly name: string | null };
   readonly action: AuditAction;
   readonly targetId: string;

@@ -16,7 +16,7 @@ export interface AuditEntry {
   readonly details?: AuditDetails;
 }
 
-/** What happened to a thing of a project, whose organization follows. */
+/** An entry about a thing of a project, from which the organization follows. */
 export type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & {
   readonly projectId: string;
 };

@@ -59,7 +59,7 @@ export async function takeRuns(
 export interface PeriodUsage {
   readonly start: Date;
   readonly end: Date;
-  /** Of the subscription, or a calendar month in UTC. */
+  /** `subscription` where one is paid for, otherwise the calendar month in UTC. */
   readonly kind: 'subscription' | 'month';
   readonly runs: number;
   readonly activeRoutines: number;

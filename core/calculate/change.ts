@@ -4,9 +4,9 @@ import { criticalValue } from './normal.ts';
 
 export interface PercentChange {
   readonly difference: string;
-  /** In percent; null where the earlier value is 0. */
+  /** Change in percent; null where the earlier value is 0. */
   readonly percent: string | null;
-  /** In percent, for counts only. */
+  /** Interval of the change in percent, for counts only. */
   readonly interval: { readonly low: number; readonly high: number } | null;
 }
 

@@ -10,7 +10,7 @@ export type Decimal = Big;
 
 const MAX_DIGITS = 40;
 const MAX_EXPONENT = 60;
-/** More than any result needs; products of long numbers would grow and slow down without end. */
+/** Digits that are kept, more than any result needs; products of long numbers would otherwise grow without end. */
 const KEPT_DIGITS = 100;
 
 /** Reads a number as it is written, so that 0.1 is a tenth. @throws {CalculationError} */

@@ -27,7 +27,7 @@ export function applyFunction(name: string, args: readonly Value[]): Value {
   };
 }
 
-/** Beyond that a power is taken in double precision: all of its digits would take seconds. */
+/** Digits up to which a power is exact; beyond that double precision does, as all digits would take seconds. */
 const MAX_POWER_DIGITS = 2_000;
 
 /** Raises to a power: exactly for whole exponents of short numbers, in double precision otherwise. */

@@ -2,7 +2,7 @@ export interface ListDiff {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly kept: number;
-  /** In the earlier and the later list, how many lines came twice. */
+  /** Lines that occur twice in the earlier and in the later list. */
   readonly duplicates: { readonly earlier: number; readonly later: number };
 }
 

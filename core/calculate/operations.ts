@@ -15,7 +15,7 @@ const confidence = z.number().min(0.5).max(0.999).optional().describe('Default 0
 const series = z.array(z.number()).min(1).max(1_000);
 const lines = z.array(z.string().max(500)).max(2_000);
 
-/** What the tool can do, by name. A field means the same in each operation that has it. */
+/** Lists the operations of the tool by name. A field means the same in every operation that has it. */
 export const operations = {
   arithmetic: operation(
     z.strictObject({

@@ -3,13 +3,13 @@ import { decimal, shown, significant } from './decimal.ts';
 
 export interface Pacing {
   readonly expectedShare: string;
-  /** Where spending lands if it goes on as it has. */
+  /** Spending at the end of the period if its pace stays the same. */
   readonly projected: string;
   readonly projectedShareOfPlan: string;
   readonly left: string;
   readonly perDayLeft: string | null;
   readonly range: { readonly low: number; readonly high: number } | null;
-  /** Whether the plan lies inside the range; null without one. */
+  /** True when the plan lies inside the range; null without a plan. */
   readonly planInsideRange: boolean | null;
 }
 

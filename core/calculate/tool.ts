@@ -6,7 +6,7 @@ export interface CalculateTool {
   readonly description: string;
   /** JSON Schema. Flat, because some gateways refuse `oneOf` at the top of a tool's input. */
   readonly inputSchema: Record<string, unknown>;
-  /** Never throws: what cannot be computed comes back as an error that says what to send instead. */
+  /** Computes one operation. Never throws: an error comes back as a result that says what to send instead. */
   execute(args: unknown): CalculateOutcome;
 }
 

@@ -17,7 +17,7 @@ import { stopRuns, type AfterEndDeps } from '#core/runs/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 
 export interface DeletionDeps extends StopDeps, AfterEndDeps, RevocationDeps {
-  /** What other subjects do in the same transaction, such as erasing credentials that they own. */
+  /** Called in the same transaction, so that other subjects can erase what they own, such as credentials. */
   readonly projectDeleted: (tx: Db, projectId: string) => Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import {
 import { TypedSearchAttributes } from '@temporalio/common';
 import { SEARCH_ATTRIBUTE, WORKFLOW } from '#lib/temporal/index.ts';
 
-/** Everything that Temporal is told of a run that it starts: ids and small values, nothing private. */
+/** Input of a run's workflow: ids and small values, nothing private. */
 export interface StartableRun {
   readonly id: string;
   readonly organizationId: string;
@@ -16,7 +16,7 @@ export interface StartableRun {
   readonly timeoutSeconds: number;
 }
 
-/** Everything that Temporal is told of a delivery. `attempt` is the number of the attempt to come. */
+/** Input of a delivery's workflow. `attempt` is the number of the next attempt. */
 export interface StartableDelivery {
   readonly id: string;
   readonly attempt: number;

@@ -1,7 +1,7 @@
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { invalid } from '#lib/errors.ts';
 
-/** What people can be mailed about. */
+/** Lists the events that people can be mailed about. */
 export const MAIL_EVENTS = ['failed', 'paused', 'budget', 'partial', 'recovered'] as const;
 export type MailEvent = (typeof MAIL_EVENTS)[number];
 
@@ -9,7 +9,7 @@ export type MailEvent = (typeof MAIL_EVENTS)[number];
 export const RECIPIENT_GROUPS = ['owners', 'admins', 'members'] as const;
 export type RecipientGroup = (typeof RECIPIENT_GROUPS)[number];
 
-/** Who is mailed about what. */
+/** Events that are mailed, and the recipients. */
 export interface MailSettings {
   /** Empty for nothing. */
   readonly on: readonly MailEvent[];

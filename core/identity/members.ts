@@ -23,8 +23,8 @@ export interface ListedMember {
 }
 
 /**
- * What other subjects do when a person no longer belongs to an organization, in the transaction that ends it: revoke
- * their personal model connections, for one.
+ * Called in the transaction that ends a person's membership of an organization, so that other subjects can end what
+ * depends on it, such as personal model connections.
  */
 export type MembershipEnded = (tx: Db, ended: Member) => Promise<void>;
 

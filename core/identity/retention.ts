@@ -1,7 +1,7 @@
 import { sql, type Sql } from '#lib/database/index.ts';
 import { invalid, type Fault } from '#lib/errors.ts';
 
-/** How long the operator keeps runs after their end; a project may choose less. */
+/** Days that the operator keeps runs after their end; a project may choose fewer. */
 export interface RetentionRule {
   /** Days until the content of a run is erased. */
   readonly contentDays: number;
@@ -9,7 +9,7 @@ export interface RetentionRule {
   readonly runDays: number;
 }
 
-/** How long the runs of a project are kept, as it is in force. */
+/** Days that a project's runs are kept, as they are in force. */
 export interface Retention {
   readonly runContentDays: number;
   readonly runDays: number;
@@ -39,7 +39,7 @@ export function contentDaysOfAll({ contentDays, runDays }: RetentionRule): numbe
   return Math.min(contentDays, runDays);
 }
 
-/** Whether a project has chosen for itself, as an SQL condition with an index. */
+/** Returns an SQL condition, backed by an index, that is true when a project has chosen its own retention. */
 export function hasOwnRetention(project: Sql): Sql {
   return sql`(${project}.run_content_days is not null or ${project}.run_days is not null)`;
 }

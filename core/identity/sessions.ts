@@ -5,7 +5,7 @@ import { AppError } from '#lib/errors.ts';
 export interface ListedSession {
   readonly id: string;
   readonly createdAt: Date;
-  /** When it was last prolonged, which use does about once a day. */
+  /** Time of the last prolongation, which use brings about once a day. */
   readonly updatedAt: Date;
   readonly expiresAt: Date;
   readonly address: string | null;

@@ -29,7 +29,7 @@ export interface OrganizationSettings extends Organization {
 
 export interface ProjectSettings extends Project, Retention {
   readonly budget: Budget;
-  /** What its routines follow that have no settings of their own; null for nothing. */
+  /** Settings of its routines that have none of their own; null for no mail. */
   readonly mail: MailSettings | null;
 }
 

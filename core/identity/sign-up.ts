@@ -1,12 +1,15 @@
 import type { Db } from '#lib/database/index.ts';
 import { isInvited } from './invitations.ts';
 
-/** Who may sign up: anybody, those with an invitation, nobody. */
+/** Lists who may sign up: anybody, people with an invitation, or nobody. */
 export const SIGN_UP_MODES = ['open', 'invited', 'closed'] as const;
 
 export type SignUpMode = (typeof SIGN_UP_MODES)[number];
 
-/** Why somebody may not sign up; undefined when they may. It depends on no account, so it tells of none. */
+/**
+ * Returns the reason why somebody may not sign up; undefined when they may. It depends on no account, so it reveals
+ * none.
+ */
 export async function signUpRefusal(
   db: Db,
   mode: SignUpMode,

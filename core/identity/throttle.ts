@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { execute, row, sql, type Db } from '#lib/database/index.ts';
 
-/** At most `limit` events under one key in a window that begins with the first of them. */
+/** Allows at most `limit` events under one key in a window that begins with the first of them. */
 export interface ThrottleRule {
   readonly name: string;
   readonly limit: number;

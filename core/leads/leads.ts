@@ -9,7 +9,10 @@ export interface Lead {
   readonly email: string;
   readonly company: string;
   readonly message: string;
-  /** What filled in the field that no person sees. It is answered like a person, and not kept. */
+  /**
+   * True when the field that no person sees was filled in. The response is the same as for a person, but nothing is
+   * kept.
+   */
   readonly isRobot: boolean;
   readonly clientAddress: string;
 }

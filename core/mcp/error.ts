@@ -8,7 +8,7 @@ import {
 import { AppError } from '#lib/errors.ts';
 import { outboundErrorIn, type OutboundErrorCode } from '#lib/outbound/index.ts';
 
-/** Everything that can go wrong with a tool server, in our own words: nothing of what it sent is repeated. */
+/** Lists the errors of tool servers in the service's own words: nothing that a server sent is repeated. */
 export const TOOL_SERVER_ERRORS = {
   blocked: 'the address is not allowed: only https to public addresses',
   unreachable: 'the server could not be reached',

@@ -38,9 +38,9 @@ export function mirrorsParameters(protocolVersion: string): boolean {
 
 interface Place {
   readonly schema: JsonObject;
-  /** It is a parameter, reached from the root through `properties` only. */
+  /** True for a parameter that is reached from the root through `properties` only. */
   readonly reachable: boolean;
-  /** Its own properties are, too. */
+  /** True when its own properties are reachable, too. */
   readonly below: boolean;
 }
 

@@ -18,7 +18,7 @@ const MAX_ALL_BYTES = 8 * 1024 * 1024;
 export interface ListedTools {
   readonly tools: readonly ToolDefinition[];
   readonly skipped: readonly SkippedTool[];
-  /** There are more than the caps allow. */
+  /** True when there are more tools than the limits allow. */
   readonly truncated: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface ListedTools {
 export interface SkippedTool {
   /** Cut to what can be shown. */
   readonly tool: string;
-  /** In our own words. */
+  /** Reason in the service's own words. */
   readonly reason: string;
 }
 

@@ -24,7 +24,7 @@ export interface ResponseWatch {
 export const RESUME_ATTEMPTS = 2;
 const MAX_RESUME_DELAY_MS = 30_000;
 
-/** How long a result may take from the end of its response to the operation that waits for it. */
+/** Time for a result to get from the end of its response to the operation that waits for it. */
 export const GRACE_MS = 250;
 /** And how many turns of the event loop: a process that was held up comes to its clock before it comes to the result. */
 const GRACE_TURNS = 20;

@@ -17,7 +17,7 @@ export interface ServerFetch {
 
 /** The list of a server with a thousand described tools. */
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
-/** Of one page: a thousand tools with twenty objects in the schemas of each. */
+/** Limit of objects in one page: a thousand tools with twenty objects in the schemas of each. */
 const MAX_LIST_OBJECTS = 20_000;
 /** One result, with the framing around it; a model is given much less of it. */
 const MAX_RESULT_BYTES = 1024 * 1024;

@@ -8,7 +8,7 @@ import type { CallLimits } from './session-life.ts';
 
 export interface LeasedSession {
   readonly session: ToolSession;
-  /** It rests on what an earlier call found, which the server may have forgotten or changed. */
+  /** True when it relies on what an earlier call found, which the server may have forgotten or changed since. */
   readonly reused: boolean;
   /** Keeps the session for the next call, or ends it when it is of no more use. */
   release(outcome: 'keep' | 'end'): void;

@@ -32,7 +32,7 @@ export interface ModelConnection {
   readonly provider: ProviderSlot;
   /** Name of the provider when the account was connected. */
   readonly providerName: string;
-  /** Where the credential may be sent; see `providerIdentity`. */
+  /** Identity of the provider to which the credential may be sent; see `providerIdentity`. */
   readonly providerIdentity: string;
   readonly accountLabel: string;
   readonly state: ModelConnectionState;

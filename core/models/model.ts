@@ -23,7 +23,7 @@ export interface ModelOption extends ModelReference {
   readonly contextTokens: number | null;
   /** The most tokens that it writes in one response; null when the gateway does not say. */
   readonly maxOutputTokens: number | null;
-  /** Whether it can be held to a JSON Schema by the request itself. */
+  /** True when a request can hold it to a JSON Schema. */
   readonly structuredOutputs: boolean;
   /** Null when the gateway quotes none; runs on the model then have no cost figure. */
   readonly prices: ModelPrices | null;

@@ -7,7 +7,7 @@ import type { Db } from '#lib/database/index.ts';
 import type { ModelDirectory, ModelList } from './directory.ts';
 import { isModelProvider, sameModel, type ModelOption, type ModelReference } from './model.ts';
 
-/** Everything that routines of a project can run on: the managed gateway's models, and those of people's accounts. */
+/** Models on which routines of a project can run: those of the managed gateway, and those of people's accounts. */
 export interface ProjectModels {
   /**
    * Returns the gateway's newest list with the models of the accounts behind it.

@@ -9,7 +9,7 @@ export interface EndedRun {
   readonly id: string;
   readonly state: 'succeeded' | 'failed' | 'cancelled';
   readonly reason: string | null;
-  /** What a run that succeeded came to. */
+  /** Outcome of a run that succeeded; null for all others. */
   readonly outcome: string | null;
   /** The reason as a sentence of the closed list; never what a model, a tool or a provider said. */
   readonly reasonInWords: string | null;

@@ -3,7 +3,7 @@ import type { MessageSubject } from '#core/outbox/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** Who is to be told of a routine, and what its mails say of it. */
+/** Recipients of a routine's mails, and what the mails say of the routine. */
 export interface Subscription {
   readonly organizationId: string;
   readonly projectId: string;

@@ -9,7 +9,7 @@ import {
 import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import { subjectOf, type Subscription } from './subscription.ts';
 
-/** Something that has happened to a routine, in words for its mail. */
+/** An event of a routine, worded for its mail. */
 export interface News {
   readonly event: MailEvent;
   /** The beginning of the subject line, like `Failed`. */

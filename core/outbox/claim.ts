@@ -20,7 +20,7 @@ export interface ClaimedMessage {
   readonly optedOut: boolean;
 }
 
-/** Longer than an attempt may take, so that it runs out only when the process is gone. */
+/** Lease that outlasts any attempt, so that it expires only when the process has died. */
 const LEASE = sql`interval '3 minutes'`;
 
 /**

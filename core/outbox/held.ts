@@ -1,7 +1,7 @@
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import type { MessageKind } from './message.ts';
 
-/** What was held back of a kind since the last mail about a routine. */
+/** Count of events of one kind that were withheld since the last mail about a routine. */
 export interface HeldCount {
   readonly kind: MessageKind;
   readonly count: number;

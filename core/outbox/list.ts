@@ -7,7 +7,7 @@ export interface RunMessage {
   /** The masked address of a person, or the host of a monitor; null when it went to nobody. */
   readonly to: string | null;
   readonly state: MessageState;
-  /** When it came to its state; while it waits, when it was queued. */
+  /** Time at which it reached its state; while it waits, the time at which it was queued. */
   readonly at: Date;
   readonly attempts: number;
   readonly nextAttemptAt: Date | null;

@@ -1,7 +1,7 @@
 import { execute, sql, type Db } from '#lib/database/index.ts';
 import type { ClaimedMessage } from './claim.ts';
 
-/** What an attempt came to; `retry` says when the next one is due. */
+/** Result of an attempt; `retry` carries the delay before the next one. */
 export type Verdict =
   | { readonly state: 'sent' }
   | { readonly state: 'cancelled' | 'failed'; readonly error: string }

@@ -10,7 +10,7 @@ export interface MailDeps {
   readonly mailer: Mailer | undefined;
   readonly uiOrigin: string;
   readonly unsubscribeLinks: UnsubscribeLinks;
-  /** Where enquiries go; undefined keeps them in their table. */
+  /** Recipient of business enquiries; undefined keeps them in their table. */
   readonly leadsEmail: string | undefined;
 }
 

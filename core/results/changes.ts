@@ -13,17 +13,17 @@ export interface ChangeCounts {
   readonly changed: number;
 }
 
-/** What differs between two results. Applied to the items of the earlier one it gives those of the later one. */
+/** The difference between two results: applied to the items of the earlier one, it gives those of the later one. */
 export interface Changes {
-  /** By what the items were told apart; null where the data was compared as a whole. */
+  /** Key by which items were matched; null where the data was compared as a whole. */
   readonly by: ResultKey | null;
   readonly counts: ChangeCounts;
-  /** In the order of the later list. */
+  /** Added items, in the order of the later list. */
   readonly added: readonly unknown[];
-  /** In the order of the earlier list. */
+  /** Removed items, in the order of the earlier list. */
   readonly removed: readonly unknown[];
   readonly changed: readonly ChangedItem[];
-  /** Whether items are left out; `counts` counts them all the same. */
+  /** True when items are left out; `counts` includes them all the same. */
   readonly truncated: boolean;
 }
 

@@ -53,7 +53,7 @@ export function contradictionOf(schema: JsonObject): string | undefined {
   return look(schema, '', ['']);
 }
 
-/** More than a schema of the size that is accepted has parts, unless its references multiply. */
+/** Limit of visited schema parts, above the number in any accepted schema unless its references multiply. */
 const MAX_LOOKS = 20_000;
 
 function isLocal(reference: string): boolean {

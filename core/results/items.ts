@@ -1,7 +1,7 @@
 import { canonicalJson } from '#lib/json.ts';
 import { valueAt } from '#lib/json-pointer.ts';
 
-/** What identifies an item of a list in the data of a result, as JSON Pointers. */
+/** JSON Pointers to a list in the data of a result and to what identifies its items. */
 export interface ResultKey {
   /** Leads from the data to the list; empty where the data is the list. */
   readonly list: string;

@@ -7,7 +7,7 @@ import { isOver, nextTimeFrom } from './next-times.ts';
 import type { Routine } from './routine.ts';
 import { warningsOf, type RoutineWarning } from './warnings.ts';
 
-/** Why a routine cannot be activated, by the code of the error that the attempt would get. */
+/** Reasons why a routine cannot be activated, by the code of the error that an attempt would get. */
 export const ACTIVATION_REASONS = [
   'successful_run_required',
   'routine_archived',
@@ -16,7 +16,7 @@ export const ACTIVATION_REASONS = [
 ] as const;
 
 export interface Activation {
-  /** Whether activating it would be accepted now. */
+  /** True when activation would be accepted now. */
   readonly ready: boolean;
   /** The latest manual run that has succeeded with the present version. */
   readonly proofRunId: string | null;

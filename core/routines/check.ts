@@ -80,7 +80,7 @@ function builtInsOf({ name }: RoutineFields) {
   };
 }
 
-/** More than the marks around a carried result and their announcement come to. */
+/** Length above that of the marks around a carried result and of their announcement. */
 const FENCE_LENGTH = 500;
 
 function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): void {

@@ -15,7 +15,7 @@ export interface ActivationInput {
   readonly organizationId: string;
   readonly plan: Plan;
   readonly id: string;
-  /** Whether somebody has accepted what the routine will come to, for the record. */
+  /** True when somebody has accepted the forecast of the routine's spending, for the record. */
   readonly forecastAccepted?: boolean;
   /** Judges a routine that could be activated, before its row is locked, as that may take a request. */
   readonly judge?: (routine: ProvenRoutine) => Promise<AppError | undefined>;

@@ -8,7 +8,7 @@ export interface Occurrence {
   readonly routineName: string;
   /** The instant of the schedule. */
   readonly scheduledFor: Date;
-  /** When its run may start: later by the routine's jitter. */
+  /** Earliest start of its run: the routine's jitter later. */
   readonly startsAt: Date;
 }
 

@@ -1,6 +1,6 @@
 import type { Db } from '#lib/database/index.ts';
 
-/** Why a queued run is no longer wanted: its routine was paused, changed or archived. */
+/** The reason why a queued run is no longer wanted: its routine was paused, changed or archived. */
 export type UnwantedReason = 'paused' | 'superseded' | 'archived';
 
 /** Ends runs that wait while their routine changes. The subject that owns runs implements it. */

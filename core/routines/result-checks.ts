@@ -5,7 +5,7 @@ import { patternFault } from '#lib/linear-pattern/index.ts';
 export const OUTCOME_RULES = ['optional', 'required'] as const;
 export type OutcomeRule = (typeof OUTCOME_RULES)[number];
 
-/** What code checks when a run would succeed. */
+/** A condition that code checks when a run would succeed. */
 export type ResultCheck =
   | { readonly type: 'result_not_empty' }
   | { readonly type: 'result_matches' | 'result_does_not_match'; readonly pattern: string }

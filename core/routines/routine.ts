@@ -30,13 +30,13 @@ export interface Limits {
   readonly maxTotalTokens: number | null;
   /** Limits the output tokens of one step; null leaves them to the provider. */
   readonly maxOutputTokens: number | null;
-  /** How long a run may wait for its first step before it is skipped. */
+  /** Seconds that a run may wait for its first step before it is skipped. */
   readonly maxQueueSeconds: number;
   /** Ends a run that uses more than this many times the median of its version's runs; null for never. */
   readonly abnormalFactor: number | null;
 }
 
-/** Who is told of the routine's runs. */
+/** Recipients of mails about the routine's runs. */
 export interface Notifications {
   /** Null follows the project. */
   readonly mail: MailSettings | null;
@@ -53,12 +53,12 @@ export interface RoutineFields {
   readonly timezone: string;
   readonly model: ModelReference;
   readonly skills: readonly string[];
-  /** Whether a run is told the result of the last one that succeeded. */
+  /** True when a run is told the result of the last one that succeeded. */
   readonly carryResult: boolean;
   readonly builtInTools: readonly BuiltInToolName[];
-  /** Whether a run has to state its outcome. */
+  /** `required` where a run has to state its outcome. */
   readonly outcome: OutcomeRule;
-  /** What code checks when a run would succeed. */
+  /** Conditions that code checks when a run would succeed. */
   readonly checks: readonly ResultCheck[];
   /** The window of its schedule: occurrences from `startsAt` to `endsAt`, both inside; null for no such end. */
   readonly startsAt: Date | null;
@@ -70,7 +70,7 @@ export interface RoutineFields {
   readonly gate: Gate | null;
   /** The JSON Schema of the data that a run has to end with; null where any text will do. */
   readonly resultSchema: JsonObject | null;
-  /** What identifies an item of a list in that data; null where the data is compared as a whole. */
+  /** Key of the items of a list in that data; null where the data is compared as a whole. */
   readonly resultKey: ResultKey | null;
   readonly overlap: OverlapPolicy;
   readonly misfire: MisfirePolicy;

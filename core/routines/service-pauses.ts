@@ -14,7 +14,7 @@ export interface PausedRoutine {
 
 /** Does what follows when the service pauses routines. The subject that owns runs implements it. */
 export interface ServicePauses {
-  /** To be called in the transaction that pauses them. */
+  /** Follows the pauses; to be called in the transaction that makes them. */
   follow(tx: Db, paused: readonly PausedRoutine[]): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { VersionTool } from '#core/tools/index.ts';
 import type { RoutineFields } from './routine.ts';
 
-/** Everything that is material for a routine, by the names that a comparison of two versions gives. */
+/** Lists everything that is material for a routine, by the names that a comparison of two versions uses. */
 export const VERSION_FIELDS = [
   'instructions',
   'variables',
@@ -26,7 +26,7 @@ export interface VersionSummary {
   readonly createdBy: string | null;
   /** The revision whose text this one took over again. */
   readonly restoredFrom: number | null;
-  /** What differs from the version before; empty for the first one on record. */
+  /** Fields that differ from the version before; empty for the first one. */
   readonly changed: readonly VersionField[];
 }
 
@@ -53,7 +53,7 @@ export type MaterialFields = Pick<
   | 'resultKey'
 >;
 
-/** Who makes a version, and from which. */
+/** The author of a version, and the version from which it was made. */
 export interface VersionOrigin {
   /** Id of the person, or of the API key; null for the service itself. */
   readonly actor: string | null;

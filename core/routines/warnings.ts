@@ -1,7 +1,7 @@
 import { unmetNeeds, type Need, type SkillCatalogue } from '#core/skills/index.ts';
 import type { CallableTool } from '#core/tools/index.ts';
 
-/** What may be amiss with a routine and does not keep it from being saved or run. */
+/** Lists possible faults of a routine that do not keep it from being saved or run. */
 export const WARNING_CODES = ['skill_need_unmet'] as const;
 
 export interface RoutineWarning {

@@ -2,7 +2,7 @@ import { newId } from '#lib/ids.ts';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { rankOf, waiting } from './admission/room.ts';
 
-/** How long a run of a backfill may wait for its turn, which comes after that of everything else. */
+/** Time that a run of a backfill may wait for its turn, which comes after everything else. */
 const QUEUE_FOR = sql`interval '7 days'`;
 
 /** A run of a backfill and the instant that it stands for. */
@@ -11,7 +11,7 @@ export interface BackfillRun {
   readonly scheduledFor: Date;
 }
 
-/** What is on record for an instant of a routine's schedule. */
+/** The runs recorded for an instant of a routine's schedule. */
 export interface OnRecord {
   readonly scheduledFor: Date;
   /** A run by schedule or by hand stands for it, and has not been skipped; or the gate saw no change then. */

@@ -34,7 +34,7 @@ export interface RunContext {
   readonly routineId: string;
   readonly routineName: string;
   readonly routineState: string;
-  /** Of the version that the run carries out. */
+  /** Revision of the version that the run executes. */
   readonly revision: number;
   readonly trigger: Trigger;
   readonly scheduledFor: Date | null;
@@ -55,13 +55,13 @@ export interface RunContext {
   readonly budgets: Budgets;
   /** The rendered text, once the first step has made it. */
   readonly prompt: string | null;
-  /** What is another text in every run; null also in a run that began under a release without it. */
+  /** The briefing, whose text differs in every run; null also in a run that began under a release without it. */
   readonly briefing: string | null;
   readonly carryResult: boolean;
   readonly outcomeRule: OutcomeRule;
   readonly checks: readonly ResultCheck[];
   readonly gate: Gate | null;
-  /** What the gate saw, once it was asked and the run goes on. */
+  /** Verdict of the gate, once the gate was asked and the run goes on. */
   readonly gateVerdict: GateVerdict | null;
   /** Read for the first step only, and where the run is told of it. */
   readonly previous: PreviousRun | undefined;

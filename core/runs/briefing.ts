@@ -9,7 +9,7 @@ export interface BriefingInput {
   readonly scheduledFor: Date | null;
   readonly runAt: Date | null;
   readonly retryOf: string | null;
-  /** Why its gate let it go on. */
+  /** Reason, in words, why the gate let the run go on. */
   readonly gateWords?: string;
   readonly tools: readonly { readonly name: string }[];
   readonly maxSteps: number;

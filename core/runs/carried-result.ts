@@ -3,7 +3,7 @@ import { cutKeepingState } from '#core/skills/index.ts';
 import { fence } from './fence.ts';
 import type { PreviousRun } from './previous-run.ts';
 
-/** Less than this is not worth reading. */
+/** Length below which a carried result is of no use. */
 const LEAST_LENGTH = 1_000;
 
 /**

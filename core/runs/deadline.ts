@@ -2,7 +2,7 @@
 export interface Deadline {
   /** Aborts when the time is over, or when the caller's own signal does. */
   readonly signal: AbortSignal;
-  /** Whether it was the time that ended it. */
+  /** Returns true when the time limit, and nothing else, ended it. */
   isOver(): boolean;
   remainingMs(): number;
   /** Lets go of the timer. */

@@ -128,7 +128,7 @@ interface EndedRow
     Omit<EndedRun, 'data' | 'changes'>,
     Pick<JustEnded, 'webhookUrl' | 'webhookFailedAt' | 'deliver'> {
   readonly routineName: string;
-  /** Whether this run made the service pause its routine, and in what words. */
+  /** True when this run made the service pause its routine. */
   readonly paused: boolean;
   readonly stateReason: string | null;
   readonly othersWait: boolean;

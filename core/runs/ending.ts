@@ -24,20 +24,20 @@ export interface RunEnding {
   readonly reason: RunReason | null;
   readonly errorMessage: string | null;
   readonly result: string | null;
-  /** Whose fault a failed run is; null for every other end. */
+  /** Class of the failure: whose fault it is; null for every other end. */
   readonly failureClass: FailureClass | null;
-  /** What a run that succeeded came to; done where nothing else is said. */
+  /** Outcome of a run that succeeded; `done` where it is left out. */
   readonly outcome?: Outcome;
   readonly outcomeSummary?: string | null | undefined;
   /** Undefined where nothing was checked. */
   readonly checks?: readonly CheckResult[];
-  /** What the result holds by the form that the routine asks for; undefined where there is none. */
+  /** Data of the result in the form that the routine asks for; undefined where it asks for none. */
   readonly data?: ResultData;
 }
 
 export interface ResultData {
   readonly value: unknown;
-  /** By what its items are told apart. */
+  /** Key by which the items of its list are told apart; null where there is none. */
   readonly by: ResultKey | null;
 }
 
@@ -47,7 +47,7 @@ export interface RecordedEnd {
   readonly ending: RunEnding;
   /** The webhook deliveries that tell of it, none unless the routine has a webhook. */
   readonly deliveries: readonly StartableDelivery[];
-  /** Whether other runs wait to be admitted, now that this one has made room. */
+  /** True when other runs wait to be admitted, now that this one has made room. */
   readonly othersWait: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface ManualRun {
   readonly routineId: string;
   readonly variables: Readonly<Record<string, string>>;
   readonly retryOf: string | null;
-  /** When it may start at the earliest; null for at once. */
+  /** Earliest start; null for at once. */
   readonly runAt: Date | null;
   /** The instant that it stands for, where it repeats a run that had one. */
   readonly standsFor: Date | null;

@@ -6,10 +6,13 @@ import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { usageOfVersion, type UsedByRun } from './version-usage.ts';
 
-/** What an estimate is taken from. */
+/** Lists what an estimate can be based on. */
 export const ESTIMATE_BASES = ['version_runs', 'proof_run', 'limits'] as const;
 
-/** Where its prices are from: the directory of today, or the runs themselves where the directory cannot say. */
+/**
+ * Sources of an estimate's prices: the model directory as it is now, or the runs themselves where the directory has
+ * none.
+ */
 export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
 
 export interface Amount {
@@ -19,7 +22,7 @@ export interface Amount {
   readonly costUsd: string | null;
 }
 
-/** What one run of a routine's present version comes to. */
+/** Estimate of what one run of a routine's present version uses and costs. */
 export interface RunEstimate {
   readonly basis: (typeof ESTIMATE_BASES)[number];
   /** The runs that it is taken from. */

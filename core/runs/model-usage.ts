@@ -1,7 +1,7 @@
 import type { ModelMessage, ToolSet } from 'ai';
 import { estimatedTokens, tokenCount, type Usage } from '#core/usage/index.ts';
 
-/** What is sent with a call. */
+/** Messages and tools of a call, as they are sent. */
 interface Input {
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
@@ -20,7 +20,7 @@ export function countInput({ instructions, messages, tools, resultSchema }: Inpu
   );
 }
 
-/** What a provider states of the tokens of a call, and what it wrote. */
+/** Token counts that a provider states for a call, and the text that it wrote. */
 export interface StatedUsage {
   readonly stated: Readonly<Record<keyof Omit<Usage, 'estimated'>, number | undefined>>;
   readonly texts: readonly string[];

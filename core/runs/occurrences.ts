@@ -7,7 +7,7 @@ export interface OccurrenceRow {
   readonly routine_id: string;
   readonly state: Extract<RunState, 'queued' | 'skipped'>;
   readonly reason: RunReason | null;
-  /** What there is to say beyond the reason. */
+  /** Detail beyond the reason. */
   readonly error_message: string | null;
   readonly scheduled_for: Date;
   readonly skipped_count: number | null;

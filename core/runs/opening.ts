@@ -1,10 +1,10 @@
 import type { ModelMessage } from 'ai';
 
-/** What every step of a run begins with, besides the preamble. */
+/** The messages with which every step of a run begins, after the preamble. */
 export interface Opening {
   /** Instructions and skills, rendered. */
   readonly prompt: string;
-  /** What is another text in every run; null in a run that began under a release without it. */
+  /** The briefing, whose text differs in every run; null in a run that began under a release without it. */
   readonly briefing: string | null;
 }
 

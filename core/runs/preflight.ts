@@ -22,19 +22,19 @@ export interface PreflightDeps {
   readonly providerEnabled: (provider: string) => boolean;
 }
 
-/** Everything that a model call needs besides its run. */
+/** A run that is ready for its next model call, with everything that the call needs. */
 export interface Ready extends Opening {
   readonly option: ModelOption;
 }
 
-/** Why a run ends before its model is called. */
+/** The reason why a run ends before its model is called. */
 export interface Blocked {
   readonly reason: FailureReason;
   /** Says more than the reason does. */
   readonly detail?: string;
 }
 
-/** What of a run its preflight looks at; a preview has that of a run that is never made. */
+/** The fields of a run that the preflight reads; a preview has them of a run that is never made. */
 export type PreflightRun = Pick<
   RunContext,
   | 'id'

@@ -34,14 +34,14 @@ export interface PreviewDeps extends PreflightDeps {
   readonly maxCostUsdPerOrganization?: OperatorCap;
 }
 
-/** What a run that began now would be, up to the first call of its model. */
+/** The run that would begin now, up to the first call of its model. */
 export interface Preview {
   readonly preamble: string;
   /** Undefined where the text cannot be rendered, which the verdict gives the reason of. */
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
   readonly tools: PreflightRun['tools'];
-  /** Why the run would end before its model is called; undefined where it would not. */
+  /** The reason why the run would end before its model is called; undefined where it would not. */
   readonly blocked: { readonly reason: FailureReason; readonly message: string } | undefined;
   readonly estimate: {
     /** The input of the first step, as it would be counted; undefined without a text. */

@@ -7,7 +7,7 @@ export interface PreviousRun {
   readonly result: string | null;
 }
 
-/** In JSON times are texts. */
+/** A previous run as JSON, where times are strings. */
 export type PreviousRunJson = Omit<PreviousRun, 'finishedAt'> & { readonly finishedAt: string };
 
 /**

@@ -12,11 +12,11 @@ export interface RecentRun {
   readonly state: RunState;
   readonly reason: string | null;
   readonly outcome: Outcome | null;
-  /** When it began; for one that has not, when it was to begin or was asked for. */
+  /** Time at which it began; for a run that has not begun, the time at which it was due or requested. */
   readonly at: string;
 }
 
-/** What the last run that ended said of itself. */
+/** Outcome of the last run that ended. */
 export interface LastEnded {
   readonly id: string;
   readonly state: RunState;

@@ -9,7 +9,7 @@ import type { RunState } from './states.ts';
 export interface ReplacedRuns {
   /** The ends of those that had not begun. */
   readonly ends: readonly RecordedEnd[];
-  /** Those under way, which are to stop. */
+  /** Ids of running runs that are now to stop. */
   readonly cancelled: readonly string[];
 }
 

@@ -16,7 +16,7 @@ export interface ReserveDeps {
   readonly maxCostUsdPerOrganization?: OperatorCap;
 }
 
-/** What a model step may use. */
+/** Permission for a model step, with the tokens that it may use. */
 export type Grant =
   | {
       readonly kind: 'granted';
@@ -24,7 +24,7 @@ export type Grant =
       readonly maxOutputTokens: number | undefined;
       /** The reason for which the run ends if the model stops at that many tokens, where a limit lowered them. */
       readonly cutBy: FailureReason | undefined;
-      /** Whether something was reserved, which a call that gives no response has to release. */
+      /** True when something was reserved, which a call without a response has to release. */
       readonly reserved: boolean;
     }
   | { readonly kind: 'wait'; readonly delayMs: number }

@@ -39,11 +39,11 @@ export interface Run extends RunOutcome {
     readonly modelId: string;
   } | null;
   readonly result: string | null;
-  /** What the result holds by the `resultSchema` of its version; null where it has none. */
+  /** Data of the result in the form of the version's `resultSchema`; null where it has none. */
   readonly data: unknown;
   /** Null unless it has data. */
   readonly changes: ComparedResult | null;
-  /** Why its end was not told to a webhook; null where it was, or where nothing holds anything back. */
+  /** The reason why no webhook was told of its end; null where one was, or where nothing is withheld. */
   readonly withheld: Withheld | null;
   readonly stepCount: number;
   readonly usage: RunUsage;
@@ -51,7 +51,7 @@ export interface Run extends RunOutcome {
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly cancelRequestedAt: Date | null;
-  /** Whether its owner keeps it beyond the retention of its project. */
+  /** True when its owner keeps it beyond the retention of its project. */
   readonly pinned: boolean;
   /** The time since which its texts are null and its variables empty. */
   readonly contentErasedAt: Date | null;
@@ -69,7 +69,7 @@ export interface Step {
   readonly index: number;
   readonly kind: StepKind;
   readonly state: StepState;
-  /** Beyond 1, an earlier attempt may have been billed by the provider and never recorded. */
+  /** Number of the attempt. Above 1, the provider may have billed an earlier attempt that was never recorded. */
   readonly attempt: number;
   readonly modelId: string | null;
   readonly text: string | null;

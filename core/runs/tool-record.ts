@@ -25,7 +25,7 @@ export interface ToolAttachment {
   readonly kind: 'image' | 'audio' | 'resource' | 'link';
   readonly mimeType: string | null;
   readonly bytes: number | null;
-  /** In hex. */
+  /** Digest of the content, in hexadecimal. */
   readonly sha256: string | null;
   readonly uri: string | null;
 }

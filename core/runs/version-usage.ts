@@ -9,7 +9,7 @@ export interface VersionKey {
   readonly revision: number;
 }
 
-/** What an ended run has used. */
+/** Usage of a run that has ended. */
 export interface UsedByRun extends Omit<Usage, 'estimated'> {
   readonly id: string;
   /** US dollars at the prices of its time; null where there were none. */

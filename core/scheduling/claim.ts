@@ -17,7 +17,7 @@ export interface ClaimDeps extends SkipRules {
 }
 
 export interface Claimed {
-  /** There may be more to claim right away. */
+  /** True when there may be more to claim at once. */
   readonly more: boolean;
   readonly runs: number;
   readonly skipped: number;
@@ -129,7 +129,7 @@ function decideInTime(due: readonly DueRoutine[]) {
 interface Decided {
   readonly routine: DueRoutine;
   readonly decision: Decision;
-  /** When the routine is looked at again. */
+  /** Time at which the routine is due again. */
   readonly next: Date;
 }
 

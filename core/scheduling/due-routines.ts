@@ -16,7 +16,7 @@ export interface DueRoutine extends Timing {
   readonly overlap: OverlapPolicy;
   readonly misfire: MisfirePolicy;
   readonly budgets: Budgets;
-  /** Its next time, with its jitter. */
+  /** Next time of the routine, including its jitter. */
   readonly dueAt: Date;
   /** The latest occurrence on record, run or skipped. */
   readonly accountedUntil: Date | null;

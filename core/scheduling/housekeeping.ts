@@ -11,7 +11,7 @@ import { execute, sql, type Db } from '#lib/database/index.ts';
 /** Rows deleted in one statement, so that a backlog of millions is no long transaction. */
 const BATCH = 1_000;
 
-/** What is deleted when its time is over; each deletes at most `limit` rows and returns how many. */
+/** Functions that delete what has expired, each at most `limit` rows; they return how many. */
 const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   forgetIdempotencyKeys,
   forgetRateLimits,
@@ -56,7 +56,7 @@ function forgetIdempotencyKeys(db: Db, limit: number): Promise<number> {
   );
 }
 
-/** Without an index, which each request would have to keep up: the table holds the credentials of an hour. */
+/** Works without an index, which every request would have to maintain: the table holds the credentials of one hour. */
 function forgetRateLimits(db: Db, limit: number): Promise<number> {
   return execute(
     db,

@@ -2,9 +2,9 @@ import type { OccurrenceRow, RunReason } from '#core/runs/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Decision, PassedOver } from './occurrence.ts';
 
-/** What becomes of the occurrence that would run. */
+/** Decision about the occurrence that would run. */
 export interface Judgement {
-  /** Why it is skipped instead. */
+  /** The reason for skipping it instead. */
   readonly reason?: RunReason | undefined;
   readonly detail?: string | undefined;
   readonly afterPrevious?: boolean;

@@ -5,7 +5,7 @@ import type { Db } from '#lib/database/index.ts';
 
 /** Routines that cannot go on, by why. */
 export interface Stopped {
-  /** Those whose stored schedule this process cannot compute. */
+  /** Routines whose stored schedule this process cannot compute. */
   readonly unreadable: readonly Unreadable[];
   /** The ids of those whose window is over. */
   readonly ended: readonly string[];

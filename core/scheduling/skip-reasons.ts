@@ -24,15 +24,15 @@ export interface SkipRules {
   readonly maxCostUsdPerOrganization?: OperatorCap;
 }
 
-/** What becomes of the occurrences that would run, by routine. */
+/** Decisions about the occurrences that would run, by routine. */
 export interface Verdicts {
-  /** Why one is passed over instead. */
+  /** The reasons why occurrences are skipped. */
   readonly reasons: ReadonlyMap<string, RunReason>;
-  /** What there is to say beyond the reason. */
+  /** Details beyond the reasons. */
   readonly details: ReadonlyMap<string, string>;
-  /** Those that wait until no earlier run of their routine is open. */
+  /** Routines whose run waits until no earlier one is open. */
   readonly afterPrevious: ReadonlySet<string>;
-  /** Those whose open runs are cancelled for them. */
+  /** Routines whose open runs are cancelled for the new one. */
   readonly cancelPrevious: readonly string[];
 }
 
@@ -106,9 +106,11 @@ function waitsUntil(time: Date): string {
 interface Overlap {
   readonly id: string;
   readonly overlap: OverlapPolicy;
-  /** Whether one of the routine's open runs has not begun. */
+  /** True when one of the routine's open runs has not begun. */
   readonly queued: boolean;
-  /** Whether all of its open runs are of a backfill: the next occurrence waits for the one under way and goes first. */
+  /**
+   * True when all of its open runs belong to a backfill: the next occurrence waits for the running one and goes first.
+   */
   readonly onlyBackfill: boolean;
 }
 

@@ -64,14 +64,14 @@ export interface TickReport {
 /** Routines claimed in one transaction: enough to be cheap, few enough to hold the rows briefly. */
 const CLAIM_BATCH = 500;
 
-/** How long the deliveries of one tick may take to start; the next tick goes on with the oldest. */
+/** Time in which one tick starts deliveries; the next tick goes on with the oldest. */
 const DELIVERIES_MS = 45_000;
 
-/** How long mails and pings of one tick may take to be sent; the same in one that makes one part after the other. */
+/** Time in which one tick sends mails and pings; less where its parts run in turn. */
 const MESSAGES_MS = 45_000;
 const MESSAGES_IN_TICK_MS = 10_000;
 
-/** How long retention may take: beside the others as long as deliveries, in a tick that makes one part after the other. */
+/** Time for retention in one tick; less where its parts run in turn. */
 const RETENTION_MS = 45_000;
 const RETENTION_IN_TICK_MS = 4_000;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NEEDS } from './needs.ts';
 
-/** How often a skill is best run. */
+/** Lists how often a skill can best be run. */
 export const CADENCES = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
 export type Cadence = (typeof CADENCES)[number];
 
@@ -13,7 +13,7 @@ export const SUGGESTED_SCHEDULES: Readonly<Record<Cadence, string>> = {
   quarterly: '0 7 1 1,4,7,10 *',
 };
 
-/** After how many days the facts of a skill are read again. */
+/** Days after which the facts of a skill are checked again. */
 export const FRESH_DAYS = 180;
 
 const source = z.strictObject({
@@ -27,7 +27,7 @@ export const frontMatter = z.strictObject({
   description: z.string().min(20).max(300),
   category: z.string().regex(/^[a-z]+(-[a-z]+)*$/, 'kebab-case'),
   version: z.string().regex(/^\d+\.\d+\.\d+$/, 'a version like 1.0.0'),
-  /** What the routine's tools should offer; empty for a skill that works on its instructions alone. */
+  /** Abilities that the routine's tools should offer; empty for a skill that works on its instructions alone. */
   needs: z.array(z.enum(NEEDS)),
   cadence: z.enum(CADENCES),
   /** The day on which somebody last held the text against its sources. */

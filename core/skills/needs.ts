@@ -36,7 +36,7 @@ export type Need = keyof typeof WORDS;
 
 export const NEEDS = Object.keys(WORDS).filter(isNeed);
 
-/** What is known of a tool before it is called. */
+/** The facts about a tool that are known before it is called. */
 export interface ToolHint {
   readonly name: string;
   readonly title?: string | null | undefined;

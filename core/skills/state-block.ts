@@ -1,4 +1,4 @@
-/** What a skill leaves for its next run: a fenced block ```` ```state <slug> ```` of `key: value` lines. */
+/** Values that a skill leaves for its next run: a fenced block ```` ```state <slug> ```` of `key: value` lines. */
 export interface StateBlock {
   readonly slug: string;
   readonly entries: ReadonlyMap<string, string>;

@@ -24,7 +24,7 @@ interface ToolDefinition {
 }
 
 interface BuiltInTool extends ToolDefinition {
-  /** Never throws; an error says what to send instead. */
+  /** Executes the tool. Never throws: an error says what to send instead. */
   execute(args: unknown): BuiltInOutcome;
 }
 

@@ -49,7 +49,7 @@ export type SentCall = AnsweredCall | FailedCall | Refusal;
 export interface AnsweredCall {
   readonly kind: 'answered';
   readonly result: CallToolResult;
-  /** Why the result cannot be relied on, in our own words; the call was made all the same. */
+  /** The reason why the result cannot be relied on, in the service's own words; the call was made all the same. */
   readonly unusable: string | undefined;
   readonly secrets: readonly string[];
 }

@@ -128,7 +128,7 @@ function isStricter(before: Limits, after: Limits): boolean {
   );
 }
 
-/** As many as model providers take in one request. */
+/** Limit of automatic tools: as many as model providers take in one request. */
 const MAX_AUTOMATIC_TOOLS = 128;
 
 async function assertRoomForTool(tx: Db, routineId: string): Promise<void> {

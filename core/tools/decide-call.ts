@@ -65,7 +65,10 @@ export async function decideCall<Found extends { readonly definition: ToolDefini
   return { kind: 'allowed', policy, args, found };
 }
 
-/** Nothing that happens during a run can give it more than it began with. */
+/**
+ * Returns the target where its policy was confirmed before the run began: nothing that happens during a run gives it
+ * more.
+ */
 function confirmedInTime({ target, runStartedAt }: WantedCall): ToolTarget | undefined {
   if (target === undefined || target.policy.state !== 'automatic') return undefined;
   const { confirmedAt } = target.policy;

@@ -46,11 +46,13 @@ const quickChecks = new LRUCache<string, SchemaCheck, JsonObject>({
 });
 
 interface Verdict {
-  /** Why the schema cannot be used; undefined when it can. */
+  /** The reason why the schema cannot be used; undefined when it can. */
   readonly refusal: string | undefined;
 }
 
-/** By the hash of the schema. A refusal is remembered, so that its time is spent once, and forgotten after a while. */
+/**
+ * Verdicts by the hash of the schema. A refusal is kept too, so that its time is spent once, and expires after a while.
+ */
 const verdicts = new LRUCache<string, Verdict>({ max: 5_000, ttl: 10 * 60_000 });
 
 interface ReadSchema {

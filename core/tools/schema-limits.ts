@@ -3,7 +3,7 @@ const MAX_NODES = 2_000;
 
 /** Compiles within some 20 ms, also on a busy machine. */
 const QUICK_NODES = 60;
-/** For a schema and for a value, as JSON: a quick check takes no more than the two multiplied. */
+/** Limit for a schema and for a value, as JSON: the time of a quick check is at most proportional to their product. */
 const QUICK_LENGTH = 10_000;
 
 /**

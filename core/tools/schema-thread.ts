@@ -2,16 +2,16 @@ import { LRUCache } from 'lru-cache';
 import { serveJobs } from '#lib/bounded-thread.ts';
 import { compileSchema, type SchemaCheck } from './compile-schema.ts';
 
-/** Both as JSON text. Without a value, the schema is only compiled. */
+/** A schema and a value as JSON text. Without a value, the schema is only compiled. */
 export interface SchemaJob {
   readonly schema: string;
   readonly value: string | undefined;
 }
 
 export interface SchemaJobResult {
-  /** Why the check could not be made. */
+  /** The reason why the check could not be made. */
   readonly error: string | undefined;
-  /** What is wrong with the value. */
+  /** The fault of the value. */
   readonly issue: string | undefined;
 }
 

@@ -28,7 +28,7 @@ export function targetJson(ids: {
   )`;
 }
 
-/** In JSON times are texts. */
+/** A target as JSON, where times are strings. */
 export type TargetJson = { readonly [Part in keyof ToolTarget]: Texts<ToolTarget[Part]> };
 
 type Texts<T> = {

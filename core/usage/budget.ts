@@ -19,14 +19,14 @@ export interface Spender {
   readonly budgets: Budgets;
 }
 
-/** What the operator lets every organization spend a month on models that the operator pays for; undefined for all. */
+/** US dollars a month that each organization may spend on models that the operator pays for; undefined for no limit. */
 export type OperatorCap = string | undefined;
 
 /** The limits of one scope: a routine, a project or an organization. */
 export interface ScopeLimits extends Budget {
   readonly scopeId: string;
   readonly scope: LimitScope;
-  /** Whose the limit of cost is: the operator's, where that is the lower one. */
+  /** Scope of the cost limit: the operator's, where that limit is the lower one. */
   readonly costScope: LimitScope;
 }
 

@@ -60,7 +60,7 @@ export async function readUsage(
   return { total, groups };
 }
 
-/** What the parts of a day are: the routines or the models that used most over the whole span. */
+/** Parts into which a day is split: the routines or the models that used most over the whole span. */
 export const USAGE_PARTS = ['routine', 'model'] as const;
 export type UsagePart = (typeof USAGE_PARTS)[number];
 

@@ -1,8 +1,8 @@
-/** Whose limit it is: the routine's own, that of its project or organization, the operator's, or the plan's. */
+/** Scopes of a limit: the routine's own, that of its project or organization, the operator's, or the plan's. */
 export const LIMIT_SCOPES = ['routine', 'project', 'organization', 'operator', 'plan'] as const;
 export type LimitScope = (typeof LIMIT_SCOPES)[number];
 
-/** What a limit bounds: tokens of a day, US dollars of a month, or runs of the plan's period. */
+/** Names of the limits: tokens a day, US dollars a month, runs in the plan's period. */
 export const LIMIT_NAMES = ['maxTokensPerDay', 'maxCostUsdPerMonth', 'runsPerPeriod'] as const;
 export type LimitName = (typeof LIMIT_NAMES)[number];
 

@@ -20,9 +20,9 @@ export interface StepBound extends Attempt {
 
 export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
-  /** It would fit but for what others have reserved, which they settle soon or lose with their lease. */
+  /** The step would fit but for what others have reserved, which they soon settle or lose with their lease. */
   | { readonly verdict: 'wait' }
-  /** Too little is left of a budget, or of the run's own limit, whatever the others come to. */
+  /** A budget, or the run's own limit, has too little left, even if others release what they have reserved. */
   | { readonly verdict: 'exceeded' | 'run_exceeded' };
 
 interface Verdict {

@@ -9,10 +9,10 @@ export interface ForecastDay {
   readonly runs: number;
 }
 
-/** How a limit is drawn on, in decimal strings of its own unit. */
+/** Rate at which a limit is used up, in decimal strings of the limit's own unit. */
 export interface Draw {
   readonly max: string;
-  /** What everybody has used of the present period. */
+  /** Amount that everybody has used in the present period. */
   readonly used: string;
   readonly perRun: string;
   readonly othersPerDay: string;

@@ -3,7 +3,7 @@ import type { Attempt } from './attempt.ts';
 import { addToTotals, today } from './totals.ts';
 import { totalTokens, type Usage } from './usage.ts';
 
-/** What an attempt at a step has come to. */
+/** Usage of one attempt at a step. */
 export interface Spent extends Attempt {
   readonly usage: Usage;
   readonly costUsd: string | null;

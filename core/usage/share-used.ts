@@ -7,7 +7,7 @@ export interface ScopeBudget extends Budget {
   readonly scopeId: string;
 }
 
-/** How much of one budget of a scope is spent in its present period. */
+/** Share of one budget of a scope that is spent in its present period. */
 export interface ShareUsed {
   readonly scopeId: string;
   readonly budget: 'tokens_day' | 'cost_month';

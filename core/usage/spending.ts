@@ -5,12 +5,12 @@ import { spentThisMonth, spentToday, today } from './totals.ts';
 /** The full days that the present pace of others is taken from. */
 export const PACE_DAYS = 7;
 
-/** What one scope may spend, has spent, and is spending. Amounts are decimal strings. */
+/** Budget of one scope, what it has spent and its pace. Amounts are decimal strings. */
 export interface ScopeSpending {
   readonly budget: Budgets['routine'];
   readonly tokensToday: string;
   readonly costUsdThisMonth: string;
-  /** What its other routines have used in the last full days, together. */
+  /** Tokens that its other routines have used together in the last full days. */
   readonly othersTokens: string;
   readonly othersCostUsd: string;
 }

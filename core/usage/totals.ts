@@ -41,7 +41,7 @@ export interface PassedLimit {
   readonly max: string;
 }
 
-/** What a step needs at least; without it, what any step does. */
+/** The least that a step needs; left out, the least that any step needs. */
 export interface LeastOfStep {
   readonly tokens: number;
   readonly costUsd: string;

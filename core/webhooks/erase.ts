@@ -1,6 +1,6 @@
 import { execute, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** Whether a delivery of the run is still to be made, as an SQL condition. */
+/** Returns an SQL condition that is true while a delivery of the run is still to be made. */
 export function hasOpenDelivery(runId: Sql): Sql {
   return sql`exists (
     select from webhook_deliveries d where d.run_id = ${runId} and d.state in ('pending', 'sending'))`;

@@ -16,7 +16,7 @@ export interface EndedRun {
   readonly startedAt: Date | null;
   readonly finishedAt: Date;
   readonly result: string | null;
-  /** What it came to; null unless it succeeded. */
+  /** Outcome of the run; null unless it succeeded. */
   readonly outcome: string | null;
   readonly outcomeSummary: string | null;
   readonly checks: readonly {
@@ -24,7 +24,7 @@ export interface EndedRun {
     readonly passed: boolean;
     readonly detail: string;
   }[];
-  /** What the result holds by the `resultSchema` of its routine; null without one. */
+  /** Data of the result in the form of its routine's `resultSchema`; null without one. */
   readonly data: unknown;
   readonly changes: ComparedResult | null;
   readonly deliver: DeliverPolicy;
@@ -34,7 +34,7 @@ export interface EndedRun {
   readonly reasoningTokens: number;
   /** US dollars as a decimal string; null when the model has no price. */
   readonly costUsd: string | null;
-  /** Whether any of the usage was estimated, because the provider stated none. */
+  /** True when any of the usage was estimated, because the provider stated none. */
   readonly estimatedUsage: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface PausedByService {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
-  /** Why, in the words that the routine itself shows. */
+  /** Reason in the words that the routine itself shows. */
   readonly stateReason: string;
   readonly pausedAt: Date;
   /** The run because of which it was paused; null when there is none. */

@@ -1,6 +1,6 @@
 import { sql, type Sql } from '#lib/database/index.ts';
 
-/** Whether the event of a run's end was given up, as an SQL condition. */
+/** Returns an SQL condition that is true when the event of a run's end was given up. */
 export function hasLostDelivery(runId: Sql): Sql {
   return sql`exists (
     select from webhook_deliveries d

@@ -3,9 +3,9 @@ export interface FixtureModel {
   id: string;
   name: string;
   context_length: number;
-  /** It thinks before it writes, and counts those tokens. */
+  /** True for a model that reasons before it writes, and counts those tokens. */
   reasons?: boolean;
-  /** It can be held to a JSON Schema. */
+  /** True for a model that can be held to a JSON Schema. */
   structured?: boolean;
   pricing?: Pricing;
 }

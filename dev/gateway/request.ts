@@ -55,7 +55,7 @@ export function textOf({ content }: ChatMessage): string {
     .join('\n');
 }
 
-/** Everything that the model is given to read. */
+/** Joins all messages that the model is given. */
 export function promptOf({ messages }: ChatRequest): string {
   return messages.map(textOf).join('\n');
 }

@@ -36,7 +36,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
     /** Sent instead of the JSON error, as text/html: a proxy's error page. */
     body: z.string().exactOptional(),
   }),
-  /** Never answers; with `afterChunks` it sends that much of a stream first. */
+  /** Never responds; with `afterChunks` it first sends that many chunks of a stream. */
   z.strictObject({ kind: z.literal('hang'), afterChunks: z.int().min(0).exactOptional() }),
   /** Cuts the connection before the first byte. */
   z.strictObject({ kind: z.literal('reset') }),
@@ -52,9 +52,9 @@ export type Behaviour = z.infer<typeof Behaviour>;
 
 export const Script = z.strictObject({
   target: z.enum(['chat', 'models']).default('chat'),
-  /** Only requests for this model. */
+  /** Applies only to requests for this model. */
   model: z.string().exactOptional(),
-  /** Only requests whose messages contain this text. */
+  /** Applies only to requests whose messages contain this text. */
   marker: z.string().exactOptional(),
   /** Number of requests it serves; null for all that come. */
   times: z.int().positive().nullable().default(1),

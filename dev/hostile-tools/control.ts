@@ -48,7 +48,7 @@ export interface ReceivedCall {
   readonly path: string;
 }
 
-/** Everything a test sets and sees, for all scenarios that do not say otherwise. */
+/** State that a test sets and reads, for all scenarios that have none of their own. */
 export interface HostileControl {
   /** The tools it claims to have. */
   tools: ToolClaim[];

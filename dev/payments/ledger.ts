@@ -6,10 +6,10 @@ export const DAY = 86_400;
 /** Days after which a payment that failed is tried again; after the last the subscription is given up. */
 const RETRY_DAYS = [3, 8, 15];
 
-/** How the next payments of a customer end. */
+/** Result of a customer's next payments. */
 export type Payments = 'succeed' | 'fail';
 
-/** Everything that the processor knows, and a clock of its own that can be set ahead. */
+/** State of the processor, with a clock of its own that can be set ahead. */
 export class Ledger {
   readonly products = new Map<
     string,

@@ -67,7 +67,7 @@ export interface Session {
   readonly success_url: string;
   readonly cancel_url: string;
   readonly price: string;
-  /** What it was created with. */
+  /** Form with which it was created. */
   readonly form: object;
   readonly url: string | null;
   status: 'open' | 'complete' | 'expired';

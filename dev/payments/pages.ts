@@ -1,7 +1,7 @@
 import { itemOf, type Ledger } from './ledger.ts';
 import type { Session, Subscription } from './objects.ts';
 
-/** What a person does on a hosted page; the address to go to next. */
+/** Response of a hosted page: the page itself, or the address to go to next. */
 export type Visit = { readonly html: string } | { readonly location: string };
 
 /** Shows the checkout, or carries out a choice on it. */

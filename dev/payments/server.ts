@@ -24,7 +24,7 @@ export interface ProcessorFault {
 }
 
 export interface PaymentProcessor {
-  /** Where events go to; a test names it when its service is up. */
+  /** Destination of events; a test sets it when its service is up. */
   endpoint: Endpoint;
   readonly url: string;
   readonly ledger: Ledger;
@@ -32,7 +32,7 @@ export interface PaymentProcessor {
   readonly faults: ProcessorFault[];
   /** Every request to its API, as method and path. */
   readonly requests: string[];
-  /** Whether events are sent as they happen. Off in tests that send them by hand. */
+  /** True when events are sent as they happen. Tests that send them by hand set it to false. */
   delivers: boolean;
   /** Sends an event now, as often as it is called. */
   send(event: PaymentEvent): Promise<number>;

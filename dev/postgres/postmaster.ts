@@ -35,7 +35,10 @@ function lockFile(clusterDir: string): string {
   return join(clusterDir, 'postmaster.pid');
 }
 
-/** Its lines: pid, data folder, start time, port, socket folder, address, shared memory, status (miscadmin.h). */
+/**
+ * Reads the lock file, whose lines are: pid, data folder, start time, port, socket folder, address, shared memory,
+ * status (miscadmin.h).
+ */
 async function readLockFile(clusterDir: string): Promise<string[]> {
   return (await readFile(lockFile(clusterDir), 'utf8').catch(() => '')).split('\n');
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a request for a completion gets instead of the fixture's own answer. */
+/** Response that a request for a completion gets instead of the fixture's own. */
 export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('normal') }),
   z.strictObject({
@@ -25,7 +25,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('broken-stream') }),
   /** Ends the stream in good order, before the answer is complete. */
   z.strictObject({ kind: z.literal('unfinished') }),
-  /** Never answers. */
+  /** Never responds. */
   z.strictObject({ kind: z.literal('hang') }),
   /** Begins and then sends only what keeps the connection. */
   z.strictObject({ kind: z.literal('silent') }),
@@ -35,7 +35,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('endless') }),
   /** Claims this usage, in the protocol's own fields. */
   z.strictObject({ kind: z.literal('lying-usage'), tokens: z.number() }),
-  /** Its own answer, with this pause between two events. */
+  /** Sends the fixture's own response, with this pause between two events. */
   z.strictObject({ kind: z.literal('slow'), pauseMs: z.int().min(0) }),
 ]);
 

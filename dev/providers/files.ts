@@ -5,7 +5,7 @@ interface FileOptions {
   readonly slot: ProviderSlot;
   readonly baseUrl: string;
   readonly protocol: Protocol;
-  /** Of the fixture authorization server; slots A and B need it. */
+  /** Issuer of the fixture authorization server; slots A and B need it. */
   readonly issuer?: string;
   /** Fields of `auth` of slots A and B beyond those. */
   readonly auth?: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** What an account of the fixture providers can use; the last is no chat model. */
+/** Models that an account of the fixture providers can use; the last is not a chat model. */
 export const FIXTURE_ACCOUNT_MODELS = [
   { id: 'fixture/account-small', display_name: 'Account Small', context: 64_000, chat: true },
   { id: 'fixture/account-large', display_name: 'Account Large', context: 200_000, chat: true },

@@ -17,7 +17,7 @@ const Request = z.looseObject({
   instructions: z.string().nullish(),
   input: z.array(Item).min(1),
   stream: z.literal(true),
-  /** Nothing may be kept at the provider. */
+  /** False, because nothing may be kept at the provider. */
   store: z.literal(false),
   tools: z
     .array(

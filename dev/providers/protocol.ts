@@ -2,10 +2,10 @@ import type { ChatRequest } from '../gateway/request.ts';
 import type { Reply } from '../gateway/reply.ts';
 import type { Usage } from '../gateway/usage.ts';
 
-/** How one protocol is spoken: its request in the words of a chat completion, its answer as server-sent events. */
+/** Translates one protocol: its request into a chat completion, the response into server-sent events. */
 export interface FixtureProtocol {
   readonly completionPath: string;
-  /** Whether the request carries a credential in the way that the protocol has. */
+  /** Returns the credential of a request, from where the protocol carries it. */
   credentialOf(
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): string | undefined;

@@ -18,7 +18,7 @@ export interface ReceivedRequest {
   readonly target: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: unknown;
-  /** Whether the client went away before the end. */
+  /** True when the client went away before the end. */
   aborted: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface FixtureProviders {
   readonly control: {
     /** Behaviours of the next completions, the first first. */
     script(...behaviours: BehaviourInput[]): void;
-    /** What the list of models or the proof of a key answers instead, once. */
+    /** Sets the response of the next request for the list of models or the proof of a key. */
     answer(path: string, status: number, body: unknown): void;
     /** Credentials that are good. */
     readonly credentials: Set<string>;
@@ -58,7 +58,7 @@ export async function startProviders({
 }: {
   readonly port: number;
   readonly log: Log;
-  /** Whether a credential is a live token of the authorization server that the provider signs people in at. */
+  /** Returns true for a valid token of the authorization server at which the provider signs people in. */
   readonly isAccessToken?: (credential: string) => Promise<boolean>;
 }): Promise<FixtureProviders> {
   if (process.env['NODE_ENV'] === 'production') {

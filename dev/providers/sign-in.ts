@@ -17,7 +17,7 @@ export interface FixtureSignIn {
 /** Model providers whose accounts can be signed in to: what the authorization server grants is good at the providers. */
 export async function startSignInProviders(options: {
   readonly ports: { readonly providers: number; readonly authorizationServer: number };
-  /** Where the authorization server may send a browser back to. */
+  /** Addresses to which the authorization server may send a browser back. */
   readonly redirectUris: string[];
   readonly log: Log;
 }): Promise<FixtureSignIn> {

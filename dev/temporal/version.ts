@@ -24,7 +24,7 @@ export function isPinnedOrLater(output: string): boolean {
     : compareVersions(cli, CLI_VERSION) >= 0;
 }
 
-/** Below, at or above zero, as in a sort; a pre-release comes before its release (semver 2.0). */
+/** Compares versions as a sort does: below, at or above zero. A pre-release comes before its release (semver 2.0). */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [parse(a), parse(b)];
   for (const index of [0, 1, 2, 3]) {

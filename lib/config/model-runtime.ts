@@ -1,7 +1,7 @@
 type Present = Partial<Record<string, string>>;
 
 const SLOTS = ['A', 'B', 'C'] as const;
-/** Those that sign in as a client of the operator. */
+/** Slots whose provider signs people in with a client of the operator. */
 const OAUTH_SLOTS = ['A', 'B'] as const;
 
 /** Secrets that the runtime's own must not repeat: who learns one of them would have both. */

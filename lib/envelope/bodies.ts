@@ -83,7 +83,7 @@ interface Results {
   verify: VerifyResult;
   catalog: CatalogResult;
   run: RunResult;
-  /** Whether there was such a call under way. */
+  /** True when such a call was running. */
   cancel: { readonly cancelled: boolean };
 }
 

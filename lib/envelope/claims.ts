@@ -12,7 +12,7 @@ const id = z.string().min(1).max(200);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const unixSeconds = z.int().min(0);
 
-/** Everything that is said of a call beside its body. Times are Unix seconds, the deadline Unix milliseconds. */
+/** Claims about a call beside its body. Times are Unix seconds, the deadline Unix milliseconds. */
 export const claimsSchema = z.strictObject({
   version: z.literal(1),
   issuer: id,
@@ -21,9 +21,9 @@ export const claimsSchema = z.strictObject({
   /** The same in every attempt to deliver the same call: run, step and provider attempt. */
   requestId: id,
   issuedAt: unixSeconds,
-  /** Until when the runtime may accept it. */
+  /** Time until which the runtime may accept it. */
   expiresAt: unixSeconds,
-  /** Of the lease under which the sender works; 0 before there is one. */
+  /** Epoch of the lease under which the sender works; 0 before there is one. */
   epoch: z.int().min(0),
   purpose: z.enum(PURPOSES),
   provider: z.enum(SLOTS).nullable(),
@@ -33,7 +33,7 @@ export const claimsSchema = z.strictObject({
   credentialVersion: z.int().min(0).nullable(),
   runId: id.nullable(),
   step: z.int().min(0).nullable(),
-  /** When the work itself has to be over. */
+  /** Time by which the work itself has to end. */
   deadline: z.int().min(0).nullable(),
   bodyHash: sha256,
 });

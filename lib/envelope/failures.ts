@@ -27,7 +27,7 @@ export type FailureCode = keyof typeof FAILURES;
 export const failureCode = z.enum(Object.keys(FAILURES) as [FailureCode, ...FailureCode[]]);
 
 export const failureDetails = z.strictObject({
-  /** When a `usage_limit` passes, in Unix milliseconds; null where the provider does not say. */
+  /** Time at which a `usage_limit` passes, in Unix milliseconds; null where the provider does not say. */
   resetAt: z.number().nullable().exactOptional(),
   /** The provider's own wish, from `Retry-After`. */
   retryAfterMs: z.number().min(0).nullable().exactOptional(),

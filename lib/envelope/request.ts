@@ -9,7 +9,7 @@ import { MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES } from './sizes.ts';
 const ACCEPT_SECONDS = 60;
 const SKEW_SECONDS = 60;
 
-/** What does not open, is too old or is for another instance. It never says which. */
+/** Thrown for an envelope that cannot be opened, is too old or is meant for another instance. It never says which. */
 export class EnvelopeError extends Error {
   override readonly name = 'EnvelopeError';
 
@@ -29,7 +29,7 @@ const payloadSchema = z.strictObject({
   claims: claimsSchema,
   /** JSON text, so that its hash means the same on both sides. */
   body: z.string(),
-  /** Beside the body, not in it: a retry under a renewed credential is still the same call. */
+  /** Credential, kept out of the body: a retry with a renewed credential is still the same call. */
   credential: credentialSchema.nullable(),
 });
 

@@ -48,8 +48,8 @@ export function peek(sealed: string): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Whether every part is spelled in the one way that base64url has for its bytes. A decoder ignores the bits that are
- * left over in a last character, so another text would otherwise open as the same message.
+ * Returns true when every part is spelled in the one way that base64url has for its bytes. A decoder ignores the bits
+ * that are left over in a last character, so another text would otherwise open as the same message.
  */
 function isCanonical(text: string, parts: number): boolean {
   const found = text.split('.');

@@ -1,4 +1,4 @@
-/** What a message may hold before it is signed and encrypted. */
+/** Limit of a message before it is signed and encrypted. */
 export const MAX_PLAINTEXT_BYTES = 4 * 1024 * 1024;
 
 /** A request's envelope, and a frame of a response: signing and encrypting spell the message in base64url one after the other, each four characters for three bytes. */

@@ -1,11 +1,11 @@
 /**
- * Why a mail server has not taken a message. `refused` is for good; `away` says that no message would get through now;
- * `deferred` is about this message and passes.
+ * Fault of a mail server that has not accepted a message. `refused` is permanent; `away` means that no message would
+ * get through now; `deferred` concerns this message and passes.
  */
 export interface MailFault {
   readonly kind: 'refused' | 'away' | 'deferred';
   readonly code: string;
-  /** In our own words: what the server says may name the address. */
+  /** Message in the service's own words: what the server says may name the address. */
   readonly message: string;
 }
 

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 /** The route label of a request that no declared route took. */
 export const UNMATCHED_ROUTE = 'unmatched';
 
-/** What a tick consists of. */
+/** Lists the parts of a tick. */
 export const TICK_PARTS = [
   'claim',
   'admission',
@@ -24,7 +24,9 @@ const LAG_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3_600
 const MODEL_SECONDS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
 const WEBHOOK_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
-/** Everything that is counted as it happens. Names are for ever: dashboards and alerts of operators hold them. */
+/**
+ * Creates the metrics of events as they happen. A name never changes: dashboards and alerts of operators rely on it.
+ */
 export function createInstruments(registry: Registry) {
   const registers = [registry];
   return {

@@ -5,7 +5,7 @@ import type { RedirectLimit } from './redirects.ts';
 import { checkedUrl } from './urls.ts';
 
 export interface FetchLimits {
-  /** After decompression, and over the whole life of a stream. Default 10 MiB. */
+  /** Limit after decompression, over the whole life of a stream. Default 10 MiB. */
   maxResponseBytes?: number;
   /** Limits the time from the call to the last byte of the body. Default none: pass a signal. */
   timeoutMs?: number;

@@ -72,7 +72,7 @@ export const apiKeyAuth = z.strictObject({
     .string()
     .regex(/^[A-Za-z]*$/)
     .default('Bearer'),
-  /** Where a person makes a key. */
+  /** Address of the page where a person makes a key. */
   keyPage: providerUrl,
   /** A key that does not match is refused before it is sent anywhere. */
   pattern: z

@@ -21,7 +21,7 @@ export class ProviderFileError extends Error {
   }
 }
 
-/** How each slot signs people in. */
+/** Kind of sign-in of each slot. */
 const KIND = {
   'provider-a': 'device_code',
   'provider-b': 'oauth',

@@ -22,13 +22,13 @@ const options = z.strictObject({
 });
 
 const api = z.strictObject({
-  /** Without a slash at its end; the path of a request is appended. */
+  /** Base address without a slash at its end; the path of a request is appended. */
   baseUrl: providerUrl.refine((url) => !url.endsWith('/'), 'expected no slash at the end'),
   protocol: z.enum(PROTOCOLS),
   headers: safeHeaders.default({}),
   /** A header that carries the claim of the ID token which names the account. */
   accountHeader: z.strictObject({ name: header, claim: z.string().min(1) }).optional(),
-  /** What a session may request; the protocol's one request by default. */
+  /** Requests that a session may make; by default the one request of the protocol. */
   allow: z
     .array(z.strictObject({ method: z.enum(['GET', 'POST']), path: requestPath }))
     .min(1)
@@ -42,7 +42,10 @@ const verify = z.strictObject({
   path: requestPath,
 });
 
-/** How the provider lists its models; all but `path` are places in its answer, or in an element of its list. */
+/**
+ * Request that lists the provider's models. All fields but `path` are places in its response, or in an item of its
+ * list.
+ */
 const models = z.strictObject({
   path: requestPath,
   list: dottedPath,
@@ -66,7 +69,7 @@ const models = z.strictObject({
     .optional(),
 });
 
-/** How the provider says that an allowance is used up, which passes after hours or days, not with the next attempt. */
+/** Signs of a used-up allowance, which returns after hours or days and not with the next attempt. */
 const limits = z.strictObject({
   /** Values of any field in the error's body that mean it. Status 402 always does. */
   errors: z.array(z.string().min(1)).default([]),

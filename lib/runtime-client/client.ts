@@ -23,7 +23,7 @@ export interface RuntimeClientSettings {
   readonly secret: string;
   /** PEM of the one authority that is taken. */
   readonly ca: string;
-  /** Which process calls, for the envelope. */
+  /** Name of the calling process, for the envelope. */
   readonly issuer: string;
   /** Refuses a runtime that isolates no sessions, as production does. */
   readonly requireIsolation: boolean;
@@ -48,7 +48,7 @@ export interface RuntimeCall {
   readonly connectionId: string | null;
   readonly credential: { readonly value: string; readonly account: string | null };
   readonly credentialVersion: number;
-  /** When the work has to be over, in Unix milliseconds. */
+  /** Time by which the work has to end, in Unix milliseconds. */
   readonly deadline: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -70,7 +70,7 @@ export interface RuntimeClient {
   close(): Promise<void>;
 }
 
-/** How often one call is delivered when its stream breaks off, and the pause before the next. */
+/** Deliveries of one call whose stream breaks off, and the pause before the next. */
 const DELIVERIES = 3;
 const PAUSE_MS = 500;
 

@@ -1,19 +1,22 @@
 /**
- * Why there is no sealed answer. The call may be under way or even over: only the same request id, sent again, can
- * tell.
+ * The reason why there is no sealed response. The call may be running or even over: only the same request id, sent
+ * again, can tell.
  */
 export type UnreachableReason =
   /** No connection, or none to the runtime that the pinned authority vouches for. */
   | 'no_connection'
-  /** It is full or stopping. Nothing was begun. */
+  /** The runtime is full or stopping. Nothing was begun. */
   | 'busy'
-  /** It does not take our envelopes: another secret, another instance, or a clock that is off. */
+  /**
+   * The runtime does not accept our envelopes: it has another secret, is another instance, or one of the clocks is
+   * wrong.
+   */
   | 'rejected'
   /** No frame for too long. */
   | 'silent'
   /** The stream ended without its last frame, or with one that does not open. */
   | 'broken'
-  /** It isolates no sessions, which production does not take. */
+  /** The runtime isolates no sessions, which production does not accept. */
   | 'not_isolated';
 
 export class RuntimeUnreachable extends Error {

@@ -71,7 +71,7 @@ export async function buildsOf(
 export interface KnownBuild {
   readonly buildId: string;
   readonly isCurrent: boolean;
-  /** Whether it has never been current. */
+  /** True when it has never been current. */
   readonly isNew: boolean;
 }
 

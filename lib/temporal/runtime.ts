@@ -24,9 +24,9 @@ export function installRuntime(
 }
 
 /**
- * To put lines of both halves in order the runtime keeps each for a tenth of a second, details with whole workflow
- * activations in them too, and asks for its level only then. Dropped here they cost nothing. To be called with a
- * connection open: without one the runtime may be made anew.
+ * Drops lines below the log's level before they are kept. To order the lines of both its halves, the runtime keeps each
+ * for a tenth of a second, debug lines with whole workflow activations included, and checks the level only then. To be
+ * called while a connection is open: without one the runtime may be made anew.
  */
 export function dropDetail(log: Log): void {
   if (log.isLevelEnabled('debug')) return;

@@ -51,11 +51,11 @@ export interface ExecutionSettings {
   readonly maxAtOnce: number;
   /** The longest that any call may take, whatever its deadline. */
   readonly maxMs: number;
-  /** For how long a call goes on when its last caller is gone. */
+  /** Time for which a call goes on after its last caller has gone. */
   readonly lonelyMs: number;
 }
 
-/** Why a call ends without an outcome of its own. */
+/** Error of a call that ends without an outcome of its own. */
 const GIVEN_UP = new CallFailure('unknown_outcome');
 const FENCED = new CallFailure('fenced');
 

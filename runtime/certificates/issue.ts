@@ -15,11 +15,11 @@ import {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 86_400_000;
-/** Nothing renews them by itself, so both live long; a new pair is one command. */
+/** Validity of the certificates. Nothing renews them by itself, so both live long; one command makes a new pair. */
 const YEARS = 2;
 
 export interface IssuedCertificates {
-  /** For API and workers: `MODEL_RUNTIME_CA_FILE`. */
+  /** Certificate of the authority, for `MODEL_RUNTIME_CA_FILE` of API and workers. */
   readonly ca: string;
   readonly cert: string;
   readonly key: string;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { createFrameSealer, type FrameContent, type OpenedRequest } from '#lib/envelope/index.ts';
 import type { EnvelopeKeys } from '#lib/envelope/index.ts';
 
-/** How often a caller is told that its call goes on. */
+/** Interval at which a caller is told that its call goes on. */
 const ALIVE_MS = 5_000;
 
 /** The response to one request: sealed frames, one a line, in their order. */

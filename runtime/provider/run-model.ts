@@ -16,7 +16,7 @@ import type { ProviderCall } from './request-json.ts';
 /** Silence of the model after which a step is given up. */
 const CONTENT_IDLE_MS = 120_000;
 
-/** What a session may say went wrong; the rest of the closed list is not for it to claim. */
+/** Failures that a session may report; the rest of the closed list is not its to claim. */
 const CLAIMABLE: ReadonlySet<FailureCode> = new Set([
   'malformed',
   'model_error',

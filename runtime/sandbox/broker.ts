@@ -14,7 +14,7 @@ const MAX_REQUEST_BYTES = 2 * MAX_PLAINTEXT_BYTES;
 /** An error is a few lines; what follows them is not read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** What one session may do: one request of the kind that the provider's file allows. */
+/** Permission of one session: one request of the kind that the provider's file allows. */
 export interface BrokerJob {
   readonly provider: LoadedProvider;
   readonly allowed: readonly AllowedRequest[];
@@ -29,7 +29,7 @@ export interface BrokerJob {
  */
 export interface Broker {
   assign(job: BrokerJob): void;
-  /** What the provider's response came to, seen from outside of the session; undefined when it was good so far. */
+  /** Classifies the provider's response from outside of the session; undefined when it was good so far. */
   failure(): Classified | undefined;
   close(): Promise<void>;
 }

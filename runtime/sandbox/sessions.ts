@@ -11,9 +11,9 @@ interface Waiting {
 }
 
 export interface SessionOutcome {
-  /** What the session wrote; undefined when it wrote too much. */
+  /** Output of the session; undefined when it was too long. */
   readonly output: string | undefined;
-  /** What its broker saw of the provider. */
+  /** Failure of the provider, as the session's broker saw it. */
   readonly failure: ReturnType<Broker['failure']>;
 }
 
@@ -24,9 +24,9 @@ export interface Sessions {
 }
 
 export interface SessionsSettings {
-  /** How many wait for a job. */
+  /** Number of sessions that wait for a job. */
   readonly ahead: number;
-  /** What they prepare for. */
+  /** Protocols for which they are prepared. */
   readonly protocols: readonly Protocol[];
   readonly maxOutputBytes: number;
 }

@@ -1,7 +1,7 @@
 import type { FailureCode, FailureDetails } from '#lib/envelope/failures.ts';
 import { valueAt, valuesAt } from '#lib/provider-file/paths.ts';
 
-/** Why the provider gave no answer, in the words of the closed list. */
+/** The reason why the provider gave no result, from the closed list. */
 export interface Classified {
   readonly code: FailureCode;
   readonly details: FailureDetails;

@@ -1,7 +1,7 @@
 import type { Protocol } from '#lib/provider-file/protocols.ts';
 import type { LimitWords } from './classify.ts';
 
-/** What a session is given on its standard input, in one line. There is no credential in it. */
+/** Input of a session, one line on its standard input. It holds no credential. */
 export interface SessionJob {
   readonly protocol: Protocol;
   /** The one path that the broker lets through. */

@@ -3,7 +3,7 @@ import { classifyStreamError, type Classified } from './classify.ts';
 import type { SessionJob } from './job.ts';
 import { openModel } from './model.ts';
 
-/** What a session writes on its standard output, in one line. The runtime reads it as it reads any stranger's. */
+/** Output of a session, one line on its standard output. The runtime trusts it no more than any stranger's. */
 export type SessionAnswer = { readonly result: unknown } | { readonly failure: Classified };
 
 /** Makes one model step: a stream from the provider, one neutral answer. */
@@ -139,7 +139,7 @@ function renameIn(value: unknown, rename: (name: string) => string): unknown {
   return { ...value, content: parts };
 }
 
-/** What a provider reports is a claim: a negative, fractional or missing count becomes a usable number. */
+/** Makes a usable number of a count that a provider claims, which may be negative, fractional or missing. */
 function count(claimed: unknown): number {
   return typeof claimed === 'number' && Number.isFinite(claimed) && claimed > 0
     ? Math.min(Math.round(claimed), 1_000_000_000)

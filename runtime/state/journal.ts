@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /**
- * Which calls were accepted, and what came of them: protection from replays and idempotence in one. A call that was
- * accepted and has no end was under way when the process died, or was given up.
+ * Record of the accepted calls and their outcomes, which both prevents replays and makes calls idempotent. A call that
+ * was accepted and has no end was running when the process died, or was given up.
  */
 export interface Journal {
   find(requestId: string): JournalEntry | undefined;
-  /** Is on disk when it returns, so it stands before the provider is asked. */
+  /** Records the acceptance on disk before it returns, and so before the provider is asked. */
   accept(requestId: string, bodyHash: string): void;
   /** @param sealed the outcome, sealed for the disk */
   finish(requestId: string, sealed: string): void;

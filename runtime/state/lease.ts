@@ -1,6 +1,6 @@
 import type { Epoch } from './epoch.ts';
 
-/** For how long a lease holds without another envelope under it. */
+/** Time for which a lease holds without another envelope under it. */
 export const LEASE_MS = 30_000;
 
 /**
@@ -10,7 +10,7 @@ export const LEASE_MS = 30_000;
 export interface Lease {
   /** Takes an envelope's epoch. @returns false for an epoch that is over */
   renew(epoch: number): boolean;
-  /** Whether work that was begun under this epoch still counts. */
+  /** Returns true while work that was begun under this epoch still counts. */
   holds(epoch: number): boolean;
   epoch(): number;
   close(): void;

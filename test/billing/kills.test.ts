@@ -69,7 +69,7 @@ async function recover({ service }: World): Promise<void> {
   await reconcilePayments(deps, new AbortController().signal);
 }
 
-/** What is stored of an organization's access and of its subscriptions. */
+/** Reads what is stored of an organization's access and of its subscriptions. */
 function stored({ service }: World, { organizationId }: Person) {
   return row(
     service.deps.database,

@@ -1,7 +1,10 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from '#dev/ports.ts';
 
-/** Where a process is cut off: before a message of it arrives, or after it had its effect and before the response. */
+/**
+ * Point at which a process is cut off: before a message of it arrives, or after the message took effect and before the
+ * response.
+ */
 export interface CutPoint {
   /** The place of the message among those since it was set, from 1. */
   readonly message: number;

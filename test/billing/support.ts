@@ -71,7 +71,7 @@ export async function subscribed(
   return { customer, subscription };
 }
 
-/** What of an organization's access is stored. */
+/** Reads what is stored of an organization's access. */
 export function storedAccess({ deps: { database } }: Service, { organizationId }: Person) {
   return row<{ paid_plan: string | null; paid_until: Date | null }>(
     database,

@@ -27,13 +27,13 @@ function limits() {
 const outbound = createOutboundClient({ allowPrivateNetwork: true });
 const url = process.argv.at(-1) ?? '';
 
-/** Of the tools that want some; the second is to be given the schema of the first tool there is. */
+/** Arguments of the tools that need some; the second receives the schema of the first tool. */
 const ARGUMENTS: Readonly<Record<string, (first: unknown) => Record<string, unknown>>> = {
   add_numbers: () => ({ a: 5, b: 3 }),
   json_schema_echo: (schema) => ({ schema }),
 };
 
-/** What the connection's row would hold. */
+/** Headers that the connection's row would hold. */
 let headers: Record<string, string> = {};
 let earlier: EarlierSignIn | undefined;
 const credentials: RequestCredentials = {
@@ -58,7 +58,7 @@ async function afterSignIn(error: unknown): Promise<void> {
   await useTools();
 }
 
-/** As `startSignIn` and `completeSignIn` do it. */
+/** Signs in, as `startSignIn` and `completeSignIn` do. */
 async function signIn(): Promise<void> {
   const target = await discoveredTarget(
     { outbound, uiOrigin: UI_ORIGIN, clientMetadataUrl: () => CLIENT_METADATA_URL },
@@ -90,7 +90,7 @@ async function signIn(): Promise<void> {
   };
 }
 
-/** What a scenario says: a client that a person has registered beforehand, and calls that a model makes. */
+/** Reads the context of a scenario: a client that a person has registered beforehand, and calls that a model makes. */
 function context() {
   return JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
     client_id?: string;

@@ -16,7 +16,7 @@ const PUBLIC_URL = 'https://api.acme.dev';
 let fixture: ProtectedFixture;
 /** The address of the document for the authorization server of the fixture. */
 let document: string;
-/** What the authorization server has read, by its address. */
+/** Addresses that the authorization server has read. */
 const read: string[] = [];
 
 beforeAll(async () => {

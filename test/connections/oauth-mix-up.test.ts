@@ -20,7 +20,7 @@ function start(url: string) {
 }
 
 interface HostileOptions {
-  /** Where its authorization page sends a person, by the query it was called with. */
+  /** Returns the address to which its authorization page sends a person, by the query with which it was opened. */
   readonly onwards?: (query: URLSearchParams) => string;
   readonly metadata?: object;
 }

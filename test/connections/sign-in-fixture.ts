@@ -168,7 +168,7 @@ export async function expireIn({ deps }: Service, id: string, seconds: number): 
   );
 }
 
-/** What a connection's row holds of its sign-in. */
+/** Reads what a connection's row holds of its sign-in. */
 export async function storedGrant(
   { deps }: Service,
   id: string,
@@ -180,7 +180,7 @@ export async function storedGrant(
   return deps.connectionSecrets.open(id, stored!.credentials) as never;
 }
 
-/** What a browser does with an authorization URL, up to where the provider sends it back: the query of the return. */
+/** Follows an authorization URL as a browser does, and returns the query with which the provider sends it back. */
 export async function visit(authorizationUrl: string): Promise<string> {
   return (await returnFrom(authorizationUrl)).search;
 }

@@ -55,7 +55,7 @@ test('every code of the closed list is an error of some operation, but for those
   expect(others.toSorted()).toEqual(WITHOUT_OPERATION.toSorted());
 });
 
-/** Where a request reaches no operation. */
+/** Errors of requests that reach no operation. */
 const WITHOUT_OPERATION: readonly ErrorCode[] = ['method_not_allowed', 'route_not_found'];
 
 

@@ -47,7 +47,7 @@ function startLater(buildId = 'later'): Promise<NodeProcess> {
   return workers.start({ ...FORGETFUL, WORKER_BUILD_ID: buildId }, { cwd: later.folder });
 }
 
-/** What `deploy:current -- --unversioned` does, when its workers do not yet have to be there. */
+/** Does what `deploy:current -- --unversioned` does, whether or not its workers are there yet. */
 async function makeUnversioned(): Promise<void> {
   const { client, name } = { client: service.temporal, name: service.config.TEMPORAL_TASK_QUEUE };
   await setCurrentBuild(client, name, undefined);

@@ -50,7 +50,7 @@ function install(path: string, content: string): void {
   chmodSync(path, 0o755);
 }
 
-/** Without a host to download from, one where nobody listens. */
+/** Looks for the binary; by default, nobody listens at the download address. */
 async function ensure(downloadUrl?: string): Promise<TemporalBinary> {
   return ensureTemporalBinary({
     env,

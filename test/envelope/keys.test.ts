@@ -14,7 +14,9 @@ interface Vector {
   readonly result: 'valid' | 'invalid' | 'acceptable';
 }
 
-/** From Project Wycheproof (C2SP, Apache-2.0): all vectors with 256-bit keys, 96-bit nonces and 128-bit tags. */
+/**
+ * Test vectors of Project Wycheproof (C2SP, Apache-2.0): all those with 256-bit keys, 96-bit nonces and 128-bit tags.
+ */
 const vectors = JSON.parse(
   readFileSync(new URL('./fixtures/wycheproof-aes-256-gcm.json', import.meta.url), 'utf8'),
 ) as Vector[];

@@ -32,7 +32,7 @@ export interface Cluster {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly schedulerSecret: string;
-  /** In this process, so it is the one part that never dies. */
+  /** The gateway, the one part that never dies, as it runs in this process. */
   readonly gateway: Gateway;
   readonly deaths: readonly Death[];
   /** `kill -9`; resolves when the process is gone. */

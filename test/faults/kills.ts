@@ -7,7 +7,7 @@ export interface KillOptions {
   readonly random: () => number;
   /** The shortest and the longest pause between two kills. */
   readonly pauseMs: readonly [number, number];
-  /** For how long what was killed stays down, at most. */
+  /** Longest time for which a killed process stays down. */
   readonly downMs: number;
   /** No kill comes after this. */
   readonly deadline?: number;

@@ -78,7 +78,7 @@ export async function startModelFixture(
 
 export interface OwnSession {
   readonly person: Person;
-  /** With the project selected. */
+  /** Client with a session that has the project selected. */
   readonly session: ApiClient;
 }
 
@@ -187,7 +187,7 @@ export function revoke(session: ApiClient, id: string) {
   return session.post(`${BASE}/${id}/revoke`);
 }
 
-/** What the row of a connection has, beyond what anybody is shown. */
+/** Reads what the row of a connection holds beyond what is shown to anybody. */
 export async function storedRow({ service }: ModelFixture, id: string) {
   const found = await row<Record<string, unknown>>(
     service.deps.database,
@@ -196,7 +196,7 @@ export async function storedRow({ service }: ModelFixture, id: string) {
   return found!;
 }
 
-/** What a browser does with an authorization URL: the address at which it ends. */
+/** Follows an authorization URL as a browser does, and returns the address at which it ends. */
 export async function visitModelPage(authorizationUrl: string): Promise<string> {
   const jar = new Map<string, string>();
   let url = new URL(authorizationUrl);

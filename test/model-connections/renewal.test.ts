@@ -35,7 +35,7 @@ const signal = new AbortController().signal;
 function ref() {
   return { id, projectId: ada.person.projectId };
 }
-/** As another process has them: nothing in memory is shared. */
+/** Creates credentials as another process has them: nothing in memory is shared. */
 function another(): ModelCredentials {
   return createModelCredentials(fixture.service.deps);
 }

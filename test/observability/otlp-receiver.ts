@@ -19,7 +19,7 @@ export interface ReceivedSpan {
 export interface OtlpReceiver {
   readonly endpoint: string;
   readonly spans: readonly ReceivedSpan[];
-  /** Everything received, as text. */
+  /** All received bodies, as text. */
   readonly bodies: readonly string[];
   /** Waits until the spans satisfy the condition. */
   until(condition: (spans: readonly ReceivedSpan[]) => boolean): Promise<void>;

@@ -115,7 +115,7 @@ test('a response of more than 16 MB is refused, and not asked for again', async 
   expect(calls).toHaveLength(1);
 });
 
-/** Nothing that can be true is stated, so tokens are counted from the texts. */
+/** Usage where nothing credible is stated, so that tokens are counted from the texts. */
 const ESTIMATED = {
   inputTokens: expect.toSatisfy((count: number) => count > 50),
   outputTokens: expect.toSatisfy((count: number) => count > 5),

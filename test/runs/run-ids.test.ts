@@ -3,7 +3,7 @@ import { TypeID } from 'typeid-js';
 import { expect, test } from 'vitest';
 import { firstIdAt, idPattern, newId } from '#lib/ids.ts';
 
-/** Until the year 9999, as far as a time in a request reaches. */
+/** Generates times up to the year 9999, the last that a request can name. */
 const milliseconds = fc.integer({ min: 0, max: 253_402_300_799_999 });
 const randomBits = fc.bigInt({ min: 0n, max: (1n << 74n) - 1n });
 

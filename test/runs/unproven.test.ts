@@ -13,7 +13,7 @@ const test = serviceTest();
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-/** What the fixture gateway was asked for, as text. */
+/** Lists what the fixture gateway was asked, as text. */
 function asked({ gateway }: Service): string[] {
   return gateway.control
     .requests()

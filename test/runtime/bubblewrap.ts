@@ -6,7 +6,7 @@ const probe = spawnSync(
   { encoding: 'utf8' },
 );
 
-/** Whether this machine can make the sandbox. `.ci/run` fails where it cannot. */
+/** True when this machine can make the sandbox. `.ci/run` fails where it cannot. */
 export const HAS_BUBBLEWRAP = probe.status === 0;
 
 /** Said in the names of tests that are skipped without it. */

@@ -19,7 +19,7 @@ import { startRuntime, type Runtime } from '#runtime/start.ts';
 import { HAS_BUBBLEWRAP } from './bubblewrap.ts';
 import { startNode, type NodeProcess } from '#test/support/node-process.ts';
 
-/** Which protocol each slot of the rig speaks. */
+/** Protocol of each slot of the rig. */
 const PROTOCOL: Record<ProviderSlot, Protocol> = {
   'provider-a': 'openai-chat',
   'provider-b': 'openai-responses',
@@ -47,15 +47,15 @@ export interface Rig {
   readonly ca: string;
   readonly secret: string;
   hash(slot: ProviderSlot): string;
-  /** In this process. */
+  /** Starts the runtime in this process. */
   start(env?: Record<string, string>): Promise<Runtime>;
-  /** As an operator starts it. */
+  /** Starts the runtime as an operator does. */
   spawn(env?: Record<string, string>): Promise<NodeProcess & { readonly port: number }>;
   client(port: number, settings?: Partial<RuntimeClientSettings>): RuntimeClient;
   close(): Promise<void>;
 }
 
-/** Everything a runtime needs but the runtime: providers, their files, certificates, a state folder. */
+/** Creates everything around a runtime: providers, their files, certificates, a state folder. */
 export async function createRig(options: RigOptions = {}): Promise<Rig> {
   const folder = mkdtempSync(path.join(tmpdir(), 'ras-rig-'));
   const providers = options.providers ?? (await startProviders({ port: 0, log: () => undefined }));

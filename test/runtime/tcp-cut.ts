@@ -7,7 +7,7 @@ export interface TcpLine {
   cut(): void;
   /** Keeps connections open and passes nothing on. */
   hold(): void;
-  /** How many there have been. */
+  /** Number of connections so far. */
   connections(): number;
   stop(): Promise<void>;
 }

@@ -24,7 +24,7 @@ export interface PlantedFields {
   readonly provider?: string;
   readonly maxTokensPerDay?: number;
   readonly maxCostUsdPerMonth?: string;
-  /** Into the organization of another one. */
+  /** Plants into the organization of this one. */
   readonly beside?: Planted;
 }
 

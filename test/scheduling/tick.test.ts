@@ -50,7 +50,7 @@ function age(runId: string, interval: string) {
   );
 }
 
-/** As if whoever was to start the run had had its time. */
+/** Ends the lease of whoever was to start the run. */
 function leaseOver(runId: string) {
   return execute(
     service.deps.database,

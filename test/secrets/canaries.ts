@@ -34,7 +34,10 @@ function spellings(value: string): string[] {
   return [...plain, Buffer.from(value).toString('hex'), ...inBase64(value)];
 }
 
-/** Within a longer text the value may stand at any of three offsets; the characters it shares with others are left out. */
+/**
+ * Encodes a value as base64 at each of the three offsets at which it may stand in a longer text, without the characters
+ * that it shares with others.
+ */
 function inBase64(value: string): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)]);

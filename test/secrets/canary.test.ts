@@ -225,7 +225,10 @@ test('what is logged for a request or an activity names its ids', () => {
 /** The provider's words are replaced by our own, and so never stored. */
 const NOT_KEPT = new Set(['provider error message']);
 
-/** Everything once: a run that succeeds, one that fails, a webhook that is refused, credentials, and errors of all kinds. */
+/**
+ * Makes everything happen once: a run that succeeds, one that fails, a refused webhook, credentials, and errors of all
+ * kinds.
+ */
 async function live() {
   const signUp = await call('/auth/sign-up/email', {
     headers: { Origin: url },

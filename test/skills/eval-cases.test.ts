@@ -67,7 +67,7 @@ describe.each(files)('the cases of %s', (slug, skill, file) => {
   });
 });
 
-/** Everything that a model is told of a case. */
+/** Joins everything that a model is told of a case. */
 function toldOf(evalCase: EvalCase, skill: EvaluatedSkill): string {
   return messagesOf(evalCase, skill, [])
     .map(({ content }) => content)

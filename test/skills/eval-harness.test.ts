@@ -26,7 +26,7 @@ const skill = (await loadCatalogue()).find(SLUG)!;
 const file = await readEvalFile(path.join(ROOT, `skills/evals/${SLUG}.yaml`));
 const cases = casesOf(file);
 
-/** What a careful model would write of the case's data. */
+/** Report that a careful model would write about the case's data. */
 const GOOD = [
   '### Verdict',
   '/desks is kept out of the index by its canonical; it lost 340 clicks (27.4 %).',

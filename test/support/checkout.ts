@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** What a worker is deployed as. */
+/** Folders that a worker is deployed with. */
 const DEPLOYED = [
   'package.json',
   'package-lock.json',

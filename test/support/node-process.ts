@@ -6,7 +6,7 @@ import { schedulerWorkflowId } from '#lib/temporal/index.ts';
 
 export interface NodeProcess {
   readonly pid: number;
-  /** Everything written so far, both streams. */
+  /** Output so far, of both streams. */
   output(): string;
   /** Waits until that was written. */
   until(text: string, timeoutMs?: number): Promise<void>;

@@ -24,7 +24,7 @@ export interface Service {
   readonly registry: Awaited<ReturnType<typeof openServices>>['registry'];
   readonly databaseUrl: string;
   readonly gateway: Gateway;
-  /** Without credentials. */
+  /** Client without credentials. */
   readonly anonymous: ApiClient;
   /** Another API process on the same database, with the same configuration but for these variables. */
   replica(overrides?: Record<string, string>): Promise<{ url: string; close(): Promise<void> }>;
@@ -32,7 +32,7 @@ export interface Service {
 }
 
 export interface ServiceOptions {
-  /** Also works on runs, on a task queue of its own. Default false. */
+  /** Starts a worker too, on a task queue of its own. Default false. */
   readonly worker?: boolean;
   /** Configuration over the test defaults. */
   readonly env?: Record<string, string>;
@@ -114,7 +114,7 @@ async function startReplica(environment: Record<string, string>) {
 
 let runtimeInstalled = false;
 
-/** There is one a process; its log is of no interest here. */
+/** Installs the runtime, of which there is one a process; its log is of no interest here. */
 function installRuntimeOnce(): void {
   if (!runtimeInstalled) installRuntime(createLog({ level: 'silent', name: 'temporal' }));
   runtimeInstalled = true;

@@ -5,7 +5,7 @@ import { vi } from 'vitest';
 import { freePort } from '#dev/ports.ts';
 
 export interface EverythingServer {
-  /** Of its MCP endpoint, Streamable HTTP. */
+  /** Address of its MCP endpoint, Streamable HTTP. */
   readonly url: string;
   stop(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 
-/** What an answer holds; tests look into it freely. */
+/** Data of a response; tests read it freely. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
 export type Json = any;
 

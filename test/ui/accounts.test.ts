@@ -140,7 +140,7 @@ test(
   },
 );
 
-/** Somebody who has followed the link of the mail. */
+/** Creates a person who has followed the link in the mail. */
 async function confirmedPerson(service: Service): Promise<Person> {
   const email = newEmail();
   await postAuth(service, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Ada' });

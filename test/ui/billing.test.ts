@@ -33,7 +33,7 @@ const test = dashboardTest({
   },
 });
 
-/** Many pages in a row. */
+/** Timeout of a test that opens many pages in a row. */
 const LONG = { timeout: 90_000 };
 
 function pathOf({ projectId }: Person): string {

@@ -63,7 +63,7 @@ test(
   },
 );
 
-/** Which day of the week holds the focus. */
+/** Returns the day of the week that holds the focus. */
 function focusedDay(page: Page): Promise<number> {
   return page.evaluate<number>(
     `[...document.querySelectorAll('[data-day]')].findIndex((day) => day.contains(document.activeElement))`,

@@ -15,7 +15,7 @@ const test = dashboardTest();
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** What the contract promises of every response, and nothing that it excludes. */
+/** Expects the headers that the contract promises of every response, and none that it excludes. */
 function expectHeaders(headers: Headers): void {
   expect(headers.get('content-security-policy')).toBe(POLICY);
   expect(headers.get('x-frame-options')).toBe('DENY');

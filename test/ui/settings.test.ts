@@ -7,7 +7,7 @@ import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest({ worker: false });
 
-/** Many pages in a row. */
+/** Timeout of a test that opens many pages in a row. */
 const LONG = { timeout: 90_000 };
 
 function pathOf({ projectId }: Person, tab = 'organization'): string {

@@ -295,7 +295,7 @@ async function spent(database: Database, runIds: readonly string[]) {
   return { tokens: use!.tokens, cost: Number(use!.cost) };
 }
 
-/** Everything that keeps a sum of the project's usage, held against the ledger, and what is still reserved. */
+/** Lists every sum of the project's usage that disagrees with the ledger, and what is still reserved. */
 async function disagreements(database: Database, { organizationId, projectId }: Planted) {
   return rows(
     database,

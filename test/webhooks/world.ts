@@ -29,14 +29,14 @@ export interface DeliveryRow {
   reason: string | null;
   attempts: number;
   body: string;
-  /** Until the next attempt, as the database sees it. */
+  /** Time until the next attempt, as the database sees it. */
   waitMs: number | null;
   finished: boolean;
 }
 
 export interface World {
   deps: AttemptDeps & { database: Database };
-  /** Everything logged so far. */
+  /** Returns everything logged so far. */
   logged: () => string;
   createRoutine: (webhookUrl: string | null) => Promise<Routine>;
   createRun: (routine: Routine, ending?: Partial<EndedRun>) => Promise<EndedRun>;

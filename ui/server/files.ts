@@ -9,7 +9,7 @@ import { failure } from './failure.ts';
 export interface BuiltFile {
   readonly type: string;
   readonly etag: string;
-  /** Its name holds a hash of its content, so it never changes. */
+  /** True for a file whose name holds a hash of its content: it may be cached for good. */
   readonly immutable: boolean;
   readonly body: Buffer;
   readonly encoded: ReadonlyMap<'br' | 'gzip', Buffer>;

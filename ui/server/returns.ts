@@ -37,7 +37,7 @@ function pageFor(ctx: Context): string | undefined {
   return ctx.path === MODEL_CALLBACK && isNavigation ? '/returned/model-account' : undefined;
 }
 
-/** What the API has to know of the caller; the rest of a navigation's headers mean nothing to it. */
+/** Picks the headers by which the API knows the caller; it has no use for the others of a navigation. */
 function sessionOf(ctx: Context): OutgoingHttpHeaders {
   const headers = forwardedHeaders(ctx);
   const names = ['cookie', 'user-agent', 'x-forwarded-for', 'x-request-id'];

@@ -191,7 +191,7 @@ export function signInDepsOf(deps: Deps): SignInDeps {
   return { ...deps, uiOrigin, clientMetadataUrl: clientMetadataUrlOf(publicUrl) };
 }
 
-/** For a renewal of the credentials and two calls. */
+/** Timeout for a renewal of the credentials and two calls. */
 const ACCOUNTS_TIMEOUT_MS = 60_000;
 
 /** The contract names no scope for this operation, and yet a key that may not write connections must not make one. */

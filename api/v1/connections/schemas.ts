@@ -10,7 +10,7 @@ import {
 } from '#core/connections/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, nameOf, timestamp } from '../../http/schemas.ts';
 
-/** Those that frame a request, and those that the protocol itself uses. */
+/** Names of headers that frame a request, and of those that the protocol itself uses. */
 const RESERVED = inAnyCase(
   '^(accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|origin|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent)$',
 );

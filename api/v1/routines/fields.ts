@@ -23,7 +23,7 @@ export const MAX_JITTER_SECONDS = 183 * 86_400;
 
 const reserved: readonly string[] = BUILT_IN_VARIABLES;
 
-/** Who is told of a routine's runs. */
+/** Fields that say who is mailed about a routine's runs. */
 export const notificationFields = {
   mail: mailSettings
     .nullable()

@@ -21,7 +21,7 @@ export const amount = z
 
 export const percentiles = { p50: amount, p95: amount };
 
-/** What one run comes to. */
+/** Estimate of one run. */
 export const estimate = z
   .strictObject({
     basis: z.enum(ESTIMATE_BASES).meta({

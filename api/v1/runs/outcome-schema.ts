@@ -19,7 +19,7 @@ const checkResult = z
   })
   .meta({ id: 'CheckResult' });
 
-/** What a run came to, as runs and their events tell it. */
+/** Outcome of a run, as runs and their events show it. */
 export const outcomeFields = {
   outcome: outcomes.nullable().meta({
     description: `What a run that succeeded came to, null for every other: ${meanings}. It is \`done\` where the routine does not require its runs to state it. The list may grow.`,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { execute, row, sql, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** How long a caller waits for another checkout of the same organization. */
+/** Time that a caller waits for another checkout of the same organization. */
 const TURN_MS = 15_000;
 
 /**

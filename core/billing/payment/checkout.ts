@@ -37,7 +37,7 @@ export interface Checkout {
   readonly kind: 'checkout' | 'portal';
 }
 
-/** How long a checkout stays open, and how much of that must be left to give it out again. */
+/** Lifetime of a checkout; an open one with at least `LEFT_SECONDS` left is returned again. */
 const OPEN_SECONDS = 35 * 60;
 const LEFT_SECONDS = 10 * 60;
 

@@ -19,7 +19,7 @@ const ACCEPTED: ReadonlySet<string> = new Set(EVENT_KINDS);
 
 export type PaymentEvent = Stripe.Event;
 
-/** How long a signature counts, and how far the processor's clock may be ahead of ours. */
+/** Age up to which a signature counts, and how far the processor's clock may be ahead of ours. */
 const TOLERANCE_SECONDS = 300;
 
 /**

@@ -4,7 +4,7 @@ import type { LaunchSwitches } from './checkout.ts';
 import { parsePriceIds } from './prices.ts';
 import { createProcessor, type PaymentWatch, type Processor } from './processor.ts';
 
-/** Everything about payment that a process was configured with. */
+/** Configuration of payment, as one process holds it. */
 export interface Payment {
   /** Undefined on a self-hosted service, where nobody pays. */
   readonly processor: Processor | undefined;

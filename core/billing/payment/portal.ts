@@ -11,7 +11,7 @@ interface PortalDeps {
 
 export interface PortalVisit {
   readonly customer: string;
-  /** Where the portal leads back to. */
+  /** Address to which the portal returns. */
   readonly back: string;
   /** A change of the subscription to confirm at once. */
   readonly update?: {

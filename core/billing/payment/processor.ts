@@ -22,11 +22,11 @@ export interface Processor extends Pick<
   'webhookSecret' | 'prices' | 'graceDays' | 'portalConfiguration'
 > {
   readonly stripe: Stripe;
-  /** Whether it moves real money; objects of the other mode are never mixed in. */
+  /** True when it moves real money; objects of the other mode are ignored. */
   readonly livemode: boolean;
 }
 
-/** What watches over payments: errors that only an operator can mend are counted and logged. */
+/** Watches over payments: counts and logs the errors that only an operator can correct. */
 export interface PaymentWatch {
   readonly log: Log;
   readonly metrics: Metrics;

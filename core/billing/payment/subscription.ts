@@ -16,9 +16,9 @@ export interface Subscription {
   readonly startedAt: Date;
   readonly periodStart: Date | null;
   readonly periodEnd: Date | null;
-  /** When it will end or has ended by cancellation. */
+  /** Time at which the subscription ends, or ended, by cancellation. */
   readonly cancelsAt: Date | null;
-  /** Until when it entitles to its plan, whatever is heard of it meanwhile; null when it does not. */
+  /** Time until which it entitles to its plan, even if no further event arrives; null when it entitles to none. */
   readonly entitledUntil: Date | null;
 }
 
@@ -29,7 +29,7 @@ export interface EntitlementRule {
 
 const DAY_MS = 86_400_000;
 
-/** How long an active subscription is trusted beyond its period when nothing is heard of its renewal. */
+/** Days beyond its period for which an active subscription is trusted when its renewal has not been reported. */
 const RENEWAL_SLACK_DAYS = 14;
 
 /**

@@ -4,10 +4,10 @@ import { effectivePlan, type Plan, type PlanRule } from '../plans.ts';
 import { listSubscriptions } from './store.ts';
 import type { Subscription } from './subscription.ts';
 
-/** What an organization pays for, has used and has to look at. */
+/** An organization's plan, its use of it, and what needs attention. */
 export interface BillingSummary {
   readonly plan: Plan;
-  /** Where the plan comes from: the operator, a subscription, or nothing, which is the free plan. */
+  /** Source of the plan: the operator, a subscription, or `none`, which is the free plan. */
   readonly source: 'self_hosted' | 'subscription' | 'none';
   /** The subscription's state in the processor's words; null without one. */
   readonly status: string | null;

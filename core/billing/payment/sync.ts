@@ -27,7 +27,7 @@ interface Lease {
   readonly organizationId: string;
   readonly customerId: string;
   readonly token: string;
-  /** What had been requested when the lease was taken. */
+  /** Count of requested synchronizations at the time the lease was taken. */
   readonly requested: number;
 }
 

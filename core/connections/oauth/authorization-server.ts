@@ -14,7 +14,7 @@ export const authorizationServer = z.strictObject({
   revocationEndpoint: z.string().optional(),
   /** The methods that the server lists; empty when it lists none. */
   tokenEndpointAuthMethods: z.array(z.string()),
-  /** Its responses always carry `iss` (RFC 9207). */
+  /** True when its responses always carry `iss` (RFC 9207). */
   sendsIssuer: z.boolean(),
 });
 export type AuthorizationServer = z.output<typeof authorizationServer>;

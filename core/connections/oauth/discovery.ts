@@ -15,7 +15,7 @@ import { SignInError } from './sign-in-error.ts';
 export interface DiscoveredServer {
   readonly server: AuthorizationServer;
   readonly metadata: AuthorizationServerMetadata;
-  /** To be named in every request to the authorization server (RFC 8707); null of an older tool server. */
+  /** Resource to be named in every request to the authorization server (RFC 8707); null for an older tool server. */
   readonly resource: string | null;
   readonly scope: string | undefined;
 }

@@ -19,7 +19,7 @@ export interface FlowOwner {
   readonly name: string | null;
 }
 
-/** Everything that the end of a sign-in needs of its beginning; sealed meanwhile. */
+/** Secrets of a sign-in, from its start to its end; sealed in between. */
 const flowSecrets = z.strictObject({
   verifier: z.string(),
   issued: z.strictObject({ server: authorizationServer, client: oauthClient }).nullable(),

@@ -10,7 +10,7 @@ export interface StoredGrant {
   readonly sealed: string | null;
   readonly version: number;
   readonly state: ConnectionState;
-  /** Within a minute from now. */
+  /** True when it expires within a minute. */
   readonly expiring: boolean;
   /** Already. */
   readonly expired: boolean;

@@ -1,7 +1,9 @@
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 import type { OutboundError } from '#lib/outbound/index.ts';
 
-/** Why a sign-in cannot begin or end, in words that are ours: nothing of what a server sent is repeated. */
+/**
+ * Lists the reasons why a sign-in cannot begin or end, in the service's own words: nothing from a server is repeated.
+ */
 const ERRORS = {
   blocked: [
     'invalid_request',

@@ -21,7 +21,7 @@ import {
 export interface SignInRequest {
   readonly projectId: string;
   readonly userId: string;
-  /** Only this session can end what it begins. */
+  /** The session that begins the sign-in; no other one can end it. */
   readonly sessionId: string;
   /** A managed provider, or `tool-server`. */
   readonly provider: string;

@@ -28,7 +28,7 @@ export interface Tokens {
 export class TokenError extends Error {
   override readonly name = 'TokenError';
   readonly kind: 'grant_refused' | 'client_refused' | 'unavailable';
-  /** From a closed list, fit for a log. */
+  /** Detail from a closed list, fit for a log. */
   readonly detail: string;
 
   constructor(kind: TokenError['kind'], detail: string) {
@@ -45,7 +45,7 @@ export interface TokenContext {
   readonly resource: string | null;
 }
 
-/** Longer than a token endpoint ever takes, shorter than the renewal lease. */
+/** Timeout that is longer than any token endpoint takes and shorter than the renewal lease. */
 const TOKEN_TIMEOUT_MS = 20_000;
 const MAX_TOKEN_BYTES = 256 * 1024;
 

@@ -10,7 +10,7 @@ import { providerFile, type Provider } from './provider.ts';
 export const TOOL_SERVER = 'tool-server';
 
 export interface ProviderCatalogue {
-  /** By category and name. */
+  /** Providers, sorted by category and name. */
   readonly providers: readonly Provider[];
   /** Tells whether people can connect: everything that the operator has to register is there. */
   isConfigured(provider: Provider): boolean;

@@ -12,8 +12,8 @@ const oauth = z.strictObject({
   authorizationEndpoint: url,
   tokenEndpoint: url,
   /**
-   * Where a deleted connection's tokens are revoked (RFC 7009). Left out where that would end every other sign-in of
-   * the same person as well.
+   * Endpoint that revokes the tokens of a deleted connection (RFC 7009). Left out where that would end every other
+   * sign-in of the same person as well.
    */
   revocationEndpoint: url.optional(),
   tokenEndpointAuth: z.enum(['client_secret_basic', 'client_secret_post']),
@@ -43,8 +43,8 @@ const request = z.strictObject({
 });
 
 /**
- * How the provider lists what a credential can see; it verifies the credential too. `list`, `id` and `name` are paths
- * into the response: field names with dots between them, `*` for each of a list. The empty path is the whole of it.
+ * Request that lists what a credential can see, and so verifies the credential. `list`, `id` and `name` are paths into
+ * the response: field names with dots between them, `*` for each item of a list. The empty path is the whole response.
  */
 const accounts = z.strictObject({
   request,

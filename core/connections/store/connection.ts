@@ -3,7 +3,7 @@ import type { ServerInfo } from '#core/mcp/index.ts';
 export const CONNECTION_KINDS = ['tool_server', 'managed'] as const;
 export type ConnectionKind = (typeof CONNECTION_KINDS)[number];
 
-/** How requests to the tool server are authenticated. */
+/** Lists the ways in which requests to a tool server are authenticated. */
 export const CONNECTION_AUTHS = ['none', 'bearer', 'headers', 'oauth', 'api_key'] as const;
 export type ConnectionAuth = (typeof CONNECTION_AUTHS)[number];
 

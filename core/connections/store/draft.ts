@@ -15,7 +15,7 @@ export interface DraftInput {
   readonly projectId: string;
   /** A managed provider, or the address of a tool server of the user's own. */
   readonly to: ManagedProvider | { readonly url: string };
-  /** By default the name of the provider, or the host of the address. */
+  /** Name of the connection; by default that of the provider, or the host of the address. */
   readonly name: string | undefined;
   readonly auth: ConnectionAuth;
   readonly createdBy: string | null;

@@ -30,9 +30,9 @@ export type Issue =
   | { readonly kind: 'busy' }
   /** The account may not be used: not ready, its provider off, or its owner no longer a member. */
   | { readonly kind: 'unusable' }
-  /** Its allowance is used up. */
+  /** The allowance of the account is used up. */
   | { readonly kind: 'limited'; readonly until: Date }
-  /** Nobody holds the lease on the runtime. */
+  /** No process holds the lease on the runtime. */
   | { readonly kind: 'unleased' };
 
 /** A call that its worker lost goes on for 45 seconds at the runtime; its place is not given to another before. */

@@ -1,7 +1,7 @@
 import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { IssuedCall } from './issue.ts';
 
-/** How a call ended that has no response: it failed, or nobody can tell whether the provider was asked. */
+/** End of a call without a response: it failed, or it is unknown whether the provider was asked. */
 export type CallEnd = 'failed' | 'unknown_outcome';
 
 /** Records the outcome of a call without a response; a later attempt at its step gets a request id of its own. */

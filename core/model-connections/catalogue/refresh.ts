@@ -27,7 +27,7 @@ export interface CatalogueDeps {
 /** Few at a time: the runtime takes eight calls, and those of runs matter more. */
 const AT_A_TIME = 2;
 const CALL_MS = 30_000;
-/** How long one round goes on; the next goes on with those that have waited longest. */
+/** Duration of one round; the next one goes on with those that have waited longest. */
 const ROUND_MS = 45_000;
 
 /**

@@ -13,9 +13,9 @@ export interface StoredCredential {
   readonly expiresAt: Date | null;
   /** Already, by the clock of the database. */
   readonly expired: boolean;
-  /** Somebody is renewing it. */
+  /** True when a process is renewing it. */
   readonly leased: boolean;
-  /** Its refresh token was sent, and nobody knows what became of that: it is never sent again. */
+  /** True when its refresh token was sent and the result is unknown: it is never sent again. */
   readonly spent: boolean;
 }
 

@@ -31,7 +31,7 @@ export interface ModelRenewalDeps extends OAuthRequestDeps {
 }
 
 const POLL_MS = 150;
-/** Longer than a process that is gone can hold its lease, and then a renewal takes. */
+/** Wait that outlasts the lease of a dead process and the renewal that follows. */
 const PATIENCE_MS = 70_000;
 
 /**

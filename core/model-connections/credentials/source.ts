@@ -7,7 +7,7 @@ import { markNotReady } from '../store/states.ts';
 import { readCredential, type StoredCredential } from './queries.ts';
 import { renewCredential, type ModelRenewalDeps } from './renewal.ts';
 
-/** What one call of the runtime is made with. */
+/** Credential of one call through the runtime. */
 export interface CallCredential {
   readonly credential: { readonly value: string; readonly account: string | null };
   /** Tells a credential from the ones that replace it. */

@@ -6,7 +6,7 @@ import { mayBeSentTo } from './page.ts';
 import { oauthOf, type FindServer } from './server.ts';
 import { postAsClient, TokenRequestError } from './token-request.ts';
 
-/** What begins a device-code sign-in (RFC 8628, section 3.2). */
+/** Response that begins a device-code sign-in (RFC 8628, section 3.2). */
 export interface DeviceAuthorization {
   readonly deviceCode: string;
   readonly userCode: string;

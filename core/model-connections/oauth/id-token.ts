@@ -6,7 +6,7 @@ import type { ModelProvider } from '../providers/providers.ts';
 import { SignInFailure } from '../sign-in/failure.ts';
 import { oauthOf, type ProviderServer } from './server.ts';
 
-/** Whose account it is, by a verified ID token; all null without one. */
+/** Owner of an account by its verified ID token; all null without one. */
 export interface AccountIdentity {
   readonly accountId: string | null;
   readonly accountLabel: string | null;

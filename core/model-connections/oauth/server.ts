@@ -14,7 +14,7 @@ export interface ProviderServer {
   readonly deviceAuthorizationEndpoint: string | undefined;
   readonly revocationEndpoint: string | undefined;
   readonly jwksUri: string | undefined;
-  /** Its responses always carry `iss` (RFC 9207). */
+  /** True when its responses always carry `iss` (RFC 9207). */
   readonly sendsIssuer: boolean;
 }
 

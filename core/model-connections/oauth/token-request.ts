@@ -34,7 +34,7 @@ export interface OAuthRequestDeps {
   readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
 }
 
-/** Longer than a token endpoint ever takes, shorter than the leases under which it is asked. */
+/** Timeout that is longer than any token endpoint takes and shorter than the leases under which one is asked. */
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 256 * 1024;
 const MAX_LIFETIME_SECONDS = 10 * 365 * 24 * 3600;

@@ -3,7 +3,7 @@ import { SLOTS, type ProviderSlot } from '#lib/provider-file/index.ts';
 import type { ModelRuntime } from '../runtime/runtime.ts';
 import type { ModelProviders } from './providers.ts';
 
-/** Who looks at a descriptor. */
+/** The person or key that reads a descriptor. */
 export interface ProviderViewer {
   readonly kind: 'session' | 'api_key';
   readonly userId: string | null;
@@ -11,7 +11,7 @@ export interface ProviderViewer {
 
 export type AuthType = 'managed' | ProviderFile['auth']['kind'];
 
-/** Why a viewer cannot connect an account. */
+/** Lists the reasons why a viewer cannot connect an account. */
 export const CANNOT_CONNECT = {
   managed: 'The operator holds this account; there is nothing to connect.',
   session_required: 'A person connects their own account, in a browser session.',
@@ -61,7 +61,7 @@ export async function describeProviders(
   ];
 }
 
-/** How each slot signs people in, also while no file says anything else of it. */
+/** Kind of sign-in of each slot, in force unless its file names another. */
 const AUTH_TYPE = {
   'provider-a': 'device_code',
   'provider-b': 'oauth',

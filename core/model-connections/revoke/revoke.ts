@@ -140,7 +140,7 @@ async function revokeIn(deps: RevokeDeps, tx: Db, revocation: Revocation): Promi
   if (toTell !== undefined) afterCommit(tx, () => void settleSoon(deps, connectionId));
 }
 
-/** Nobody waits for the provider; what fails here is tried again by housekeeping. */
+/** Settles a revocation without anybody waiting for the provider; housekeeping repeats what fails here. */
 async function settleSoon(deps: RevokeDeps, connectionId: string): Promise<void> {
   try {
     await settleRevocations(deps, connectionId);

@@ -94,7 +94,7 @@ async function callOf(
   };
 }
 
-/** For an account that does not say when: it may only be busy. */
+/** Pause of an account that does not say when it will be available: it may only be busy. */
 const UNSAID_MS = 5 * 60_000;
 
 function notBeforeOf({ limited, resetAt }: VerifyResult): Date | null {

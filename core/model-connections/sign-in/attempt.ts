@@ -33,7 +33,7 @@ const granted = z.strictObject({
 });
 export type Granted = z.output<typeof granted>;
 
-/** Everything about an attempt that must not be read in its row; sealed while it is pending. */
+/** Secrets of an attempt; sealed while the attempt is pending. */
 export const attemptSecrets = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('device'),

@@ -17,7 +17,7 @@ export interface KeyInput extends AttemptOwner {
   readonly apiKey: string;
   /** The connection whose key this one replaces. */
   readonly connectionId: string | null;
-  /** By default the end of the key. */
+  /** Label of the account; by default the end of the key. */
   readonly label: string | null;
 }
 

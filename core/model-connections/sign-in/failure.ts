@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 
-/** Why a sign-in does not come to a connection, in words that are ours: nothing of what a provider sent is repeated. */
+/** Lists the reasons why a sign-in fails, in the service's own words: nothing that a provider sent is repeated. */
 export const SIGN_IN_FAILURES = {
   provider_unavailable: [
     'provider_error',

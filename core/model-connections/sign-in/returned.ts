@@ -6,7 +6,7 @@ export interface ReturnedParameters {
   readonly code: string | undefined;
   readonly error: string | undefined;
   readonly iss: string | undefined;
-  /** Where the provider issues a client of its own. */
+  /** Client that the provider has issued for this key; undefined where it issues none. */
   readonly clientId: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SecretBox } from '#lib/secrets/index.ts';
 
-/** What an account is used with, as it is sealed to the row of its connection. */
+/** Credential of an account, sealed to the row of its connection. */
 export const modelCredential = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('oauth'),

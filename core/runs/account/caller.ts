@@ -32,7 +32,7 @@ export interface AccountCallerDeps {
   readonly timeoutMs: number;
 }
 
-/** What one call needs beside its input. */
+/** Credential and destination of one call. */
 interface Target {
   readonly step: AccountStep;
   readonly provider: ModelProvider;

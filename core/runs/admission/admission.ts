@@ -14,7 +14,7 @@ export interface AdmissionDeps {
 
 export interface AdmissionReport {
   readonly started: number;
-  /** Whether Temporal could not be reached: what was admitted is started when it is back. */
+  /** True when Temporal could not be reached: the runs stay admitted and are started once it is back. */
   readonly unavailable: boolean;
 }
 
@@ -36,12 +36,12 @@ export interface Admission {
 const CONCURRENCY = 32;
 
 /**
- * More runs are admitted when so few starts are left in flight. Each admission is a transaction under one lock, so a
- * batch at a time costs Postgres a sixteenth of what one for each ended start would, and Temporal is busy meanwhile.
+ * Starts in flight at which more runs are admitted. Each admission is a transaction under one lock, so admitting a
+ * batch costs Postgres a sixteenth of admitting one run for each that has started, and Temporal stays busy meanwhile.
  */
 const REFILL_AT = CONCURRENCY / 2;
 
-/** So many starts that fail in a row mean that Temporal is away, not that a run is wrong. */
+/** Consecutive failed starts that mean that Temporal is away, rather than that a run is faulty. */
 const FAILURES_IN_A_ROW = 3;
 
 const PAUSE_MS = 5_000;

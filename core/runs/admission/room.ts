@@ -1,7 +1,7 @@
 import type { PlanRule } from '#core/billing/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 
-/** Whose room there is, and what bounds an organization's share of it. */
+/** Rule of admission: the task queue whose slots count, and the limits of organizations and accounts. */
 export interface AdmissionRule {
   readonly taskQueue: string;
   readonly planRule: PlanRule;
@@ -9,7 +9,7 @@ export interface AdmissionRule {
   readonly runsAtATimeOfAccounts: Readonly<Record<string, number>>;
 }
 
-/** How long whoever admitted a run has to start its workflow before another process does it. */
+/** Time that the process which admitted a run has to start its workflow, before another one does. */
 export const START_LEASE = sql`interval '30 seconds'`;
 
 /** The condition of a run that waits to be admitted; one that is held waits for its time instead. */
@@ -24,8 +24,8 @@ export function rankOf(run: Sql): Sql {
 }
 
 /**
- * Whether a run has to wait for another of its routine, as an SQL condition on `runs`: for one that is admitted, or for
- * one that waits likewise and comes before it, of which a backfill has many.
+ * SQL condition on `runs`: the run has to wait for another of its routine, either an admitted one or one that waits in
+ * the same way and comes before it, of which a backfill has many.
  */
 export const behindPrevious = sql`(after_previous and (
     exists (
@@ -36,7 +36,7 @@ export const behindPrevious = sql`(after_previous and (
         and earlier.state = 'queued' and earlier.admitted_at is null and not earlier.held and earlier.after_previous
         and (${rankOf(sql`earlier`)}, earlier.id) < (${rankOf(sql`runs`)}, runs.id))))`;
 
-/** Whether any run waits, as an SQL expression: a look into a small index. */
+/** SQL expression that is true when any run waits; it reads one entry of a small index. */
 export const othersWait = sql`exists (select from runs w where w.state = 'queued' and w.admitted_at is null and not w.held)`;
 
 /** The condition of a run that takes up room: it has been admitted and has not ended. */

@@ -1,7 +1,7 @@
 import { empty, execute, row, sql, type Db } from '#lib/database/index.ts';
 import { admitted, workersTakingRuns } from './room.ts';
 
-/** How often a worker repeats its announcement. */
+/** Interval at which a worker repeats its announcement. */
 export const ANNOUNCE_EVERY_MS = 5_000;
 
 /** Three announcements may be missed before a worker counts as gone. */
@@ -14,7 +14,9 @@ export interface WorkerSlots {
   readonly slots: number;
   /** The build of the worker's release; none unless builds are kept apart. */
   readonly buildId?: string | undefined;
-  /** Whether Temporal starts new runs on this worker. One of another build than the current only ends its own. Default true. */
+  /**
+   * True, the default, when Temporal starts new runs on this worker; a worker of an earlier build only ends its own.
+   */
   readonly takesRuns?: boolean;
 }
 

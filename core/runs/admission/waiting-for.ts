@@ -8,7 +8,7 @@ import {
   type AdmissionRule,
 } from './room.ts';
 
-/** Everything that a queued run can wait for. */
+/** Lists everything that a queued run can wait for. */
 export const WAITS = {
   run_at: 'the time that it was asked for has not come',
   worker: 'no worker is there that takes new runs',

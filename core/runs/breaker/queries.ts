@@ -1,7 +1,7 @@
 import { execute, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { LONGEST_PAUSE_SECONDS, type OpenBreaker } from './rule.ts';
 
-/** Whether the breaker of an account is open, as an SQL expression. */
+/** Returns an SQL expression that is true when the breaker of an account is open. */
 export function breakerIsOpen(account: Sql): Sql {
   return sql`exists (
     select from model_breakers b where b.account = ${account} and b.pause_until is not null

@@ -29,7 +29,7 @@ export function breakerAfterRun(ending: RunEnding): Sql {
   }
 }
 
-/** These runs found the allowance of their account used up: there is nothing to try again before it is there. */
+/** Reasons of runs that found their account's allowance used up: a retry is of no use before the allowance is reset. */
 const WAITS_FOR_ALLOWANCE: ReadonlySet<string> = new Set<FailureReason>([
   'blocked_usage_limit',
   'model_usage_limit',

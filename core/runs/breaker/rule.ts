@@ -8,7 +8,7 @@ export const FAILURES_TO_OPEN = 3;
 export const FIRST_PAUSE_SECONDS = 30;
 export const LONGEST_PAUSE_SECONDS = 300;
 
-/** These runs failed by themselves, after the provider had responded as it should. */
+/** Reasons of runs that failed on their own account, after the provider had responded properly. */
 const AFTER_A_RESPONSE: ReadonlySet<string> = new Set<FailureReason>([
   'max_steps',
   'max_total_tokens',
@@ -32,7 +32,7 @@ export function providerVerdict(
 
 export interface OpenBreaker {
   readonly account: string;
-  /** Its pause is over, so that one occurrence may probe the provider. */
+  /** True when the pause of an open breaker is over, so that one occurrence may probe the provider. */
   readonly probeDue: boolean;
   readonly pauseUntil: Date;
 }

@@ -1,4 +1,4 @@
-/** Why a stream of events ends before its run has, with what the follower is told. */
+/** Reasons for which an event stream ends before its run does, each with the message to the follower. */
 export const STREAM_ENDS = {
   access_ended: 'The credential of this stream may not read the run any more.',
   server_stopping: 'The server stops; go on with Last-Event-ID.',

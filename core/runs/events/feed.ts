@@ -38,7 +38,7 @@ export interface RunFeed {
 export interface RunWatch extends Pick<Watch, 'changed'> {
   /** Reads the run with its steps after this index. Followers that ask at the same time share what is read. */
   read(afterIndex: number): Promise<RunSnapshot>;
-  /** Whether the watch is over because the process stops. */
+  /** Returns true when the watch is over because the process stops. */
   isClosed(): boolean;
 }
 
@@ -49,10 +49,10 @@ export interface RunFeedOptions {
   readonly log: Log;
 }
 
-/** While notifications arrive, a look every second finds what they have missed. */
+/** Interval of the reads that find what notifications have missed, while notifications arrive. */
 const LIVE_PAUSE_MS = 1_000;
 
-/** Without them it is the looks that tell, at the price of at most a fifth of one connection's time. */
+/** Interval of the reads while no notifications arrive; they take at most a fifth of one connection's time. */
 const POLL_PAUSE_MS = 50;
 
 /** A change that was told of just before a stream was on record may have been committed after its first read. */

@@ -5,7 +5,7 @@ import type { RunFeed } from './feed.ts';
 import { followRun, readEventId, type RunEvent } from './follow.ts';
 
 export interface StreamRequest {
-  /** Who follows: streams are counted by API key or session, and by organization. */
+  /** Whoever follows: streams are counted by API key or session, and by organization. */
   readonly follower: { readonly credential: string; readonly organizationId: string };
   readonly lastEventId: string;
   /** Ends the stream; a `StreamEnd` as its reason is told to the follower. */

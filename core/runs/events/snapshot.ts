@@ -6,9 +6,9 @@ import type { Run, Step } from '../run.ts';
 /** A run with the steps after those that its follower has seen. */
 export interface RunSnapshot {
   readonly run: Run;
-  /** In order, at most `STEPS_AT_ONCE`. */
+  /** Steps in their order, at most `STEPS_AT_ONCE`. */
   readonly steps: readonly Step[];
-  /** There may be more steps than these. */
+  /** True when there may be more steps than these. */
   readonly more: boolean;
   /** Changes with the run's state and with the number of its finished steps. */
   readonly version: string;

@@ -19,7 +19,7 @@ export interface GateQuestion {
 export type Seen =
   | Pick<SeenValue, 'hash' | 'isEmpty'>
   | { readonly failed: GateFailure }
-  /** What its entity tag stood for. */
+  /** The server said that the value behind its entity tag has not changed. */
   | 'not_modified';
 
 export interface GateDecision {

@@ -19,14 +19,14 @@ export interface GatedRun extends AskingRun {
   readonly trigger: Trigger;
   readonly scheduledFor: Date | null;
   readonly gate: Gate | null;
-  /** What an earlier attempt has recorded. */
+  /** Verdict that an earlier attempt has recorded. */
   readonly gateVerdict: GateVerdict | null;
 }
 
 export type Passage =
   /** The run goes on; null for one without a gate. */
   | { readonly verdict: GateVerdict | null }
-  /** It does not. */
+  /** The run ends here. */
   | { readonly outcome: StepOutcome };
 
 /**

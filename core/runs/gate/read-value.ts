@@ -3,7 +3,7 @@ import { valueAt } from '#lib/json-pointer.ts';
 import { canonicalJson } from '#lib/json.ts';
 import { gateFault, type GateFault } from './response.ts';
 
-/** What a gate watches, taken out of a response. */
+/** The value that a gate watches, taken from a response. */
 export interface GateValue {
   readonly kind: 'value';
   readonly text: string;
@@ -49,7 +49,7 @@ function valueOf(value: unknown, parts: readonly unknown[]): GateValue | GateFau
   };
 }
 
-/** Nothing there: also a count of zero, and a text without a visible character. */
+/** Returns true for an absent value, a count of zero, and a text without a visible character. */
 function isEmpty(value: unknown): boolean {
   if (value === null || value === false || value === 0) return true;
   if (typeof value === 'string') return value.trim() === '';

@@ -1,6 +1,6 @@
 import type { GateCall, GateFailure } from './verdict.ts';
 
-/** What came of asking. */
+/** Outcome of asking a gate's source. */
 export interface GateResponse {
   readonly call: GateCall;
   readonly outcome:
@@ -17,7 +17,7 @@ export interface GateResponse {
 export interface GateFault {
   readonly kind: 'failed';
   readonly reason: GateFailure;
-  /** In our own words. */
+  /** Error message in the service's own words. */
   readonly error: string;
 }
 

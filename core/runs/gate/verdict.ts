@@ -32,29 +32,29 @@ export type GateFailure = Extract<
   | 'pointer_missing'
 >;
 
-/** What was asked, as it is shown. */
+/** The gate's request, as it is shown. */
 export interface GateCall {
   readonly tool: { readonly policyId: string; readonly name: string | null } | null;
-  /** Without its query, which may hold what is not for everybody. */
+  /** Address without its query, which may hold secrets. */
   readonly url: string | null;
   /** HTTP status; null for a tool, and without a response. */
   readonly status: number | null;
-  /** Whether anything was sent. */
+  /** True when a request was sent. */
   readonly sent: boolean;
 }
 
-/** What a later run compares with, once this one has acted on it. */
+/** Value with which a later run compares, once this run has acted on it. */
 export interface SeenValue {
   readonly hash: string;
   readonly isEmpty: boolean;
   readonly etag: string | null;
 }
 
-/** What a run's gate saw, and what follows from it. In JSON on its row, so times are texts. */
+/** The value that a run's gate saw and what follows from it, stored as JSON on the run's row, so times are strings. */
 export interface GateVerdict {
   readonly at: string;
   readonly call: GateCall;
-  /** Whether the value differs from the one that the last run acted on; null when that cannot be said. */
+  /** True when the value differs from the one that the last run acted on; null when that cannot be known. */
   readonly changed: boolean | null;
   readonly failed: boolean;
   readonly reason: GateReason;

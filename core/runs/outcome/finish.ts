@@ -8,7 +8,7 @@ interface Call {
   readonly invalid: boolean;
 }
 
-/** How a response stands to the end of a run that has to state its outcome. */
+/** Relation of a response to the end of a run that has to state its outcome. */
 export type Finish =
   | { readonly kind: 'stated'; readonly outcome: StatedOutcome; readonly summary: string }
   /** No call of `finish` in the response counts, for this reason; the run goes on. */

@@ -3,10 +3,13 @@ import type { CallCount } from './calls.ts';
 import type { CheckResult } from './outcome.ts';
 import { countSources } from './sources.ts';
 
-/** What a run is judged by. */
+/** The facts by which a run is judged. */
 export interface Evidence {
   readonly result: string;
-  /** Whether the result has the pattern of each check, by its index; undefined where that could not be found out. */
+  /**
+   * True, by the index of the check, where the result matches the check's pattern; undefined where that could not be
+   * determined.
+   */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }

@@ -16,11 +16,11 @@ export interface CheckResult {
   readonly detail: string;
 }
 
-/** What a run came to, beyond its state. */
+/** Outcome of a run, beyond its state. */
 export interface RunOutcome {
   /** Null unless the run succeeded. */
   readonly outcome: Outcome | null;
-  /** What the model said when it ended the run; null when it said nothing. */
+  /** The model's words at the end of the run; null when it wrote none. */
   readonly outcomeSummary: string | null;
   /** Empty when nothing was checked. */
   readonly checks: readonly CheckResult[];

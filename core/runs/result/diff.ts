@@ -5,7 +5,7 @@ import { readRun } from '../queries.ts';
 import type { Run } from '../run.ts';
 import { isEndState } from '../states.ts';
 
-/** What differs between the data of two runs of a routine, all of it. */
+/** The complete difference between the data of two runs of a routine. */
 export interface RunDiff extends Changes {
   readonly runId: string;
   /** The earlier one; null where everything is new. */

@@ -6,11 +6,11 @@ import type { ModelResponse, ToolCallRequest } from '../model-call.ts';
 
 type RunWithForm = Pick<RunContext, 'resultForm'> & RunProgress;
 
-/** What becomes of a response once its result was held against the form that the routine asks for. */
+/** The end of a run, once its result was checked against the form that the routine asks for. */
 export interface JudgedEnding {
   /** Undefined where the run goes on. */
   readonly ending: RunEnding | undefined;
-  /** What the model is told where it has to send its result again. */
+  /** Messages to the model where it has to send its result again. */
   readonly messages?: readonly ModelMessage[];
 }
 
@@ -63,7 +63,9 @@ const REQUEST =
 const REFUSED =
   'Refused: the result is not what was asked for. Call this again in the message of the corrected one.';
 
-/** Of the messages after the opening only those of the service itself come from the user. */
+/**
+ * Returns true for a request to repair a result: after the opening, only the service's own messages come from the user.
+ */
 function asksForRepair({ role, content }: ModelMessage): boolean {
   return role === 'user' && typeof content === 'string' && content.startsWith(REPAIR);
 }

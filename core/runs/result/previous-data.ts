@@ -10,7 +10,7 @@ export interface PreviousData {
   readonly changes: Pick<Changes, 'counts' | 'added' | 'removed' | 'changed' | 'truncated'>;
 }
 
-/** Whether instructions may ask for previous data, as an SQL condition. */
+/** Returns an SQL condition that is true when instructions may ask for previous data. */
 export function asksForData(instructions: Sql): Sql {
   return sql`${instructions} ~ 'previous[.](data|changes)'`;
 }

@@ -13,7 +13,7 @@ export interface Batch {
   readonly done: number;
   /** The end of the last run that was looked at: where the next batch begins. */
   readonly until: Date | undefined;
-  /** There may be more of the scope that is due. */
+  /** True when more rows of the scope may be due. */
   readonly more: boolean;
 }
 
@@ -55,7 +55,7 @@ export function selectDue(stage: Stage, { projectId, days }: Scope, from: Date |
   `;
 }
 
-/** Whether a run has ended so many days ago and not before `from`, as an SQL condition; never of one that is open. */
+/** Returns an SQL condition on ended runs: the run ended at least so many days ago, and not before `from`. */
 function dueOfAll(days: Sql, from: Date | undefined): Sql {
   return sql`finished_at < ${daysAgo(days)} and finished_at >= ${from ?? '-infinity'}::timestamptz`;
 }

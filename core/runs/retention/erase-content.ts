@@ -31,15 +31,18 @@ export async function eraseContent(tx: Db, runIds: readonly string[]): Promise<n
   );
 }
 
-/** What stays of a gate's verdict; an error may name what the instructions of the routine say. */
+/**
+ * SQL expression for what remains of a gate's verdict. Its error goes too, as it may quote the routine's instructions.
+ */
 const erasedGate = sql`jsonb_build_object(
   'at', gate->'at', 'changed', gate->'changed', 'failed', gate->'failed', 'reason', gate->'reason', 'error', null,
   'value', null, 'valueLength', gate->'valueLength', 'seen', null, 'call', jsonb_build_object(
     'tool', gate->'call'->'tool', 'url', null, 'status', gate->'call'->'status', 'sent', gate->'call'->'sent'))`;
 
 /**
- * What stays of a tool call: a list of what is known to hold nothing private, so that a new field is erased. The name of a
- * tool that was never offered is a model's invention, and the error of a call may quote the response.
+ * SQL expression for what remains of a tool call. It lists the fields that hold nothing private, so that a new field is
+ * erased. The name of a tool that was never offered is the model's invention, and the error of a call may quote the
+ * response.
  */
 const erasedTool = sql`jsonb_build_object(
   'name', case when tool->>'toolName' is null then '' else tool->>'name' end,

@@ -5,13 +5,13 @@ import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { assertPast, pastInstants, type PastWindow } from './past-instants.ts';
 
-/** Why an instant of the window gets no run. */
+/** Counts of the instants of the window that get no run, by reason. */
 export interface LeftOut {
   /** A run by schedule or by hand stands for it already. */
   readonly alreadyRan: number;
   /** An earlier backfill has made a run for it. */
   readonly alreadyBackfilled: number;
-  /** It is due by the schedule, which is about to claim it. */
+  /** Instants that the schedule itself is about to claim. */
   readonly stillDue: number;
 }
 

@@ -14,7 +14,7 @@ export interface ForecastDeps {
   readonly maxCostUsdPerOrganization?: OperatorCap;
 }
 
-/** Who is to run, on which plan. */
+/** The routine that is to run, with its organization's plan. */
 export interface ForecastSubject {
   readonly routine: ProvenRoutine;
   readonly organizationId: string;

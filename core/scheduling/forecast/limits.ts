@@ -19,7 +19,7 @@ export interface LimitForecast {
   readonly scope: LimitScope;
   readonly name: LimitName;
   readonly max: string;
-  /** What everybody has used of the present day, month or period. */
+  /** Amount that all have used so far of the present day, month or period. */
   readonly used: string;
   /** The pace of others that share the limit. */
   readonly othersPerDay: string;
@@ -35,14 +35,14 @@ export interface ForecastInput {
   readonly allowance: {
     readonly plan: Plan;
     readonly period: PeriodUsage;
-    /** In the last days, as many as the pace of others is taken from. */
+    /** Runs of all other routines in the recent days, from which their pace is taken. */
     readonly runsOfOthers: number;
   };
 }
 
 type Limit = Pick<LimitForecast, 'scope' | 'name' | 'max' | 'used' | 'othersPerDay'> &
   Pick<Draw, 'least' | 'periodOf'> & {
-    /** What a run takes of it; null where that is unknown. */
+    /** Returns the amount that a run takes of the limit; null where that is unknown. */
     readonly takenBy: (run: Amount) => string | null;
   };
 

@@ -48,7 +48,7 @@ export const BAD_ANSWERS = {
   ),
   /** Says that it will answer, and never does. */
   'accepted-only': except('tools/call', ({ response }) => void response.writeHead(202).end()),
-  /** Not a result at all. */
+  /** Responds with something that is not a result. */
   malformed: except('tools/call', (exchange) => result(exchange, { content: 'nonsense' })),
   /** Refuses each call as JSON-RPC has it, with words of its own. */
   refusing: except('tools/call', ({ id, response, control }) => {

@@ -22,7 +22,7 @@ export interface Dashboard {
 }
 
 export interface VisitOptions {
-  /** Nobody by default. */
+  /** Person who is signed in; by default nobody. */
   readonly as?: Person;
   readonly width?: number;
   readonly theme?: 'light' | 'dark';

@@ -16,7 +16,7 @@ export interface State extends VisitOptions {
   readonly act?: (page: Page) => Promise<unknown>;
   /** Rules of axe-core that do not fit here, for a reason that stands beside them. */
   readonly excused?: readonly string[];
-  /** It goes on loading, so there is nothing to wait for. */
+  /** Set for a page that goes on loading, so that there is nothing to wait for. */
   readonly loading?: boolean;
 }
 
@@ -101,7 +101,7 @@ function refusing(
     );
 }
 
-/** Never lets requests to a path of the API come back. */
+/** Holds back the responses to requests for a path of the API. */
 export function holding(pathOf: string | RegExp) {
   return (page: Page) => page.route(matcher(pathOf), () => undefined);
 }

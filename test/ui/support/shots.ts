@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Where the pictures go; never into the repository. */
+/** Folder of the pictures; never in the repository. */
 export const SHOTS = process.env['UI_SHOTS'] ?? path.join(tmpdir(), 'routine-automation-ui');

@@ -7,9 +7,9 @@ import type { DataOf, InputOf, Method } from './types.ts';
 /** A success with what its headers say. */
 export interface Reply<D> {
   readonly data: D;
-  /** For `If-Match`, where the operation has it. */
+  /** The response's `ETag`, to be sent as `If-Match`; undefined where the operation has none. */
   readonly etag: string | undefined;
-  /** Where the next page of a list begins. */
+  /** Cursor of the next page of a list; undefined on the last. */
   readonly nextCursor: string | undefined;
   readonly requestId: string | undefined;
 }

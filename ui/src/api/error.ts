@@ -36,7 +36,7 @@ export class ApiError extends Error {
     });
   }
 
-  /** Whether the same request may succeed when it is made again. */
+  /** True when the same request may succeed if it is made again. */
   get isTemporary(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }

@@ -7,7 +7,7 @@ export type FollowStatus =
   | 'reconnecting'
   /** Streams do not come through; the caller reads at intervals. */
   | 'polling'
-  /** There is nothing more to come. */
+  /** The stream has ended: nothing more will come. */
   | 'ended'
   /** The caller may not read it (any more). */
   | 'refused';
@@ -73,7 +73,7 @@ export async function follow(options: FollowOptions): Promise<void> {
   }
 }
 
-/** What became of one connection: it brought something, it brought nothing, or there is nothing more to come. */
+/** Outcome of one connection: it brought events, it brought none, or the stream has ended. */
 type Outcome = 'progress' | 'nothing' | 'ended' | ApiError;
 
 async function readStream(

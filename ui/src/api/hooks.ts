@@ -13,15 +13,15 @@ import { isAccountPath, useOptionalProjectId } from './project.ts';
 import type { paths } from './schema.d.ts';
 import type { DataOf, InputArgs, InputOf, ItemOf, Method, PathOf } from './types.ts';
 
-/** What a page knows of something that it reads. */
+/** State of a read, as a page sees it. */
 export interface Loaded<D> {
   readonly data: D | undefined;
   /** Set also while older data is still shown. */
   readonly error: ApiError | null;
-  /** Nothing has come yet: show a skeleton, never "none". */
+  /** True until the first response: show a skeleton, never "none". */
   readonly isPending: boolean;
   readonly isFetching: boolean;
-  /** For `If-Match`. */
+  /** The `ETag` of the response, to be sent as `If-Match`. */
   readonly etag: string | undefined;
   readonly refetch: () => void;
 }
@@ -120,7 +120,7 @@ export interface SendOptions<D> {
   /** Said in a toast after a success; keep it to the fact: "Routine paused". */
   readonly done?: string | ((data: D) => string);
   readonly onDone?: (data: D, reply: Reply<D>) => void | Promise<void>;
-  /** Where the error is shown by the caller, in a form or beside the button, and not in a toast. */
+  /** Set where the caller shows the error itself, in a form or beside the button, so that no toast does. */
   readonly showsError?: boolean;
 }
 

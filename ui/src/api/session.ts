@@ -6,7 +6,7 @@ export type Session = NonNullable<DataOf<'/auth/get-session', 'get'>>;
 
 export const SESSION_KEY = ['session'] as const;
 
-/** Who is signed in; null when nobody is. */
+/** Reads who is signed in; null when nobody is. */
 export function sessionQuery() {
   return {
     queryKey: SESSION_KEY,

@@ -28,7 +28,7 @@ type Unwrapped<B> = B extends { data: infer D; requestId: string } ? D : B;
 export type ItemOf<P extends PathOf<'get'>> =
   DataOf<P, 'get'> extends readonly (infer Item)[] ? Item : never;
 
-/** What a call takes: `path` and `query` parameters and a `body`, each where the operation has it. */
+/** Input of a call: `path` and `query` parameters and a `body`, each where the operation has it. */
 export type InputOf<P extends keyof paths, M extends Method> = PathInput<OperationOf<P, M>> &
   QueryInput<OperationOf<P, M>> &
   BodyInput<OperationOf<P, M>>;

@@ -3,7 +3,10 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** More lines than this are compared as a block: the table of the comparison grows with their product. */
+/**
+ * Limit of lines for a comparison line by line, whose table grows with their product; longer texts are compared as one
+ * block.
+ */
 const MAX_LINES = 1_500;
 
 /** Compares two texts line by line, by their longest common subsequence. */

@@ -2,7 +2,7 @@ import type { Shape } from '#ui/api/types.ts';
 
 type MaterialField = Shape<'RoutineVersionSummary'>['changed'][number];
 
-/** What a change of returns a routine to draft, by the names of the API; the compiler finds one that is missing. */
+/** Names the fields whose change returns a routine to draft; the compiler reports one that is missing. */
 export const MATERIAL_FIELDS: Readonly<Record<MaterialField, string>> = {
   instructions: 'instructions',
   variables: 'variables',

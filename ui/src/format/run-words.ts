@@ -13,7 +13,9 @@ export function isOver({ state }: Pick<RunInWords, 'state'>): boolean {
   return END_STATES.has(state);
 }
 
-/** What a badge shows: the outcome of a run that came to something else than done, otherwise its state. */
+/**
+ * Chooses the word of the badge: the outcome of a run that succeeded with another one than `done`, otherwise its state.
+ */
 export function badgeOf({ state, outcome }: Pick<RunInWords, 'state' | 'outcome'>): string {
   return state === 'succeeded' && outcome !== null && outcome !== 'done' ? outcome : state;
 }

@@ -1,7 +1,7 @@
 /** A schedule that has a simple form: what the presets of the composer write, and what can be said in few words. */
 export interface Preset {
   readonly kind: 'minutes' | 'hourly' | 'daily' | 'weekly' | 'monthly';
-  /** Of `minutes`: how many lie between two runs. */
+  /** Minutes from one run to the next, where `kind` is `minutes`. */
   readonly every: number;
   readonly minute: number;
   readonly hour: number;

@@ -10,7 +10,7 @@ export interface BarPart {
 
 export interface BarDatum {
   readonly key: string;
-  /** Below the axis, where there is room for it. */
+  /** Label below the axis, shown where there is room for it. */
   readonly label: string;
   readonly parts: readonly BarPart[];
 }

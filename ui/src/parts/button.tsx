@@ -35,7 +35,7 @@ export interface ButtonProps extends Omit<ComponentProps<'button'>, 'disabled'> 
   readonly icon?: LucideIcon;
   /** The action is under way: the button shows it and takes no second click. */
   readonly busy?: boolean;
-  /** Why it cannot be used now, in a sentence; the button then says so and does nothing. */
+  /** One sentence that says why the button cannot be used now; it then shows that and does nothing. */
   readonly disabledReason?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export function Button({
 
 export interface IconButtonProps extends Omit<ButtonProps, 'children' | 'icon'> {
   readonly icon: LucideIcon;
-  /** Its name, also shown as its tooltip. */
+  /** Accessible name, also shown as the tooltip. */
   readonly label: string;
 }
 

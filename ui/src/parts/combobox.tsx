@@ -10,7 +10,7 @@ export interface ComboboxProps<Item> {
   readonly items: readonly Item[];
   readonly value: Item | null;
   readonly onChange: (item: Item) => void;
-  /** What is typed is compared with this, and the box shows it. */
+  /** Text of an item, shown in the box and compared with what is typed. */
   readonly labelOf: (item: Item) => string;
   readonly keyOf: (item: Item) => string;
   readonly render?: (item: Item) => ReactNode;

@@ -60,10 +60,10 @@ export function CopyField({ value, label }: { readonly value: string; readonly l
 
 export interface CodeBlockProps {
   readonly code: string;
-  /** What it is: "curl", "result". */
+  /** Name of what is copied: "curl", "result". */
   readonly label: string;
   readonly wrap?: boolean;
-  /** At most this high; the rest is scrolled to. */
+  /** Greatest height, beyond which the text scrolls. */
   readonly maxHeight?: 'sm' | 'md' | 'none';
 }
 
@@ -98,7 +98,7 @@ export interface ShowOnceProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** What the secret is for, and that it cannot be shown again. */
+  /** Says what the secret is for, and that it cannot be shown again. */
   readonly description: ReactNode;
   readonly secret: string;
   readonly secretLabel: string;

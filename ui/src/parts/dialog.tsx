@@ -92,7 +92,7 @@ export interface ConfirmProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** What will happen, and what will not. */
+  /** Says what will happen, and what will not. */
   readonly description: ReactNode;
   /** The action as a verb: "Archive routine". */
   readonly action: string;

@@ -4,10 +4,10 @@ import { cx } from './cx.ts';
 
 export interface DisclosureProps {
   readonly title: string;
-  /** What is set inside, in a few words, so that one need not open it. */
+  /** The settings inside in a few words, so that one need not open it. */
   readonly summary: ReactNode;
   readonly children: ReactNode;
-  /** Something inside is wrong: it opens, and says so. */
+  /** True when a field inside has an error: it opens, and says so. */
   readonly isFaulty?: boolean;
 }
 

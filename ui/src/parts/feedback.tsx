@@ -15,9 +15,9 @@ import { cx } from './cx.ts';
 
 export interface EmptyStateProps {
   readonly icon?: LucideIcon;
-  /** What is not there: "No routines yet". */
+  /** Names what is missing: "No routines yet". */
   readonly title: string;
-  /** Why, or what it would be good for. */
+  /** Says why, or what it would be good for. */
   readonly children?: ReactNode;
   /** The next step. */
   readonly action?: ReactNode;
@@ -44,7 +44,7 @@ export function EmptyState({ icon: Icon, title, children, action }: EmptyStatePr
 export interface ErrorStateProps {
   readonly error: ApiError;
   readonly onRetry?: (() => void) | undefined;
-  /** What could not be done: "The runs could not be read". */
+  /** Names what failed: "The runs could not be read". */
   readonly title?: string;
 }
 
@@ -132,7 +132,7 @@ function Stale({ error, onRetry }: { error: ApiError; onRetry: () => void }) {
 
 export interface NoticeProps {
   readonly tone?: 'info' | 'good' | 'warn' | 'bad';
-  /** Something is awaited. */
+  /** True while a response is awaited. */
   readonly busy?: boolean;
   readonly children: ReactNode;
   readonly className?: string;

@@ -11,9 +11,9 @@ const FieldContext = createContext<FieldIds | undefined>(undefined);
 
 export interface FieldProps {
   readonly label: ReactNode;
-  /** What a person has to know to fill it in, before they do. */
+  /** Says what a person needs to know before filling it in. */
   readonly description?: ReactNode;
-  /** What is wrong, as the server says it. */
+  /** Error of the field, in the server's words. */
   readonly error?: string | undefined;
   readonly optional?: boolean;
   /** Stands at the end of the label's line: a counter, a link. */
@@ -68,7 +68,7 @@ export function Field({
   );
 }
 
-/** What a control inside of a field has to carry. */
+/** Returns the attributes that a control inside a field has to carry. */
 export function useFieldProps() {
   const field = use(FieldContext);
   if (field === undefined) return {};

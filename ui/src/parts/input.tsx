@@ -17,7 +17,7 @@ export function Input({ className, ...rest }: ComponentProps<'input'>) {
 }
 
 export interface TextareaProps extends ComponentProps<'textarea'> {
-  /** For instructions and code. */
+  /** Sets a monospaced font, for instructions and code. */
   readonly mono?: boolean;
 }
 

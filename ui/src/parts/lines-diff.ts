@@ -25,7 +25,7 @@ export function diffLines(before: string, after: string): readonly DiffLine[] {
   ];
 }
 
-/** Beyond this the table would be large, and the reader would not follow it anyway. */
+/** Limit of the comparison's table; beyond it the reader would not follow the result anyway. */
 const MAX_CELLS = 4_000_000;
 
 function between(a: readonly string[], b: readonly string[]): readonly DiffLine[] {

@@ -10,7 +10,7 @@ export interface MenuAction {
   readonly icon?: LucideIcon;
   readonly onSelect: () => void;
   readonly danger?: boolean;
-  /** Why it cannot be chosen now. */
+  /** The reason why it cannot be chosen now. */
   readonly disabledReason?: string | undefined;
 }
 

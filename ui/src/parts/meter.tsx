@@ -10,7 +10,7 @@ export interface MeterProps {
   readonly hint?: string;
 }
 
-/** How much of what is allowed is used: the share as a bar, and always with its number. */
+/** Shows the used share of a limit as a bar, and always with its number. */
 export function Meter({ label, value, max, format = count, hint }: MeterProps) {
   const part = max <= 0 ? 1 : value / max;
   return (

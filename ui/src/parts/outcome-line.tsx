@@ -10,7 +10,7 @@ export interface Outcome {
   readonly resultPreview: string | null;
 }
 
-/** What a run came to, in one line: what it said, or why it failed. */
+/** Shows in one line what a run said, or why it failed. */
 export function OutcomeLine({ run }: { readonly run: Outcome }) {
   const { label, tone } = describeState(run.outcome ?? run.state);
   const said = run.errorMessage ?? run.outcomeSummary ?? firstLine(run.resultPreview);

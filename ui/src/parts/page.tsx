@@ -6,14 +6,14 @@ import { cx } from './cx.ts';
 
 export interface PageHeaderProps {
   readonly title: ReactNode;
-  /** For the tab of the browser, where the title is no text. */
+  /** Title of the browser's tab, needed where `title` is not a text. */
   readonly documentTitle?: string;
   /** One sentence, where the title alone does not say what this is for. */
   readonly description?: ReactNode;
-  /** Beside the title: a state. */
+  /** A state, shown beside the title. */
   readonly badge?: ReactNode;
   readonly actions?: ReactNode;
-  /** Where one came from: `{ label: 'Routines', link: { to: … } }`. */
+  /** Link to the page above: `{ label: 'Routines', link: { to: … } }`. */
   readonly back?: { readonly label: string; readonly link: LinkProps };
 }
 
@@ -59,7 +59,7 @@ export interface SectionProps {
   readonly actions?: ReactNode;
   readonly children: ReactNode;
   readonly className?: string;
-  /** In a box of its own, on the surface. */
+  /** Draws it in a box of its own, on the surface. */
   readonly boxed?: boolean;
 }
 
@@ -119,7 +119,7 @@ export function KeyValue({
 }: {
   readonly facts: readonly Fact[];
   readonly inline?: boolean;
-  /** In a box at the side: labels take less room. */
+  /** Gives labels less room, for a box at the side. */
   readonly narrow?: boolean;
 }) {
   return (

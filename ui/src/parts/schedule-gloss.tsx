@@ -1,6 +1,6 @@
 import cronstrue from 'cronstrue';
 
-/** What a cron text means; where words could mislead, the text itself. */
+/** Says in words what a cron expression means; where words could mislead, shows the expression itself. */
 export default function Gloss({ cron }: { readonly cron: string }) {
   const [, , day = '*', , weekday = '*'] = cron.trim().split(/\s+/);
   // Cron runs on either of them, and the library says "and".

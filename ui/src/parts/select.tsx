@@ -21,7 +21,7 @@ export interface SelectProps<Value extends string> {
   readonly placeholder?: string;
   readonly label?: string;
   readonly disabled?: boolean;
-  /** As wide as its content and without a frame, for filters in a line. */
+  /** Makes it as wide as its content and drops the frame, for filters in a line. */
   readonly compact?: boolean;
   readonly icon?: ReactNode;
   readonly className?: string;

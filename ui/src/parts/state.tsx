@@ -98,7 +98,7 @@ export function Badge({ tone = 'idle', children, title }: BadgeProps) {
 
 export interface StateBadgeProps {
   readonly state: string;
-  /** Why it is so, for the title. */
+  /** The reason of the state, shown as the title. */
   readonly reason?: string | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface Column<Row> {
   readonly width?: string;
   /** Left out below this width; what it says has to be elsewhere too. */
   readonly from?: 'md' | 'lg';
-  /** On a phone it stands in a line without its header. */
+  /** Shows the cell without its column's name where the table becomes a list, on a phone. */
   readonly bare?: boolean;
 }
 

@@ -9,7 +9,7 @@ const STYLES = {
   removed: ['bg-bad-soft text-bad-ink', '−', 'Removed: '],
 } as const;
 
-/** What has changed from one text to the next, with a few lines around it. */
+/** Shows what changed from one text to the next, with a few lines around it. */
 export function TextDiff({
   label,
   before,

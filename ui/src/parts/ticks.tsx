@@ -4,7 +4,7 @@ import { describeState, type Tone } from './state.tsx';
 export interface Tick {
   readonly id: string;
   readonly state: string;
-  /** When it began, or was to begin. */
+  /** Time at which the run began, or was due. */
   readonly at: string;
 }
 

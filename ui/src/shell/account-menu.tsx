@@ -13,7 +13,7 @@ const THEMES = [
   { value: 'system', label: 'As the system', icon: Monitor },
 ] as const satisfies readonly { value: ThemeChoice; label: string; icon: typeof Sun }[];
 
-/** Who is signed in, the theme, the keys, the way out. */
+/** Shows who is signed in, and offers the theme, the keys and the sign-out. */
 export function AccountMenu({ onKeys }: { readonly onKeys: () => void }) {
   const { user } = useSession();
   const signOut = useSignOut();

@@ -18,7 +18,7 @@ interface Command {
   readonly run: () => void;
 }
 
-/** Everything that one can go to or begin, found by typing. */
+/** Finds by typing every page to go to and everything to create. */
 export default function CommandPalette({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog.Root open onOpenChange={(next) => !next && onClose()}>

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { PLACES } from './navigation.ts';
 
-/** How long `g` waits for the next key. */
+/** Time for which `g` waits for the next key. */
 const CHORD_MS = 1_200;
 
 export interface Keys {

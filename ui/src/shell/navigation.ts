@@ -30,7 +30,7 @@ export interface Place {
   readonly icon: LucideIcon;
   /** Pressed after `g`. */
   readonly key: string;
-  /** Only while plans are offered. */
+  /** Shown only while plans are offered. */
   readonly commercial?: boolean;
 }
 

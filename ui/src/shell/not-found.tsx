@@ -3,7 +3,7 @@ import { ButtonLink } from '#ui/parts/button.tsx';
 import { EmptyState } from '#ui/parts/feedback.tsx';
 import { usePageTitle } from './page-title.ts';
 
-/** For addresses that lead nowhere. */
+/** Shown for an address that has no page. */
 export function NotFoundPage() {
   usePageTitle('Not found');
   return (

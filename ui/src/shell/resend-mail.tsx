@@ -2,7 +2,7 @@ import { useSend } from '#ui/api/hooks.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 
-/** Where the link in the mail leads to. */
+/** Returns the address to which the link in the mail leads. */
 export function confirmedAddress(): string {
   return `${location.origin}/verified`;
 }

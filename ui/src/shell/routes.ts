@@ -55,7 +55,10 @@ function placeRoute<const P extends string>(path: P, place: string) {
   });
 }
 
-/** Where the browser comes back from a provider; the server has ended the sign-in and says how in the query. */
+/**
+ * Routes to which a provider sends the browser back; the server has ended the sign-in by then and says in the query
+ * how.
+ */
 export const returnRoutes = [
   returnRoute('/returned/connection', '/connections'),
   returnRoute('/returned/model-account', '/model-accounts'),

@@ -9,7 +9,7 @@ export interface ScopeChoice {
   readonly writes: boolean;
 }
 
-/** What a key can be allowed to do, in the order in which people ask for it. */
+/** Lists what a key can be allowed to do, in the order in which people ask for it. */
 export const SCOPE_CHOICES: readonly ScopeChoice[] = [
   { scope: 'models:read', label: 'Read the models', writes: false },
   { scope: 'routines:read', label: 'Read routines', writes: false },
@@ -20,7 +20,7 @@ export const SCOPE_CHOICES: readonly ScopeChoice[] = [
   { scope: 'connections:write', label: 'Change connections and tools', writes: true },
 ];
 
-/** What a new key has unless chosen otherwise, as the API has it too. */
+/** Scopes that are chosen for a new key at first, the same as in the API. */
 export const DEFAULT_SCOPES: readonly Scope[] = [
   'models:read',
   'routines:read',

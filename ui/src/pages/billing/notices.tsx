@@ -12,7 +12,7 @@ export interface NoticesProps {
   readonly processor: ProcessorActions;
 }
 
-/** What has to be known first: a payment that is awaited or has failed, an end that is near. */
+/** Shows what needs attention first: a payment that is pending or has failed, a subscription about to end. */
 export function Notices({ billing, checkout, confirmation, processor }: NoticesProps) {
   return (
     <div className="mb-6 flex flex-col gap-2 empty:hidden" aria-live="polite">

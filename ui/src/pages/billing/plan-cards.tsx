@@ -47,7 +47,7 @@ interface CardProps {
   readonly offer: Offer;
   readonly billing: Billing;
   readonly processor: ProcessorActions;
-  /** Why this person cannot change the plan now. */
+  /** The reason why this person cannot change the plan now. */
   readonly barrier: string | undefined;
 }
 

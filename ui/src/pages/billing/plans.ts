@@ -27,7 +27,7 @@ export function price(cents: number, currency: string): string {
   }).format(cents / 100);
 }
 
-/** What a plan allows, a line each. */
+/** Lists what a plan allows, one line each. */
 export function allowanceLines(allowances: Billing['allowances']): readonly string[] {
   const { activeRoutines, runs, runsAtATime, apiWrites } = allowances;
   return [

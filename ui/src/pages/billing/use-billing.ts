@@ -5,10 +5,10 @@ import { useProjectId } from '#ui/api/project.ts';
 import type { Billing } from './plans.ts';
 import { takeVisit } from './visit.ts';
 
-/** How long a payment usually takes to be known; the page asks on after that. */
+/** Time within which a payment is usually confirmed; after it the page goes on asking, and says so. */
 const USUAL_MS = 60_000;
 
-/** Where the confirmation of a payment stands: nobody waits for one, it is awaited, it takes long, it is there. */
+/** State of the confirmation of a payment: none is expected, it is awaited, it is late, or it has arrived. */
 export type Confirmation = 'none' | 'awaited' | 'late' | 'confirmed';
 
 /**

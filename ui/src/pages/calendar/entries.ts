@@ -5,14 +5,14 @@ import { addDays } from './week.ts';
 type RunSummary = Shape<'RunSummary'>;
 type Occurrence = Shape<'ScheduledOccurrence'>;
 
-/** Something at a time: a run that was, or a time of the schedule that will be. */
+/** A run that was, or a time of the schedule that will be. */
 export interface Moment {
   readonly key: string;
   readonly at: number;
   /** A state of runs, or `due`. */
   readonly state: string;
   readonly runId: string | null;
-  /** Of an occurrence that was passed over. */
+  /** Reason of a skipped occurrence; null for all others. */
   readonly reason: string | null;
   /** The occurrences that it stands for. */
   readonly count: number;

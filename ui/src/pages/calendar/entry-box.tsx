@@ -13,7 +13,7 @@ export interface EntryBoxProps {
   readonly projectId: string;
 }
 
-/** What one routine does on one day. */
+/** Shows what one routine does on one day. */
 export function EntryBox({ entry, projectId }: EntryBoxProps) {
   const [isOpen, setOpen] = useState(false);
   const { routineId, routineName, moments } = entry;
@@ -54,7 +54,7 @@ export function EntryBox({ entry, projectId }: EntryBoxProps) {
   );
 }
 
-/** How many of a folded day ended how: skipped ones are said with their reason. */
+/** Counts the runs of a folded day by how they ended; skipped ones are shown with their reason. */
 function Counts({ moments }: { moments: readonly Moment[] }) {
   const groups = [...Map.groupBy(moments, ({ state, reason }) => `${state} ${reason ?? ''}`)];
   return (

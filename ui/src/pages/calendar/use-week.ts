@@ -7,7 +7,7 @@ import { addDays } from './week.ts';
 export interface Week {
   readonly runs: readonly Shape<'RunSummary'>[];
   readonly occurrences: readonly Shape<'ScheduledOccurrence'>[];
-  /** There are more than are shown. */
+  /** True when there are more runs or times than are shown. */
   readonly isCut: boolean;
 }
 

@@ -71,7 +71,7 @@ const dayOfMonth = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'sho
 
 const STOPS = 'a, button';
 
-/** Up and down within a day, left and right to the next day that holds something. */
+/** Moves the focus up and down within a day, and left and right to the next day that has entries. */
 function moveByArrow(event: KeyboardEvent<HTMLElement>): void {
   const { target, key, currentTarget } = event;
   if (!(target instanceof HTMLElement)) return;

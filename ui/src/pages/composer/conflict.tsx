@@ -6,7 +6,7 @@ import { changedFields, isSame, type RoutineForm } from './form.ts';
 import { FIELD_NAMES, valueInWords } from './field-words.ts';
 
 export interface Conflict {
-  /** What both began with. */
+  /** The version from which both edits began. */
   readonly base: RoutineForm;
   readonly mine: RoutineForm;
   readonly theirs: RoutineForm;

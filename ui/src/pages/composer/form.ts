@@ -1,7 +1,7 @@
 import type { Shape } from '#ui/api/types.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 
-/** What the form holds: the fields of a routine that people write; the model of a new one is chosen last. */
+/** The fields of a routine that people write; the model of a new one is chosen last. */
 export type RoutineForm = Pick<
   Shape<'Routine'>,
   Exclude<keyof Shape<'CreateRoutine'> & keyof Shape<'Routine'>, 'model'>
@@ -74,14 +74,14 @@ function sorted(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => a.localeCompare(b)));
 }
 
-/** Where the server names a fault otherwise than the form. */
+/** Maps the server's names of fields to those of the form, where they differ. */
 export const FAULT_NAMES = {
   'model.modelId': 'model',
   'model.provider': 'model',
   'model.connectionId': 'model',
 } as const;
 
-/** For number inputs: an empty one is null, and what is no number is for the server to refuse. */
+/** Reads a number input: an empty one is null, and anything that is not a number is left for the server to refuse. */
 export function numberOrNull(text: unknown): number | null {
   return text === '' || text === null || text === undefined ? null : Number(text);
 }

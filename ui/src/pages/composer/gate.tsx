@@ -21,7 +21,7 @@ const BLANK: GateValue = {
   maxQuietHours: null,
 };
 
-/** What a scheduled run looks at before it wakes its model. */
+/** Edits what a scheduled run looks at before it wakes its model. */
 export function Gate({ routineId }: { readonly routineId: string | undefined }) {
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
   const gate = watch('gate');

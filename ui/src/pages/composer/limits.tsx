@@ -6,7 +6,7 @@ import { Checkbox } from '#ui/parts/toggles.tsx';
 import type { RoutineForm } from './form.ts';
 import { NumberField, TextField } from './number-field.tsx';
 
-/** What one run may use, and all of them together. */
+/** Edits what one run may use, and what all runs together may use. */
 export function Limits() {
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
   const [limits, budget, tools] = watch(['limits', 'budget', 'builtInTools']);

@@ -86,7 +86,7 @@ function OptionLine({ option }: { option: Option }) {
   );
 }
 
-/** What a run of the saved version costs, from its past runs. */
+/** Shows what a run of the saved version costs, from its past runs. */
 function Estimate({ routineId, model }: { routineId: string; model: RoutineForm['model'] }) {
   const routine = useRead('/v1/routines/{routineId}', { path: { routineId } });
   const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId } });

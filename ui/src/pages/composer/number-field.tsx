@@ -45,7 +45,7 @@ export function TextField({ name, placeholder, unit, ...field }: ValueFieldProps
   );
 }
 
-/** What is wrong at a path of the form. */
+/** Finds the message of the error at a path of the form. */
 export function messageAt(errors: object, name: string): string | undefined {
   const message: unknown = get(errors, `${name}.message`);
   return typeof message === 'string' ? message : undefined;

@@ -1,6 +1,6 @@
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
 
-/** What every run fills in by itself. */
+/** Placeholders that every run fills in by itself. */
 export const BUILT_IN = [
   { name: 'date', means: 'the day of the run' },
   { name: 'now', means: 'the time of the run' },

@@ -22,7 +22,7 @@ const CHECKS: readonly { readonly value: Check['type']; readonly label: string }
   { value: 'no_refused_calls', label: 'No tool call was refused' },
 ];
 
-/** What a good run has to come to, checked by code. */
+/** Edits what a good run has to deliver, which code checks. */
 export function Results() {
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
   const [outcome, checks, carryResult, resultSchema] = watch([

@@ -5,7 +5,7 @@ import { Results } from './results.tsx';
 import { Timing } from './timing.tsx';
 import { Told } from './told.tsx';
 
-/** What most people leave as it is, loaded after what they write. */
+/** Edits the settings that most people leave as they are; loaded after the fields that they write. */
 export default function Settings({
   routine,
 }: {

@@ -4,7 +4,7 @@ import { Await } from '#ui/parts/feedback.tsx';
 import { RichText } from '#ui/parts/rich-text.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 
-/** What a skill that is attached says. */
+/** Shows the text of an attached skill. */
 export default function SkillPreview({
   reference,
   onClose,

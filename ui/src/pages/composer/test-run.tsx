@@ -16,7 +16,7 @@ export interface TestRunProps {
   /** Saves what has changed, and runs it. */
   readonly onTest: () => void;
   readonly isStarting: boolean;
-  /** There is something to save first. */
+  /** True when there are changes to save first. */
   readonly isDirty: boolean;
 }
 

@@ -37,7 +37,7 @@ export interface ToldProps {
   readonly mailDelivery: Shape<'RoutineDetail'>['mailDelivery'] | undefined;
 }
 
-/** Where results go, and who is mailed. */
+/** Edits where results are sent and who is mailed. */
 export function Told({ mailDelivery }: ToldProps) {
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
   const [url, deliver, { mail, successPingUrl }] = watch([

@@ -7,7 +7,7 @@ import { completeVariables } from './instructions.tsx';
 
 export interface Editor {
   readonly form: UseFormReturn<RoutineForm>;
-  /** What is saved. */
+  /** The form as it was last saved. */
   readonly base: RoutineForm;
   readonly hasChanges: boolean;
   /** The same, at the time of asking. */
@@ -25,7 +25,7 @@ export interface EditorOptions {
   readonly initial: RoutineForm;
   /** Saves the form. Resolves with the id of the routine, or undefined where something else comes first. */
   readonly onSave: (form: RoutineForm, base: RoutineForm) => Promise<string | undefined>;
-  /** After a save that was asked for as such. */
+  /** Called after a save that the person asked for. */
   readonly onSaved: (routineId: string) => void;
   /** Starts a run of what is saved; without changes there is no id, as nothing was sent. */
   readonly onTest: (routineId: string | undefined) => Promise<void>;

@@ -19,7 +19,7 @@ const REFRESH_MS = 15_000;
 const DAY_MS = 86_400_000;
 const SHOWN = 100;
 
-/** What has failed within a day, and what the service has paused. */
+/** Lists what has failed within a day and what the service has paused. */
 export function Attention({ projectId }: { readonly projectId: string }) {
   const day = useMemo(() => since(DAY_MS), []);
   const failed = useRead(

@@ -9,7 +9,7 @@ import { Upcoming } from './upcoming.tsx';
 
 const { useParams } = getRouteApi('/account/p/$projectId/');
 
-/** What needs somebody, what comes next, and what it costs. */
+/** Shows what needs attention, what comes next and what it costs. */
 export function HomePage() {
   const { projectId } = useParams();
   return (

@@ -6,9 +6,9 @@ export interface RowProps {
   readonly link: LinkProps;
   readonly title: string;
   readonly badge?: ReactNode;
-  /** What there is to know of it. */
+  /** Detail below the title. */
   readonly line?: string;
-  /** When. */
+  /** Time or figure at the end of the row. */
   readonly aside: ReactNode;
 }
 

@@ -6,7 +6,7 @@ import { Section } from '#ui/parts/page.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 
-/** What the month has cost so far, against the budget of the project where it has one. */
+/** Shows what the month has cost so far, against the budget of the project where it has one. */
 export function Spend({ projectId }: { readonly projectId: string }) {
   const today = new Date().toISOString().slice(0, 10);
   const usage = useRead(

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const REFRESH_MS = 10_000;
 const SHOWN = 8;
 
-/** What runs now, and what starts within the hour. */
+/** Lists what runs now and what starts within the hour. */
 export function Upcoming({ projectId }: { readonly projectId: string }) {
   const running = useRead(
     '/v1/runs',

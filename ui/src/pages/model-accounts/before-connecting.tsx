@@ -2,7 +2,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { ProviderTerms } from './provider-terms.tsx';
 import { quotaText } from './words.ts';
 
-/** What to know before an account is connected: who pays, and what the terms say. */
+/** Says what to know before an account is connected: who pays, and what the provider's terms say. */
 export function BeforeConnecting({ provider }: { readonly provider: Shape<'ModelProvider'> }) {
   return (
     <div className="flex flex-col gap-1.5 rounded-lg bg-sunken px-3.5 py-3 text-sm">

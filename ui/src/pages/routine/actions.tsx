@@ -13,7 +13,7 @@ import { RunDialog } from './run-dialog.tsx';
 
 type Opened = 'run' | 'pause' | 'archive' | 'secret';
 
-/** What can be done with a routine as it is now. */
+/** Offers what can be done with a routine in its present state. */
 export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> }) {
   const { id: routineId, state, webhookUrl, variables } = routine;
   const projectId = useProjectId();

@@ -10,7 +10,7 @@ import { Badge } from '#ui/parts/state.tsx';
 type Prognosis = Shape<'RoutineForecast'>;
 type Limit = Shape<'LimitForecast'>;
 
-/** What the next 30 days come to, and which limit that meets. */
+/** Shows what the next 30 days will use, and which limit that reaches. */
 export function Forecast({ routineId }: { readonly routineId: string }) {
   const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId } });
   return (

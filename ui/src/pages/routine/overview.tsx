@@ -14,7 +14,7 @@ import { Forecast } from './forecast.tsx';
 
 type Routine = Shape<'RoutineDetail'>;
 
-/** Where the routine stands, when it runs, what it will cost, and what it says. */
+/** Shows where the routine stands, when it runs, what it will cost and what it says. */
 export function Overview({ routine }: { readonly routine: Routine }) {
   return (
     <div className="grid gap-x-8 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]">

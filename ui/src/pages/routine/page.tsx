@@ -96,7 +96,7 @@ const REASONS: Readonly<Record<string, string>> = {
   schedule_ended: 'Its schedule has ended. Change when it ends to go on.',
 };
 
-/** Why the service changed its state, and what else may be amiss. */
+/** Says why the service paused the routine, and what else may be wrong with it. */
 function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   const { stateReason, webhookFailedAt, warnings } = routine;
   if (stateReason === null && webhookFailedAt === null && warnings.length === 0) return null;
@@ -116,7 +116,7 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   );
 }
 
-/** What skills work on and no tool seems to offer: one notice, however many there are. */
+/** Lists in one notice what the attached skills need and no tool seems to offer. */
 function Needs({ warnings }: Pick<Shape<'RoutineDetail'>, 'warnings'>) {
   const [first, ...others] = warnings;
   if (first !== undefined && others.length === 0) return <Notice>{sentence(first.message)}</Notice>;

@@ -3,7 +3,7 @@ import type { ItemOf, Shape } from '#ui/api/types.ts';
 
 export type RecentRuns = ItemOf<'/v1/runs/recent'>;
 
-/** What the list says of a routine beside the routine itself. */
+/** One row of the list: a routine with its recent runs. */
 export interface Row {
   readonly routine: Shape<'RoutineSummary'>;
   /** Undefined while it is not known. */

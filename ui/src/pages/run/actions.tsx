@@ -15,7 +15,7 @@ export interface ActionsProps {
 
 const REFRESHED = ['/v1/runs', '/v1/routines'];
 
-/** What a person can do about a run: keep it, look at its workflow, stop it or repeat it. */
+/** Offers what can be done with a run: keep it, look at its workflow, cancel it or repeat it. */
 export function Actions({ run, projectId }: ActionsProps) {
   const pin = useSend('patch', '/v1/runs/{runId}', {
     refreshes: ['/v1/runs'],

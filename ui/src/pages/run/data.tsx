@@ -8,7 +8,7 @@ import { Fold } from './fold.tsx';
 
 type Changes = NonNullable<Shape<'RunDetail'>['changes']>;
 
-/** What the result holds by the schema of its routine, and what is new in it. */
+/** Shows the data of a result that has a schema, and what is new in it. */
 export function Data({ run }: { readonly run: Shape<'RunDetail'> }) {
   const { data, changes } = run;
   if (data === null || data === undefined) return null;

@@ -14,7 +14,7 @@ import { Fold } from './fold.tsx';
 type Run = Shape<'RunDetail'>;
 type Delivery = Shape<'WebhookDelivery'>;
 
-/** What was sent to the webhook of the routine, with every attempt. */
+/** Lists what was sent to the routine's webhook, with every attempt. */
 export function Deliveries({ run }: { readonly run: Run }) {
   if (run.webhookDeliveries.length === 0) return null;
   return (

@@ -14,7 +14,7 @@ export interface Difference {
 /** Amounts that differ by less than this share are the same to a reader. */
 const NOTABLE = 0.2;
 
-/** What differs between two runs of a routine: what they were made of, and amounts that are far apart. */
+/** Lists what differs between two runs of a routine: their inputs, and amounts that are far apart. */
 export function differencesOf(run: RunDetail, good: RunDetail): readonly Difference[] {
   const found: Difference[] = [];
   const texts = (label: string, of: (each: RunDetail) => string) => {

@@ -12,7 +12,7 @@ import { totalOf } from './total.ts';
 
 type RunDetail = Shape<'RunDetail'>;
 
-/** What is known of the run besides its texts, with what waiting and running took. */
+/** Lists the facts of a run besides its texts, with the time it spent waiting and running. */
 export function Facts({ run }: { readonly run: RunDetail }) {
   const variables = Object.entries(run.variables);
   return (

@@ -11,7 +11,7 @@ type RunDetail = Shape<'RunDetail'>;
 
 export interface FollowedRun {
   readonly run: Loaded<RunDetail>;
-  /** How its events arrive; undefined while it is not followed. */
+  /** State of the event stream; undefined while the run is not followed. */
   readonly status: FollowStatus | undefined;
 }
 
@@ -72,7 +72,7 @@ export function useFollowedRun(runId: string): FollowedRun {
   return { run: { ...read, data: run }, status: isOpen ? status : undefined };
 }
 
-/** How often what the events do not tell is read again. */
+/** Interval at which to read again what the events do not tell. */
 function intervalOf(run: RunDetail): number | false {
   if (run.state === 'queued') return QUEUED_MS;
   const soon = Date.now() + 60_000;

@@ -6,7 +6,7 @@ import { Time } from '#ui/parts/time.tsx';
 
 type GateVerdict = NonNullable<Shape<'GateVerdict'>>;
 
-/** What the gate saw before the model, and why it woke it or did not. */
+/** Shows what the gate saw before the model was called, and why it woke the model or did not. */
 export function Gate({ gate }: { readonly gate: GateVerdict | null }) {
   if (gate === null) return null;
   const { asked, valuePreview, valueLength } = gate;

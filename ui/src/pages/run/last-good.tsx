@@ -8,7 +8,7 @@ import { differencesOf } from './differences.ts';
 
 type RunDetail = Shape<'RunDetail'>;
 
-/** What differs from the last run before this one that succeeded. */
+/** Shows what differs from the last earlier run that succeeded. */
 export function LastGood({ run }: { readonly run: RunDetail }) {
   const { routineId } = run;
   const runs = useRead('/v1/routines/{routineId}/runs', {

@@ -5,7 +5,7 @@ type Run = Shape<'Run'>;
 type RunDetail = Shape<'RunDetail'>;
 type Step = Shape<'Step'>;
 
-/** What the events of a run have told since its detail was read. */
+/** State and steps that the events of a run have brought since its detail was read. */
 export interface Seen {
   readonly run: Partial<RunDetail> | undefined;
   readonly steps: ReadonlyMap<number, Step>;

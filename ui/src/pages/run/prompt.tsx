@@ -4,7 +4,7 @@ import { Section } from '#ui/parts/page.tsx';
 import { count } from '#ui/format/numbers.ts';
 import { Fold } from './fold.tsx';
 
-/** What the model was given: the rendered prompt, and what changes with every run. */
+/** Shows what the model was given: the rendered prompt, and the briefing that changes with every run. */
 export function Prompt({ run }: { readonly run: Shape<'RunDetail'> }) {
   const texts = [
     { label: 'Prompt', note: 'instructions and skills, rendered', text: run.prompt },

@@ -7,7 +7,7 @@ import { RichText } from '#ui/parts/rich-text.tsx';
 
 type View = 'text' | 'raw';
 
-/** What the run has to say: as a text to read, as it was written, and to take along. */
+/** Shows the result of a run: formatted, as it was written, and to copy or download. */
 export function Result({ run }: { readonly run: Shape<'RunDetail'> }) {
   const [view, setView] = useState<View>('text');
   const { result } = run;

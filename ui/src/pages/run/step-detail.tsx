@@ -8,7 +8,7 @@ import { Time } from '#ui/parts/time.tsx';
 
 type Step = Shape<'Step'>;
 
-/** Everything that is on record of a step. */
+/** Shows everything that is recorded of a step. */
 export function StepDetail({ step }: { readonly step: Step }) {
   return (
     <>

@@ -86,7 +86,7 @@ function labelOf(step: Step): string {
 
 const FILLS = { model: 'fill-accent', tool: 'fill-accent opacity-45' } as const;
 
-/** Where a step lies in the time of its run. */
+/** Shows where a step lies in the duration of its run. */
 function Bar({ step, span }: StepRowProps) {
   const place = placeOf(step, span);
   const took = tookMs(step);
@@ -114,7 +114,7 @@ function Bar({ step, span }: StepRowProps) {
   );
 }
 
-/** What goes on between the last step on record and the next one. */
+/** Shows what happens between the last recorded step and the next one. */
 export function UnderWay({
   steps,
   from,

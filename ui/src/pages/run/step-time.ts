@@ -8,7 +8,7 @@ export interface Span {
   readonly to: number;
 }
 
-/** From the first step, or the start of the run, to its end or now. */
+/** Measures from the first step, or the start of the run, to its end or now. */
 export function spanOf(
   run: { readonly startedAt: string | null; readonly finishedAt: string | null },
   steps: readonly Step[],
@@ -21,7 +21,7 @@ export function spanOf(
   return { from, to: Math.max(end, from + 1, ...ends) };
 }
 
-/** Where a step lies in the span, in percent; undefined before it begins. */
+/** Places a step within the span, in percent; undefined before it begins. */
 export function placeOf(
   { startedAt, finishedAt }: Pick<Step, 'startedAt' | 'finishedAt'>,
   { from, to }: Span,
@@ -33,7 +33,7 @@ export function placeOf(
   return { left, width: Math.max(right - left, 0) };
 }
 
-/** How long it took; null while it goes on. */
+/** Measures how long a step took; null while it runs. */
 export function tookMs({
   startedAt,
   finishedAt,

@@ -26,7 +26,7 @@ const LOOKS = {
   skipped: [CircleMinus, 'text-faint'],
 } as const;
 
-/** How the run ended and why, in words; the first thing that a reader wants to know. */
+/** Says how the run ended and why; the first thing that a reader wants to know. */
 export function Verdict({
   run,
   status,

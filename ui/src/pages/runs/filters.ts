@@ -36,7 +36,7 @@ export interface Search {
   readonly until?: string | undefined;
 }
 
-/** What the API is asked for: days of the address, in the reader's zone, become instants. */
+/** Makes the API's query of the page's address: its days become instants in the reader's time zone. */
 export function queryOf({ since, until, ...rest }: Search) {
   const from = dayStart(since);
   const to = dayStart(until);

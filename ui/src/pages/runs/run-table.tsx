@@ -101,7 +101,7 @@ function columnsFor(projectId: string): readonly Column<Streak>[] {
   ];
 }
 
-/** What there is to say of a run in a line: why it ended, what the model said of it, or how its result begins. */
+/** Describes a run in a line: why it ended, what the model said of it, or how its result begins. */
 function lineOf(run: RunSummary): string {
   const text = reasonOf(run) ?? run.outcomeSummary ?? run.resultPreview ?? '';
   const [line = ''] = text

@@ -36,7 +36,7 @@ export function numberOf(text: string): number | null {
   return /^-?\d+(\.\d+)?$/.test(digits) ? Number(digits) : (text as unknown as number);
 }
 
-/** Where the server's names of the fields have others in a form. */
+/** Maps the server's names of fields to those of the form, where they differ. */
 export const BUDGET_NAMES = {
   'budget.maxTokensPerDay': 'tokens',
   'budget.maxCostUsdPerMonth': 'cost',

@@ -2,10 +2,10 @@
 export interface Template {
   readonly id: string;
   readonly name: string;
-  /** What one gets, in a sentence. */
+  /** One sentence that says what the template delivers. */
   readonly promise: string;
   readonly instructions: string;
-  /** What is asked for, each a variable of the instructions. */
+  /** Questions to the person, each a variable of the instructions. */
   readonly questions: readonly Question[];
   readonly skills: readonly string[];
   /** Five cron fields, in the time zone of the reader. */

@@ -10,7 +10,7 @@ import { Skeleton } from '#ui/parts/skeleton.tsx';
 
 const DAY_MS = 86_400_000;
 
-/** What the plan of the organization allows in this period, how much of it is used, and at what pace. */
+/** Shows what the organization's plan allows in this period, how much of it is used, and at what pace. */
 export function Allowances() {
   const billing = useRead('/v1/billing', {}, { everyMs: 60_000 });
   return (

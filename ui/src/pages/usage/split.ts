@@ -5,7 +5,7 @@ export const SPLITS = [
 
 export type Split = (typeof SPLITS)[number]['value'];
 
-/** What an address says that the days are made of; models where it says nothing. */
+/** Reads from the address how days are split; by model where it says nothing. */
 export function splitOf(text: string | undefined): Split {
   return text === 'routine' ? 'routine' : 'model';
 }

@@ -4,7 +4,7 @@ import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 
 const route = getRouteApi('/verified');
 
-/** Where the link leads that confirms an address. */
+/** Opened by the link that confirms an e-mail address. */
 export function VerifiedPage() {
   const { error } = route.useSearch();
   if (error === undefined) {

@@ -19,7 +19,7 @@ const { useParams, useSearch, useNavigate } = getRouteApi(
 
 type Summary = Shape<'RoutineVersionSummary'>;
 
-/** What changed, by whom, and a way back. */
+/** Shows what changed, by whom, and offers the way back. */
 export function VersionsPage() {
   const projectId = useProjectId();
   const { routineId } = useParams();
@@ -124,7 +124,7 @@ function changeInWords({ changed, restoredFrom }: Summary): string {
   return what === '' ? 'The first on record' : `Changed ${what}`;
 }
 
-/** Who made it: a member by name, else an API key or somebody who has left. */
+/** Names who made a version: a member, else an API key or somebody who has left. */
 function By({ id }: { id: string | null }) {
   const { organization } = useProjects();
   const members = useRead(

@@ -19,7 +19,7 @@ export interface VersionDetailProps {
   readonly state: Shape<'Routine'>['state'] | undefined;
 }
 
-/** What a version changed, and what it says as a whole. */
+/** Shows what a version changed, and its whole text. */
 export function VersionDetail({
   routineId,
   version,

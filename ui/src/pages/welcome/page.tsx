@@ -7,7 +7,7 @@ import { Input } from '#ui/parts/input.tsx';
 import { useEnter } from '#ui/shell/after-sign-in.ts';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 
-/** For somebody who belongs to no organization any more. */
+/** Greets a person who no longer belongs to any organization. */
 export function WelcomePage() {
   const form = useForm({ defaultValues: { name: '' } });
   const enter = useEnter();

@@ -4,7 +4,7 @@ import { NameForm } from './name-form.tsx';
 import { PasswordForm } from './password-form.tsx';
 import { Sessions } from './sessions.tsx';
 
-/** What belongs to the person, whichever project is open. */
+/** Shows the settings of the person, whichever project is open. */
 export function AccountTab() {
   return (
     <>

@@ -51,7 +51,7 @@ const COLUMNS: readonly Column<Session>[] = [
   },
 ];
 
-/** Where the person is signed in. */
+/** Lists where the person is signed in. */
 export function Sessions() {
   const sessions = useRead('/v1/sessions', {}, { everyMs: 60_000 });
   const signOut = useSignOut();

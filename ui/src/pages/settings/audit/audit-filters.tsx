@@ -7,7 +7,7 @@ const { useNavigate, useSearch } = getRouteApi('/account/p/$projectId/settings')
 
 const ALL = 'all';
 
-/** Which changes are shown; it stands in the address. */
+/** Filters the changes that are shown; the choice is kept in the address. */
 export function AuditFilters({ organizationId }: { readonly organizationId: string }) {
   const { action, project, person } = useSearch();
   const navigate = useNavigate();

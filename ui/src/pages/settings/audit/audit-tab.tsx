@@ -13,7 +13,7 @@ import { ACTION_CHOICES, type Action } from './words.ts';
 
 const { useNavigate, useSearch } = getRouteApi('/account/p/$projectId/settings');
 
-/** Who changed what in the organization, when and from where. */
+/** Lists who changed what in the organization, when and from where. */
 export function AuditTab() {
   return (
     <OfOrganization>

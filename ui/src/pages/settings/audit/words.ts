@@ -41,7 +41,7 @@ export function actionName(action: Action): string {
 /** Details that say the same as other columns, or only ids. */
 const HIDDEN: ReadonlySet<string> = new Set(['invitationId', 'runId']);
 
-/** How details are said; the others by their own names. */
+/** Phrases of the details; one without a phrase is shown by its own name. */
 const PHRASES: Readonly<Record<string, (value: string) => string>> = {
   name: (value) => value,
   email: (value) => value,
@@ -53,10 +53,10 @@ const PHRASES: Readonly<Record<string, (value: string) => string>> = {
   maxCostUsdPerMonth: (value) => `dollars a month: ${value}`,
 };
 
-/** What of the details comes first. */
+/** Order in which details are shown. */
 const ORDER = Object.keys(PHRASES);
 
-/** What changed in a line: "from admin to owner", "grace@example.com as member". */
+/** Describes a change in a line: "from admin to owner", "grace@example.com as member". */
 export function detailLine({ details }: AuditEvent): string {
   return Object.entries(details)
     .filter(([name]) => !HIDDEN.has(name))

@@ -13,7 +13,7 @@ export interface HandOverProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly organizationId: string;
-  /** Everybody else. */
+  /** Members other than the person themselves. */
   readonly members: readonly Member[];
 }
 

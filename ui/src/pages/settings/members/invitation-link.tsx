@@ -2,7 +2,7 @@ import { ShowOnce } from '#ui/parts/copy.tsx';
 import type { NewInvitation } from './roles.ts';
 
 export interface InvitationLinkProps {
-  /** While its link is shown. */
+  /** The invitation whose link is shown; undefined while none is. */
   readonly invitation: NewInvitation | undefined;
   readonly onClose: () => void;
 }

@@ -2,11 +2,11 @@ import type { Shape } from '#ui/api/types.ts';
 
 export type Member = Shape<'Member'>;
 export type Invitation = Shape<'Invitation'>;
-/** With its token, which nobody can read again. */
+/** An invitation with its token, which can be read only this once. */
 export type NewInvitation = Shape<'CreatedInvitation'>;
 export type Role = Member['role'];
 
-/** What each role may, for those who give one. */
+/** Says what each role may do, for those who assign one. */
 export const ROLES: readonly {
   readonly value: Role;
   readonly label: string;

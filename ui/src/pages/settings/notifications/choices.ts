@@ -2,7 +2,7 @@ import type { Shape } from '#ui/api/types.ts';
 
 type Mail = NonNullable<Shape<'ProjectDetail'>['notifications']['mail']>;
 
-/** What can be mailed, in the order in which it matters. */
+/** Lists what can be mailed, the most important first. */
 export const EVENTS: readonly {
   readonly value: Mail['on'][number];
   readonly label: string;

@@ -18,7 +18,7 @@ export interface MailFormProps {
   readonly mayChange: boolean;
 }
 
-/** What is mailed, and to whom; no event for no mail. */
+/** Edits what is mailed and to whom; without an event nothing is mailed. */
 export function MailForm({ project, organizationId, mayChange }: MailFormProps) {
   const [edited, setEdited] = useState<Mail>();
   const mail = edited ?? project.notifications.mail ?? NOBODY;

@@ -6,7 +6,7 @@ import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { mayChange, OfOrganization } from '../of-organization.tsx';
 import { MailForm } from './mail-form.tsx';
 
-/** Who is mailed about the routines of this project. */
+/** Shows who is mailed about the routines of this project. */
 export function NotificationsTab() {
   const project = useRead('/v1/projects/{projectId}', { path: { projectId: useProjectId() } });
   return (
