@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 
 /**
  * Lets a server listen.
@@ -15,4 +16,37 @@ export async function listenOn(
   });
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+const CLOSE_IDLE_EVERY_MS = 50;
+
+/**
+ * Follows the connections of a server, from before it listens, so that it can be closed without cutting off a request.
+ * @returns closes the server: it takes no new request, and the promise resolves when those under way have ended,
+ *   or have been cut off after `graceMs` (milliseconds; without end if left out)
+ */
+export function gracefulClose(server: Server): (graceMs?: number) => Promise<void> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const closeIdle = () => {
+    server.closeIdleConnections();
+    // Opened ahead by a client, like browsers do: to Node it is in the middle of its first request.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
+  return (graceMs) =>
+    new Promise((resolve) => {
+      const cut =
+        graceMs === undefined ? undefined : setTimeout(() => server.closeAllConnections(), graceMs);
+      // A connection whose request ends after this would stay open for its next one, which we will not take.
+      const idle = setInterval(closeIdle, CLOSE_IDLE_EVERY_MS);
+      server.close(() => {
+        clearTimeout(cut);
+        clearInterval(idle);
+        resolve();
+      });
+      closeIdle();
+    });
 }

@@ -1,6 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
-import { listenOn } from '#lib/listen.ts';
+import { gracefulClose, listenOn } from '#lib/listen.ts';
 import { MAX_HEADERS } from '../middleware/strict-http.ts';
 import { refuseMalformed } from './malformed.ts';
 
@@ -36,30 +35,6 @@ export async function listen(
   server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
   server.on('clientError', refuseMalformed);
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  const closeIdle = () => {
-    server.closeIdleConnections();
-    // Opened ahead by a client, like browsers do: to Node it is in the middle of its first request.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  };
-  const boundPort = await listenOn(server, { host, port });
-  return {
-    port: boundPort,
-    close: () =>
-      new Promise((resolve) => {
-        const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-        // A connection whose request ends after this would stay open for its next one, which we will not take.
-        const idle = setInterval(closeIdle, 50);
-        server.close(() => {
-          clearTimeout(timer);
-          clearInterval(idle);
-          resolve();
-        });
-        closeIdle();
-      }),
-  };
+  const close = gracefulClose(server);
+  return { port: await listenOn(server, { host, port }), close: () => close(GRACE_MS) };
 }

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:https';
-import { listenOn } from '#lib/listen.ts';
+import { gracefulClose, listenOn } from '#lib/listen.ts';
 import { handleRequest, type ListenerDeps } from './listener.ts';
 
 export interface RuntimeServer {
@@ -38,18 +38,10 @@ export async function listen(
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
-  const port = await listenOn(server, address);
+  const close = gracefulClose(server);
   return {
-    port,
+    port: await listenOn(server, address),
+    close: () => close(),
     cut: () => server.closeAllConnections(),
-    close: () =>
-      new Promise((resolve) => {
-        // A connection that is kept alive becomes idle when its last response has been written.
-        const idle = setInterval(() => server.closeIdleConnections(), 100);
-        server.close(() => {
-          clearInterval(idle);
-          resolve();
-        });
-      }),
   };
 }

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { listenOn } from '../../lib/listen.ts';
+import { gracefulClose, listenOn } from '../../lib/listen.ts';
 
 export interface RunningServer {
   readonly port: number;
@@ -26,19 +26,10 @@ export async function listen(
     },
     handler,
   );
+  const close = gracefulClose(server);
   return {
     port: await listenOn(server, { host, port }),
     server,
-    close: () =>
-      new Promise((resolve) => {
-        const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-        const idle = setInterval(() => server.closeIdleConnections(), 50);
-        server.close(() => {
-          clearTimeout(timer);
-          clearInterval(idle);
-          resolve();
-        });
-        server.closeIdleConnections();
-      }),
+    close: () => close(GRACE_MS),
   };
 }
