@@ -1,6 +1,7 @@
+import { diffLines, type DiffLine } from '#ui/format/diff-lines.ts';
 import { cx } from './cx.ts';
-import { diffLines, type DiffLine } from './lines-diff.ts';
 
+/** Lines that are shown around each change. */
 const CONTEXT = 3;
 
 const STYLES = {
@@ -9,7 +10,7 @@ const STYLES = {
   removed: ['bg-bad-soft text-bad-ink', '−', 'Removed: '],
 } as const;
 
-/** Shows what changed from one text to the next, with a few lines around it. */
+/** Shows what has changed from one text to the next, with a few lines around it; two equal texts are shown whole. */
 export function TextDiff({
   label,
   before,
@@ -20,6 +21,7 @@ export function TextDiff({
   readonly after: string;
 }) {
   const lines = diffLines(before, after);
+  const isShown = (index: number) => before === after || isNear(lines, index);
   return (
     <div
       // Reachable by keyboard, as it may scroll.
@@ -30,9 +32,9 @@ export function TextDiff({
       className="max-h-80 overflow-auto rounded-lg border border-line bg-surface py-1.5 font-mono text-xs"
     >
       {lines.map((line, index) =>
-        isNear(lines, index) ? (
+        isShown(index) ? (
           <Line key={index} line={line} />
-        ) : isNear(lines, index - 1) || index === 0 ? (
+        ) : index === 0 || isShown(index - 1) ? (
           <div key={index} className="px-3 py-0.5 text-faint">
             …
           </div>

@@ -1,9 +1,8 @@
 import type { ReactNode } from 'react';
 import type { Shape } from '#ui/api/types.ts';
-import { diffLines } from '#ui/format/diff-lines.ts';
 import { MATERIAL_FIELDS } from '#ui/format/routine-fields.ts';
-import { cx } from '#ui/parts/cx.ts';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
+import { TextDiff } from '#ui/parts/text-diff.tsx';
 
 type Version = Shape<'RoutineVersion'>;
 type Field = Version['changed'][number];
@@ -25,15 +24,11 @@ export function Changes({ after, before, isPending }: ChangesProps) {
         .filter((field) => before !== undefined || textOf(after, field) !== '')
         .map((field) => (
           <Change key={field} title={MATERIAL_FIELDS[field]}>
-            {before === undefined ? (
-              <Lines
-                lines={textOf(after, field)
-                  .split('\n')
-                  .map((text) => ({ kind: 'same', text }))}
-              />
-            ) : (
-              <Lines lines={diffLines(textOf(before, field), textOf(after, field))} />
-            )}
+            <TextDiff
+              label={MATERIAL_FIELDS[field]}
+              before={textOf(before ?? after, field)}
+              after={textOf(after, field)}
+            />
           </Change>
         ))}
     </div>
@@ -45,35 +40,6 @@ function Change({ title, children }: { title: string; children: ReactNode }) {
     <div>
       <h3 className="mb-1.5 text-sm font-medium text-ink first-letter:uppercase">{title}</h3>
       {children}
-    </div>
-  );
-}
-
-const MARKS = { same: ' ', added: '+', removed: '−' } as const;
-const NAMES = { same: '', added: 'Added: ', removed: 'Removed: ' } as const;
-
-function Lines({ lines }: { lines: readonly { kind: keyof typeof MARKS; text: string }[] }) {
-  return (
-    <div className="overflow-hidden rounded-lg border border-line bg-surface py-1.5 font-mono text-sm">
-      {lines.map(({ kind, text }, index) => (
-        <div
-          key={index}
-          className={cx(
-            'flex gap-2 px-3',
-            kind === 'added' && 'bg-good-soft text-good-ink',
-            kind === 'removed' && 'bg-bad-soft text-bad-ink',
-            kind === 'same' && 'text-muted',
-          )}
-        >
-          <span aria-hidden className="w-2 shrink-0 select-none">
-            {MARKS[kind]}
-          </span>
-          <span className="min-w-0 wrap-anywhere whitespace-pre-wrap">
-            <span className="sr-only">{NAMES[kind]}</span>
-            {text === '' ? ' ' : text}
-          </span>
-        </div>
-      ))}
     </div>
   );
 }
