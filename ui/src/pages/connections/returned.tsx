@@ -1,45 +1,28 @@
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Notice } from '#ui/parts/feedback.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
-import { returnedText } from './words.ts';
+import { SignInResult, type SignInReturn } from '#ui/shell/sign-in-result.tsx';
 
-export interface ReturnedProps {
-  /** The id of what has been connected. */
-  readonly connected?: string | undefined;
-  readonly error?: string | undefined;
-  readonly requestId?: string | undefined;
+export interface ReturnedProps extends SignInReturn {
   readonly connections: readonly Shape<'Connection'>[] | undefined;
 }
 
-/** Says how a sign-in ended from which the browser has just come back. */
+/** Says how the sign-in of a connection ended, and what comes next. */
 export function Returned({ connected, error, requestId, connections }: ReturnedProps) {
   const projectId = useProjectId();
-  if (error !== undefined) {
-    return (
-      <div role="alert" className="mb-6">
-        <Notice tone="bad">
-          <span>{returnedText(error)}</span>
-          {requestId !== undefined && (
-            <span className="font-mono text-xs text-faint wrap-anywhere">Request {requestId}</span>
-          )}
-        </Notice>
-      </div>
-    );
-  }
-  if (connected === undefined) return null;
+  if (connected === undefined && error === undefined) return null;
   const name = connections?.find(({ id }) => id === connected)?.name ?? 'The service';
   return (
-    <div role="status" className="mb-6">
-      <Notice>
-        <span>{name} is connected. Next: choose the tools that a routine may call.</span>
+    <SignInResult error={error} requestId={requestId}>
+      <span>{name} is connected. Next: choose the tools that a routine may call.</span>
+      {connected !== undefined && (
         <TextLink
           to="/p/$projectId/connections/$connectionId"
           params={{ projectId, connectionId: connected }}
         >
           Open it
         </TextLink>
-      </Notice>
-    </div>
+      )}
+    </SignInResult>
   );
 }

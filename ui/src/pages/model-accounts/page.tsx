@@ -3,16 +3,16 @@ import { UserRoundCog } from 'lucide-react';
 import { useState } from 'react';
 import { useList, useRead } from '#ui/api/hooks.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Await, EmptyState, Notice } from '#ui/parts/feedback.tsx';
+import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { PageHeader, Section } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
 import { Skeleton, SkeletonRows } from '#ui/parts/skeleton.tsx';
+import { SignInResult } from '#ui/shell/sign-in-result.tsx';
 import { AccountsTable } from './accounts-table.tsx';
 import { ConnectDialog } from './connect.tsx';
 import { ModelsDialog } from './models.tsx';
 import { Providers } from './providers.tsx';
 import { RevokeDialog } from './revoke.tsx';
-import { returnedText } from './words.ts';
 
 const { useSearch } = getRouteApi('/account/p/$projectId/model-accounts');
 
@@ -95,27 +95,15 @@ export function ModelAccountsPage() {
   );
 }
 
-/** Says how a sign-in ended from which the browser has just come back. */
+/** Says how the sign-in of an account ended, and what comes next. */
 function Returned({ accounts }: { readonly accounts: readonly Account[] | undefined }) {
   const { connected, error, requestId } = useSearch();
-  if (error !== undefined) {
-    return (
-      <div role="alert" className="mb-6">
-        <Notice tone="bad">
-          <span>{returnedText(error)}</span>
-          {requestId !== undefined && (
-            <span className="font-mono text-xs text-faint wrap-anywhere">Request {requestId}</span>
-          )}
-        </Notice>
-      </div>
-    );
-  }
-  if (connected === undefined) return null;
+  if (connected === undefined && error === undefined) return null;
   const label = accounts?.find(({ id }) => id === connected)?.accountLabel ?? 'The account';
   return (
-    <div role="status" className="mb-6">
-      <Notice>{label} is connected. Choose one of its models when you edit a routine.</Notice>
-    </div>
+    <SignInResult error={error} requestId={requestId}>
+      {label} is connected. Choose one of its models when you edit a routine.
+    </SignInResult>
   );
 }
 

@@ -33,19 +33,3 @@ const WAYS: Readonly<Record<Provider['authType'], string>> = {
 export function wayText({ authType }: Provider): string {
   return WAYS[authType];
 }
-
-const RETURNS: Readonly<Record<string, string>> = {
-  attempt_expired: 'The sign-in took too long, or was used already. Begin again.',
-  forbidden: 'The sign-in was begun in another session. Begin again in this one.',
-  account_mismatch: 'That was another account. Sign in with the one that was connected.',
-  provider_disabled: 'The operator has switched this provider off.',
-  provider_error: 'The provider refused the sign-in, or could not be reached. Try again.',
-  owner_required: 'Only the owner of the account can sign in to it again.',
-  runtime_unavailable: 'The account could not be tried just now. Try again in a few minutes.',
-  api_unreachable: 'The service could not be reached when you came back. Begin again.',
-};
-
-/** Says in a sentence why a sign-in came to nothing, by the code with which the browser came back. */
-export function returnedText(code: string): string {
-  return RETURNS[code] ?? `The sign-in could not be completed (${code.replaceAll('_', ' ')}).`;
-}

@@ -7,11 +7,11 @@ import { useSend } from '#ui/api/hooks.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
+import { LeaveGuard } from '#ui/parts/leave-guard.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { bodyOf, SkillFields } from './skill-form.tsx';
 import { DeleteSkill } from './delete-skill.tsx';
-import { LeaveGuard } from './leave-guard.tsx';
 import { UsedBy } from './used-by.tsx';
 
 /** Edits a skill of the project's own. */
@@ -90,7 +90,7 @@ export function CustomSkill({
         onClose={() => setDeleting(false)}
         onDeleted={() => void navigate({ to: '/p/$projectId/skills', params: { projectId } })}
       />
-      <LeaveGuard isDirty={isDirty && !isDeleting} />
+      <LeaveGuard isDirty={() => isDirty && !isDeleting} />
     </>
   );
 }
