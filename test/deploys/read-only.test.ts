@@ -63,8 +63,13 @@ test.skipIf(!HAS_BUBBLEWRAP)(
     expect(refused.output()).toContain(stale);
     expect(refused.output()).toContain('cannot be bundled here; bundle it ahead by npm run build');
 
-    const { folder } = release;
-    const output = await workOnReadOnlyFiles('--tmpfs', '/tmp', '--ro-bind', folder, folder);
+    // Only the temporary folder can be written; either checkout may lie in it.
+    const shown = [process.cwd(), release.folder].flatMap((folder) => [
+      '--ro-bind',
+      folder,
+      folder,
+    ]);
+    const output = await workOnReadOnlyFiles('--tmpfs', '/tmp', ...shown);
     expect(output).toContain(stale);
     expect(output).toContain('the workflow bundle cannot be kept');
   },

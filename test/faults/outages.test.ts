@@ -175,7 +175,12 @@ test(
 const POLL = { timeout: 30_000, interval: 200 };
 
 /** Operations that respond without a database: liveness, the document, and the tick, which responds before it begins. */
-const WITHOUT_POSTGRES = new Set(['/health', '/v1/openapi.json', '/internal/scheduler/tick']);
+const WITHOUT_POSTGRES = new Set([
+  '/health',
+  '/public/config',
+  '/v1/openapi.json',
+  '/internal/scheduler/tick',
+]);
 
 /** Operations that refuse what this test sends before they need a database. */
 const REFUSED_BEFORE = new Set(['/public/business-leads', '/webhooks/stripe']);

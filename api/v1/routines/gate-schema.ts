@@ -63,7 +63,7 @@ export const gateInput = z
   })
   .refine((value) => (value.tool === null) !== (value.url === null), 'either a tool or a url')
   .meta({
-    oneOf: [
+    anyOf: [
       {
         required: ['tool'],
         properties: { tool: { type: 'object' }, url: { type: 'null' } },

@@ -2741,13 +2741,13 @@ export interface components {
              * @enum {string}
              */
             wakeOn?: "changed" | "not_empty";
-        } & ({
+        } | {
             tool: Record<string, never>;
             url?: null;
         } | {
             tool?: null;
             url: string;
-        })) | null;
+        }) | null;
         /** @description What its gate saw; null when it asked none. */
         GateVerdict: {
             /** @description The call that was made. It costs no tokens. */
