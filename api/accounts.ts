@@ -6,8 +6,9 @@ import type { Mailer } from '#lib/mail/index.ts';
 import type { Deps } from './deps.ts';
 import { clientAddressBehind } from './http/client-address.ts';
 import { limitKeyAttempts } from './http/key-attempts.ts';
+import { limitLooks } from './http/readiness.ts';
 
-/** Opens what sign-ins need, in the API alone. */
+/** Opens what sign-ins and the limits by client address need, in the API alone. */
 export function openAccounts(
   config: Config,
   services: {
@@ -16,7 +17,7 @@ export function openAccounts(
     readonly mailer: Mailer | undefined;
   },
   log: Log,
-): Pick<Deps, 'auth' | 'clientAddress' | 'keyAttempts'> {
+): Pick<Deps, 'auth' | 'clientAddress' | 'keyAttempts' | 'readiness'> {
   const { database, membershipEnded, mailer } = services;
   const { UI_ORIGIN: uiOrigin } = config;
   const auth = createAuth({
@@ -34,5 +35,6 @@ export function openAccounts(
     auth,
     clientAddress: clientAddressBehind(config.TRUSTED_PROXIES),
     keyAttempts: limitKeyAttempts(config.WRONG_KEYS_PER_MINUTE),
+    readiness: limitLooks(),
   };
 }

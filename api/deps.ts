@@ -31,6 +31,7 @@ import type { SecretBox } from '#lib/secrets/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
 import type { ClientAddress } from './http/client-address.ts';
 import type { KeyAttempts } from './http/key-attempts.ts';
+import type { Readiness } from './http/readiness.ts';
 
 /** The parts of the HTTP face, handed in by its entry; none of them is a module-level singleton. */
 export interface Deps {
@@ -50,6 +51,7 @@ export interface Deps {
   readonly leadsEmail: string | undefined;
   readonly clientAddress: ClientAddress;
   readonly keyAttempts: KeyAttempts;
+  readonly readiness: Readiness;
   readonly membershipEnded: MembershipEnded;
   readonly projectDeleted: DeletionDeps['projectDeleted'];
   readonly auditRetentionDays: number;

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '#lib/errors.ts';
 import { createTurns } from '#lib/turns.ts';
+import { countByAddress } from './address-windows.ts';
 
 /** A key that somebody presents, from a client address. */
 export interface KeyAttempt {
@@ -18,14 +19,6 @@ export interface KeyAttempts {
   lookUp<T>(attempt: KeyAttempt, find: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/** A minute that begins with the first wrong key. */
-interface Window {
-  readonly failures: number;
-  readonly endsAt: number;
-}
-
-const WINDOW_MS = 60_000;
-const MAX_ADDRESSES = 100_000;
 /** Keys of one process that were right and need no caution. */
 const MAX_KNOWN = 10_000;
 /** New keys of one address that wait to be looked up. */
@@ -38,31 +31,19 @@ const MAX_WAITING = 1_000;
  * thousand at once do not pass the limit together.
  */
 export function limitKeyAttempts(limit: number, now = () => performance.now()): KeyAttempts {
-  const windows = new LRUCache<string, Window>({ max: MAX_ADDRESSES });
+  const failures = countByAddress(limit, now);
   const known = new LRUCache<string, true>({ max: MAX_KNOWN });
   const inTurn = createTurns(MAX_WAITING);
 
-  function windowOf(address: string): Window | undefined {
-    const found = windows.get(address);
-    return found !== undefined && found.endsAt > now() ? found : undefined;
-  }
-
-  function fail(address: string): void {
-    const { failures, endsAt } = windowOf(address) ?? { failures: 0, endsAt: now() + WINDOW_MS };
-    windows.set(address, { failures: failures + 1, endsAt });
-  }
-
   function assertFew(address: string): void {
-    const window = windowOf(address);
-    if (window === undefined || window.failures < limit) return;
-    throw tooMany(Math.ceil((window.endsAt - now()) / 1_000));
+    if (failures.isFull(address)) throw tooMany(failures.secondsLeft(address));
   }
 
   async function lookUpNew<T>(id: string, address: string, find: () => Promise<T | undefined>) {
     if (known.has(id)) return { isKnown: true as const };
     assertFew(address);
     const found = await find();
-    if (found === undefined) fail(address);
+    if (found === undefined) failures.count(address);
     else known.set(id, true);
     return { isKnown: false as const, found };
   }
@@ -78,7 +59,7 @@ export function limitKeyAttempts(limit: number, now = () => performance.now()): 
       const found = await find();
       if (found === undefined) {
         known.delete(id);
-        fail(address);
+        failures.count(address);
       }
       return found;
     },
@@ -87,6 +68,6 @@ export function limitKeyAttempts(limit: number, now = () => performance.now()): 
 
 function tooMany(seconds: number): AppError {
   return new AppError('rate_limited', 'Too many wrong API keys from this address.', {
-    'Retry-After': String(Math.max(seconds, 1)),
+    'Retry-After': String(seconds),
   });
 }
