@@ -24,7 +24,7 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
     verification: (to, url) =>
       send(to, 'Confirm your e-mail address', [
         'Open this address within an hour to confirm that this mailbox is yours:',
-        url,
+        leadingBack(url, uiOrigin),
         'If you did not ask for this, do nothing: without it nobody can use an account with this address.',
       ]),
     passwordReset: (to, token) =>
@@ -38,7 +38,7 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
       send(to, 'Confirm the change of your e-mail address', [
         `Somebody who is signed in to your account wants to change its address to ${newEmail}.`,
         'Open this address within an hour to agree; the new address is then asked to confirm too:',
-        url,
+        leadingBack(url, uiOrigin),
         'If it was not you, do nothing, and change your password.',
       ]),
     accountExists: (to) =>
@@ -48,6 +48,14 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
         'If it was not you, do nothing.',
       ]),
   };
+}
+
+/** Has a link to us lead to the user interface in the end: a path alone would be one of this API, which has no pages. */
+function leadingBack(link: string, uiOrigin: string): string {
+  const url = new URL(link);
+  const to = url.searchParams.get('callbackURL') ?? '/';
+  if (to.startsWith('/')) url.searchParams.set('callbackURL', `${uiOrigin}${to}`);
+  return url.href;
 }
 
 /** Mails an invitation, unless the person who invites has sent a hundred today. */

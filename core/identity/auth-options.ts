@@ -100,7 +100,7 @@ export function authOptions(settings: AuthSettings) {
           // `after` runs once the session is committed.
           after: async (session, context) => {
             const user = await context?.context.internalAdapter.findUserById(session.userId);
-            if (user) await ensureOrganization(database, user);
+            if (user) await ensureOrganization(database, user, session.ipAddress ?? null);
           },
         },
         update: {

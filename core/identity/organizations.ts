@@ -118,10 +118,12 @@ export async function foundOrganization(
 /**
  * Gives a person who belongs nowhere an organization of their own. Runs on each sign-in, so that a crash between the
  * account and its organization is made good; the lock keeps two sign-ins from making two.
+ * @param address of the person who signs in
  */
 export async function ensureOrganization(
   database: Database,
   user: { id: string; name: string },
+  address: string | null,
 ): Promise<void> {
   await transaction(database, async (tx) => {
     await lockFounder(tx, user.id);
@@ -133,7 +135,7 @@ export async function ensureOrganization(
       `,
     );
     if (member !== undefined) return;
-    const by = { kind: 'person', id: user.id, address: null } as const;
+    const by = { kind: 'person', id: user.id, address } as const;
     await createOrganization(tx, by, {
       id: newId('organization'),
       projectId: newId('project'),

@@ -76,6 +76,22 @@ test('each change leaves who did it, to what and from where, and nothing is left
   ]);
 });
 
+test('the organization that a sign-in makes names the person and their address', async ({
+  service,
+}) => {
+  const { session, userId, organizationId } = await signUp(service);
+  const path = `/v1/audit-events?organizationId=${organizationId}&action=organization.created`;
+  const { data } = await session.get(path);
+  expect(data.map(({ actor }: { actor: object }) => actor)).toEqual([
+    {
+      kind: 'person',
+      id: userId,
+      name: 'Test Person',
+      address: expect.stringMatching(/^203\.0\.\d+\.\d+$/),
+    },
+  ]);
+});
+
 test('owners and admins read them, members and strangers do not', async ({ service, bob }) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   const organization = `/v1/organizations/${owner.organizationId}`;

@@ -32,6 +32,11 @@ test.each(['free', 'starter'])(
           402,
           'plan_write_required',
         ]);
+        expect(answer.body.error.message).toMatch(
+          new RegExp(
+            `^On the ${plan} plan, whose period ends at \\d{4}-\\d\\d-01T.*: pro, scale\\.$`,
+          ),
+        );
       }
     }
     expect((await key.get('/v1/routines')).status).toBe(200);

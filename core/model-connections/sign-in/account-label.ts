@@ -2,11 +2,11 @@ import type { ModelProvider } from '../providers/providers.ts';
 
 /**
  * Makes the label that a person knows an account by and everybody in the project may see: an address keeps the first
- * letter before the at sign and its domain.
+ * letter before the at sign and its domain. The last at sign counts: a quoted name before it may hold others.
  */
 export function safeLabel({ file }: Pick<ModelProvider, 'file'>, claimed: string | null): string {
   if (claimed === null) return `${file.name} account`;
-  const address = /^(.)[^@]*@([^@]+)$/u.exec(claimed);
+  const address = /^(.).*@([^@]*)$/su.exec(claimed);
   return (address === null ? claimed : `${address[1]}…@${address[2]}`).slice(0, 200);
 }
 
