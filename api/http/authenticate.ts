@@ -1,6 +1,6 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import { effectivePlan, mayWrite, verifyEvent } from '#core/billing/index.ts';
+import { effectivePlan, mayWrite, verifyEvent, writeRefused } from '#core/billing/index.ts';
 import {
   authenticateKey,
   countUse,
@@ -71,7 +71,9 @@ async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<Pro
     throw new AppError('insufficient_scope', `The API key lacks the scope ${spec.scope}.`);
   }
   const plan = effectivePlan(deps.planRule, key.paidPlan);
-  if (spec.method !== 'GET' && !mayWrite(plan, 'key')) throw new AppError('plan_write_required');
+  if (spec.method !== 'GET' && !mayWrite(plan, 'key')) {
+    throw await writeRefused(deps.database, { organizationId: key.organizationId, plan });
+  }
   return {
     projectId: key.projectId,
     organizationId: key.organizationId,

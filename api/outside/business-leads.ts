@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { submitLead } from '#core/leads/index.ts';
+import { networkOf } from '../http/client-address.ts';
 import { emailAddress, nameOf } from '../http/schemas.ts';
 import { route } from '../route.ts';
 
@@ -35,7 +36,7 @@ export const submitBusinessLead = route({
   await submitLead(deps.database, {
     ...lead,
     isRobot: website !== undefined && website !== '',
-    clientAddress: access.clientAddress,
+    clientAddress: networkOf(access.clientAddress),
   });
   return { data: { accepted: true } };
 });

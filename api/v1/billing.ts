@@ -5,8 +5,7 @@ import {
   PAID_PLANS,
   PLANS,
   readBilling,
-  requestSync,
-  syncWithin,
+  refreshWithin,
   visitPortal,
   type BillingSummary,
 } from '#core/billing/index.ts';
@@ -80,7 +79,7 @@ const readBillingSummary = route({
   tag,
   summary: 'Read plan, period, allowances and usage',
   description:
-    'With `refresh=true` the payment processor is asked first, as after a return from its pages. Being led back from there grants nothing.',
+    'With `refresh=true` the payment processor is asked first, as after a return from its pages, at most 60 times a minute for an organization. Being led back from there grants nothing.',
   auth: 'project-session',
   query: z.strictObject({
     refresh: z.enum(['true', 'false']).default('false').meta({
@@ -93,8 +92,7 @@ const readBillingSummary = route({
   const { database, payment, planRule } = deps;
   const { processor, watch } = payment;
   if (query.refresh === 'true' && processor !== undefined) {
-    await requestSync(database, organizationId);
-    await syncWithin({ database, processor, watch }, organizationId, REFRESH_MS);
+    await refreshWithin({ database, processor, watch }, organizationId, REFRESH_MS);
   }
   const summary = await readBilling(database, planRule, organizationId);
   return { data: present(summary, deps, actor.role === 'owner') };

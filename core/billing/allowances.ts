@@ -89,17 +89,36 @@ export async function readUsage(db: Db, organizationId: string): Promise<PeriodU
   return found;
 }
 
+interface Refused {
+  readonly organizationId: string;
+  readonly plan: Plan;
+}
+
 /** Makes the error that says which allowance is used up and when there is one again. */
-export async function runsExceeded(
-  db: Db,
-  { organizationId, plan }: { organizationId: string; plan: Plan },
-): Promise<AppError> {
-  const { end } = await readUsage(db, organizationId);
-  const allowance = PLANS[plan].runsPerPeriod;
+export async function runsExceeded(db: Db, refused: Refused): Promise<AppError> {
+  const { plan } = refused;
+  const end = await periodEnd(db, refused);
   return new AppError(
     'allowance_exceeded',
-    `The ${plan} plan allows ${allowance} runs a period, and they are used up until ${end.toISOString()}. The owner of the organization can take a larger plan.`,
+    `The ${plan} plan allows ${PLANS[plan].runsPerPeriod} runs a period, and they are used up until ${end}. The owner of the organization can take a larger plan.`,
   );
+}
+
+/** Makes the error of an API key that would write on a plan where keys only read. */
+export async function writeRefused(db: Db, refused: Refused): Promise<AppError> {
+  const end = await periodEnd(db, refused);
+  return new AppError(
+    'plan_write_required',
+    `On the ${refused.plan} plan, whose period ends at ${end}, API keys only read; they write on: ${WRITERS}.`,
+  );
+}
+
+const WRITERS = Object.entries(PLANS)
+  .flatMap(([name, { apiWrites }]) => (apiWrites ? [name] : []))
+  .join(', ');
+
+async function periodEnd(db: Db, { organizationId }: Refused): Promise<string> {
+  return (await readUsage(db, organizationId)).end.toISOString();
 }
 
 /**
@@ -110,9 +129,10 @@ export async function runsExceeded(
 export async function assertMayActivate(tx: Db, organizationId: string, plan: Plan): Promise<void> {
   await row(tx, sql`select id from organizations where id = ${organizationId} for no key update`);
   if (await mayActivate(tx, organizationId, plan)) return;
+  const end = await periodEnd(tx, { organizationId, plan });
   throw new AppError(
     'allowance_exceeded',
-    `The ${plan} plan allows ${PLANS[plan].activeRoutines} active routines, and there are as many.`,
+    `The ${plan} plan, whose period ends at ${end}, allows ${PLANS[plan].activeRoutines} active routines, and there are as many. Pause one; or the owner of the organization can take a larger plan.`,
   );
 }
 

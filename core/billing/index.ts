@@ -5,6 +5,7 @@ export {
   runsExceeded,
   takeOneRun,
   takeRuns,
+  writeRefused,
   type PeriodUsage,
 } from './allowances.ts';
 export {
@@ -22,6 +23,7 @@ export {
   readBilling,
   reconcilePayments,
   recordEvent,
+  refreshWithin,
   reportPriceFaults,
   requestSync,
   setUpProcessor,

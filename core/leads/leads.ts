@@ -14,6 +14,7 @@ export interface Lead {
    * kept.
    */
   readonly isRobot: boolean;
+  /** The address or network that the caller has to itself. */
   readonly clientAddress: string;
 }
 

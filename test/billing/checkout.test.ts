@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { row, sql } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
-import { signInAgain, signUp } from '#test/support/people.ts';
+import { signUp } from '#test/support/people.ts';
 import { startService } from '#test/support/service.ts';
 import { customerOf, paidTest, storedAccess, subscribed } from './support.ts';
 
@@ -37,35 +36,6 @@ test(
     expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
   },
 );
-
-test('two tabs and two owners get one open checkout, and paying it makes one subscription', async ({
-  service,
-  processor,
-  ada,
-}) => {
-  const tab = await signInAgain(service, ada);
-  const responses = await Promise.all(
-    [ada.session, tab, ada.session, tab].map((client) => client.post('/v1/billing/checkout', PRO)),
-  );
-  const urls = new Set(responses.map(({ data }) => data.url));
-  expect(urls.size).toBe(1);
-  const id = [...urls][0].split('/').at(-1);
-  processor.ledger.pay(processor.ledger.sessions.get(id)!);
-  for (const client of [ada.session, tab]) {
-    const { data } = await client.post('/v1/billing/checkout', { ...PRO, plan: 'scale' });
-    expect(data.kind).toBe('portal');
-  }
-  const { customer } = processor.ledger.sessions.get(id)!;
-  const own = [...processor.ledger.subscriptions.values()].filter((s) => s.customer === customer);
-  expect(own).toHaveLength(1);
-});
-
-test('another plan expires the open checkout of the first', async ({ processor, ada }) => {
-  const first = await ada.session.post('/v1/billing/checkout', PRO);
-  const second = await ada.session.post('/v1/billing/checkout', { ...PRO, plan: 'scale' });
-  const stateOf = (url: string) => processor.ledger.sessions.get(url.split('/').at(-1)!)!.status;
-  expect([stateOf(first.data.url), stateOf(second.data.url)]).toEqual(['expired', 'open']);
-});
 
 test('a subscriber is led to the confirmation of the wanted price', async ({
   service,
@@ -173,22 +143,6 @@ test(
   },
 );
 
-test('errors of the processor are said in our words', async ({ processor, ada }) => {
-  for (const [fault, status, code] of [
-    [{ name: 'unauthorized' }, 502, 'provider_error'],
-    [{ name: 'error_after' }, 502, 'provider_error'],
-  ] as const) {
-    // One for the request and one for each retry.
-    processor.faults.push(...[1, 2, 3].map(() => ({ of: 'POST customers', kind: fault })));
-    const { status: answered, body } = await ada.session.post('/v1/billing/checkout', PRO);
-    expect([answered, body.error.code]).toEqual([status, code]);
-    expect(JSON.stringify(body)).not.toMatch(/theirs|Invalid API Key|req_/);
-    processor.faults.length = 0;
-  }
-  // The saved error of the first key is not met again.
-  expect((await ada.session.post('/v1/billing/checkout', PRO)).status).toBe(200);
-});
-
 test('a response that is lost leaves one customer and one open checkout', async ({
   service,
   processor,
@@ -205,29 +159,4 @@ test('a response that is lost leaves one customer and one open checkout', async 
     (session) => session.customer === customer && session.status === 'open',
   );
   expect(open).toHaveLength(1);
-});
-
-test('nothing of a payer but ids and amounts is in our database', async ({
-  service,
-  processor,
-  ada,
-}) => {
-  const { subscription } = await subscribed({ service, processor }, ada);
-  const object = { ...subscription, email: 'payer@secret.example', address: '1 Secret Street' };
-  await processor.send(processor.ledger.emit('customer.subscription.updated', object));
-  const tables = [
-    'billing_customers',
-    'billing_subscriptions',
-    'payment_events',
-    'billing_checkouts',
-  ];
-  for (const table of tables) {
-    const { rows: stored } = await service.deps.database.query(`select * from ${table}`);
-    expect(JSON.stringify(stored)).not.toMatch(/Secret|secret\.example/);
-  }
-  const customer = await row<{ count: number }>(
-    service.deps.database,
-    sql`select count(*) as count from billing_customers where organization_id = ${ada.organizationId}`,
-  );
-  expect(customer).toEqual({ count: 1 });
 });

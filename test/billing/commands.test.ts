@@ -1,5 +1,7 @@
-import { expect } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { expect, inject } from 'vitest';
 import { LOCAL_PRICES, paymentEnvironment } from '#dev/payments/local.ts';
+import { freePort } from '#dev/ports.ts';
 import { startNode } from '#test/support/node-process.ts';
 import { paidTest, storedAccess, subscribed } from './support.ts';
 
@@ -39,6 +41,24 @@ test(
     const second = await run('setup', bare, 'Nightshift');
     expect(variablesIn(second.output)).toEqual(variablesIn(first.output));
     expect(made()).toEqual(before);
+    const [portal] = [...ledger.configurations.values()];
+    expect(portal).toMatchObject({
+      features: {
+        customer_update: {
+          enabled: 'true',
+          allowed_updates: { 0: 'address', 1: 'name', 2: 'email', 3: 'tax_id' },
+        },
+        subscription_cancel: { enabled: 'true', mode: 'at_period_end' },
+        subscription_update: {
+          enabled: 'true',
+          default_allowed_updates: { 0: 'price', 1: 'promotion_code' },
+          proration_behavior: 'always_invoice',
+          schedule_at_period_end: { conditions: { 0: { type: 'decreasing_item_amount' } } },
+        },
+      },
+    });
+    // Without the feature nothing can be paused.
+    expect(portal).not.toHaveProperty('features.subscription_pause');
     const checked = await run('check', { ...env, ...variablesIn(first.output) });
     expect(checked.output).toContain('the three prices are as the plans say');
     expect(checked.code).toBe(0);
@@ -71,6 +91,41 @@ test(
       expect(output).toContain(fault);
     }
     expect(output).not.toContain('STRIPE_PRICE_STARTER');
+  },
+);
+
+test(
+  'the API does not start with a price that is wrong and says which, and does while the processor is away',
+  { timeout: 120_000 },
+  async ({ service, processor }) => {
+    const [, pro] = LOCAL_PRICES;
+    processor.ledger.prices.set('price_dear', { ...pro!, id: 'price_dear', unit_amount: 3_901 });
+    const env = {
+      NODE_ENV: 'test',
+      HOST: '127.0.0.1',
+      PORT: String(await freePort()),
+      PUBLIC_URL: service.url,
+      UI_ORIGIN: service.url,
+      DATABASE_URL: service.databaseUrl,
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      BETTER_AUTH_SECRET: randomBytes(32).toString('base64'),
+      GATEWAY_BASE_URL: service.gateway.url,
+      GATEWAY_API_KEY: 'test-gateway-key',
+      ALLOW_PRIVATE_NETWORK: 'true',
+      ...paymentEnvironment(processor.url),
+    };
+    const dear = startNode('api/server.ts', { ...env, STRIPE_PRICE_PRO: 'price_dear' });
+    expect(await dear.exited).toBe(1);
+    expect(dear.output()).toContain('STRIPE_PRICE_PRO: the amount is 3901, not 3900 cents');
+    expect(dear.output()).not.toContain('STRIPE_PRICE_STARTER');
+    const away = startNode('api/server.ts', { ...env, STRIPE_API_URL: 'http://127.0.0.1:9' });
+    try {
+      await away.until('listening');
+      expect(away.output()).toContain('the prices could not be looked at');
+    } finally {
+      await away.end('SIGKILL');
+    }
   },
 );
 

@@ -6,7 +6,7 @@ import { LOCAL_WEBHOOK_SECRET } from '#dev/payments/local.ts';
 import { rows, sql } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { paidTest, storedAccess, subscribed } from './support.ts';
+import { paidTest, priceOf, storedAccess, subscribed } from './support.ts';
 
 const test = paidTest();
 
@@ -131,20 +131,86 @@ test('exactly seven kinds are taken; others, those of the other mode and repetit
   expect(listings()).toBe(before);
 });
 
-test('no field of a payload raises a plan', async ({ service, processor, ada }) => {
-  const { customer, subscription } = await subscribed({ service, processor }, ada, 'starter');
-  const lie = structuredClone(subscription);
-  lie.items.data[0]!.price = { ...lie.items.data[0]!.price, id: 'price_scale' };
-  lie.items.data[0]!.current_period_end += 10 * 365 * 86_400;
-  for (const object of [
-    lie,
-    { ...lie, metadata: { plan: 'scale', organization: ada.organizationId } },
-    { object: 'checkout.session', customer, payment_status: 'paid', plan: 'scale' },
-    { object: 'invoice', customer: { id: customer, plan: 'scale' }, amount_paid: 9_900 },
-  ]) {
-    await processor.send(processor.ledger.emit('customer.subscription.updated', object));
-    expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
-  }
-  const { data } = await ada.session.get('/v1/billing');
-  expect(data).toMatchObject({ plan: 'starter', subscription: { priceCents: 1_000 } });
-});
+/** Every place in a value, and what stands there; lists and objects themselves too. */
+function placesIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const inside = Object.entries(value).flatMap(([name, member]) =>
+    placesIn(member, [...path, name]),
+  );
+  return path.length === 0 ? inside : [path, ...inside];
+}
+
+/** A copy with another value in one place. */
+function withValue(value: object, path: readonly string[], other: unknown): object {
+  const copy = structuredClone(value);
+  let place: Record<string, unknown> = copy as Record<string, unknown>;
+  for (const name of path.slice(0, -1)) place = place[name] as Record<string, unknown>;
+  place[path.at(-1)!] = other;
+  return copy;
+}
+
+test(
+  'no field of a payload raises a plan or prolongs it, whatever stands in it',
+  { timeout: 120_000 },
+  async ({ service, processor, ada }) => {
+    const { ledger } = processor;
+    const { customer, subscription } = await subscribed({ service, processor }, ada, 'starter');
+    await processor.send(ledger.emit('customer.subscription.created', subscription));
+    const truth = await storedAccess(service, ada);
+    expect(truth).toMatchObject({ paid_plan: 'starter' });
+    const better = ledger.subscribe('cus_of_another', priceOf('scale'));
+    const event = ledger.emit('customer.subscription.updated', subscription);
+    const checkout = {
+      object: 'checkout.session',
+      customer,
+      payment_status: 'paid',
+      plan: 'scale',
+    };
+    const invoice = { object: 'invoice', customer: { id: customer, plan: 'scale' } };
+    const lies = ['scale', 'price_scale', 9_900, 4_102_444_800, true, null, { id: 'price_scale' }];
+    const payloads = [
+      { ...event, data: { object: better } },
+      { ...event, data: { object: { ...better, customer } } },
+      { ...event, type: 'checkout.session.completed', data: { object: checkout } },
+      { ...event, type: 'invoice.paid', data: { object: invoice } },
+      ...placesIn(event).flatMap((path) => lies.map((lie) => withValue(event, path, lie))),
+    ];
+    const statuses = new Set<number>();
+    const send = async (payload: object, index: number) => {
+      const isItsOwn = 'id' in payload && payload.id === event.id;
+      const body = JSON.stringify(isItsOwn ? { ...payload, id: `evt_lie_${index}` } : payload);
+      statuses.add((await post(service, body, signatureOf(body, LOCAL_WEBHOOK_SECRET))).status);
+    };
+    for (let at = 0; at < payloads.length; at += 8) {
+      const sent = payloads.slice(at, at + 8).map((payload, index) => send(payload, at + index));
+      await Promise.all(sent);
+      expect(await storedAccess(service, ada)).toEqual(truth);
+    }
+    expect(payloads.length).toBeGreaterThan(200);
+    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 401]);
+    expect((await ada.session.get('/v1/billing')).data).toMatchObject({
+      plan: 'starter',
+      subscription: { priceCents: 1_000 },
+    });
+  },
+);
+
+test(
+  'the response waits five seconds for the sync and no longer, and the sync goes on',
+  { timeout: 60_000 },
+  async ({ service, processor, ada }) => {
+    const { subscription } = await subscribed({ service, processor }, ada);
+    const list = { object: 'list', has_more: false, data: [structuredClone(subscription)] };
+    processor.faults.push({
+      of: 'GET subscriptions',
+      kind: { name: 'stale', body: list, ms: 8_000 },
+    });
+    const event = processor.ledger.emit('customer.subscription.created', subscription);
+    expect(await processor.send(event)).toBe(200);
+    // The list has not come by now.
+    expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
+    await expect
+      .poll(() => storedAccess(service, ada), { timeout: 30_000 })
+      .toMatchObject({ paid_plan: 'pro' });
+  },
+);

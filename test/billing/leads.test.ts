@@ -4,7 +4,7 @@ import { proves } from '#test/support/proves.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { Service } from '#test/support/service.ts';
 
-const test = serviceTest({ env: { TRUSTED_PROXY_HOPS: '1' } });
+const test = serviceTest();
 
 const LEAD = {
   name: 'Grace Hopper',
@@ -51,6 +51,16 @@ test(
     }
   },
 );
+
+test('an IPv6 network counts as one address, and a robot counts too', async ({ service }) => {
+  const statuses: number[] = [];
+  for (let index = 0; index < 6; index += 1) {
+    const neighbour = from(service, `2001:db8:1:2::${index + 1}`);
+    const body = index < 3 ? { ...LEAD, website: 'https://spam.example' } : LEAD;
+    statuses.push((await neighbour.post('/public/business-leads', body)).status);
+  }
+  expect(statuses).toEqual([202, 202, 202, 202, 202, 429]);
+});
 
 test('an address has five an hour, all together two hundred, over all replicas', async ({
   service,

@@ -32,7 +32,7 @@ export function paidTest(env: Record<string, string> = SWITCHES) {
       })
       .extend('service', { scope: 'file' }, async ({ processor, switches }, { onCleanup }) => {
         const service = await startService({
-          env: { ...paymentEnvironment(processor.url), TRUSTED_PROXY_HOPS: '1', ...switches },
+          env: { ...paymentEnvironment(processor.url), ...switches },
         });
         processor.endpoint = { ...processor.endpoint, url: `${service.url}/webhooks/stripe` };
         onCleanup(() => service.close());

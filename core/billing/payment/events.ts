@@ -1,4 +1,4 @@
-import type Stripe from 'stripe';
+import { z } from 'zod';
 import { row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { requested } from './customers.ts';
@@ -17,14 +17,30 @@ export const EVENT_KINDS = [
 
 const ACCEPTED: ReadonlySet<string> = new Set(EVENT_KINDS);
 
-export type PaymentEvent = Stripe.Event;
+/** An id of the processor, as it may stand in a query. */
+const processorId = z.string().regex(/^[\x21-\x7e]{1,255}$/);
+
+/** What is read of an event. */
+const paymentEvent = z.object({
+  id: processorId,
+  type: z.string(),
+  livemode: z.boolean(),
+  data: z.object({ object: z.unknown() }),
+});
+
+export type PaymentEvent = z.output<typeof paymentEvent>;
+
+/** The customer of an object, which may be its id or the whole. */
+const ofCustomer = z.object({
+  customer: z.union([processorId, z.object({ id: processorId }).transform(({ id }) => id)]),
+});
 
 /** Age up to which a signature counts, and how far the processor's clock may be ahead of ours. */
 const TOLERANCE_SECONDS = 300;
 
 /**
  * Verifies the signature of a payment event over its raw body.
- * @throws {AppError} `invalid_signature` for any fault, also when no processor is configured
+ * @throws {AppError} `invalid_signature` for any fault, also for what is no event or when no processor is configured
  * @see https://docs.stripe.com/webhooks/signature
  */
 export function verifyEvent(
@@ -37,7 +53,9 @@ export function verifyEvent(
     // The library takes signatures of any later date; one of tomorrow could be replayed until then.
     const signedAt = Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(signature)?.[1]);
     if (!(signedAt * 1_000 < Date.now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');
-    return stripe.webhooks.constructEvent(body, signature, webhookSecret, TOLERANCE_SECONDS);
+    return paymentEvent.parse(
+      stripe.webhooks.constructEvent(body, signature, webhookSecret, TOLERANCE_SECONDS),
+    );
   } catch {
     throw new AppError('invalid_signature');
   }
@@ -99,9 +117,5 @@ export async function recordEvent(
 }
 
 function customerOf({ data }: PaymentEvent): string | undefined {
-  const object: object = data.object;
-  const customer: unknown = 'customer' in object ? object.customer : undefined;
-  if (typeof customer === 'string') return customer;
-  if (typeof customer !== 'object' || customer === null || !('id' in customer)) return undefined;
-  return typeof customer.id === 'string' ? customer.id : undefined;
+  return ofCustomer.safeParse(data.object).data?.customer;
 }

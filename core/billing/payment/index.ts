@@ -7,6 +7,7 @@ export { visitPortal } from './portal.ts';
 export { PAID_PLANS } from './prices.ts';
 export { connectProcessor, type Processor } from './processor.ts';
 export { fetchMissedEvents, keepPaymentsInStep, reconcilePayments } from './reconcile.ts';
+export { refreshWithin, syncWithin } from './refresh.ts';
 export { setUpProcessor } from './setup.ts';
 export { readBilling, type BillingSummary } from './summary.ts';
-export { syncOrganization, syncWithin } from './sync.ts';
+export { syncOrganization } from './sync.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   databaseTime,
   execute,
@@ -10,6 +9,7 @@ import {
   type Db,
 } from '#lib/database/index.ts';
 import { paidAccess } from './access.ts';
+import { grant } from './grant.ts';
 import { callProcessor, raise, type PaymentWatch, type Processor } from './processor.ts';
 import { replaceSubscriptions } from './store.ts';
 import { readSubscription, type Subscription } from './subscription.ts';
@@ -51,21 +51,6 @@ export async function syncOrganization(deps: SyncDeps, organizationId: string): 
     }
     if (!more) return true;
   }
-}
-
-/** Waits for a sync for at most `ms`; one that takes longer goes on, and one that fails is tried again later. */
-export async function syncWithin(
-  deps: SyncDeps,
-  organizationId: string,
-  ms: number,
-): Promise<void> {
-  const controller = new AbortController();
-  const sync = syncOrganization(deps, organizationId).catch((err: unknown) =>
-    deps.watch.log.warn({ err, organizationId }, 'a sync with the payment processor failed'),
-  );
-  const timeout = sleep(ms, undefined, { signal: controller.signal }).catch(() => undefined);
-  await Promise.race([sync, timeout]);
-  controller.abort();
 }
 
 async function takeLease(db: Db, organizationId: string): Promise<Lease | undefined> {
@@ -113,15 +98,7 @@ async function replace(
     // Whoever took the lease over has newer facts.
     if (held === undefined) return false;
     await replaceSubscriptions(tx, organizationId, subscriptions);
-    const access = paidAccess(subscriptions, await databaseTime(tx));
-    await execute(
-      tx,
-      sql`
-        update organizations set paid_plan = ${access?.plan ?? null}, paid_until = ${access?.until ?? null},
-          period_start = ${access?.periodStart ?? null}, period_end = ${access?.periodEnd ?? null}
-        where id = ${organizationId}
-      `,
-    );
+    await grant(tx, organizationId, paidAccess(subscriptions, await databaseTime(tx)));
     await execute(
       tx,
       sql`

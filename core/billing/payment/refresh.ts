@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { countWithin } from '#core/identity/index.ts';
+import { requestSync } from './customers.ts';
+import { syncOrganization, type SyncDeps } from './sync.ts';
+
+/** A page that waits for a payment asks every two seconds or so. */
+const REFRESHES_A_MINUTE = 60;
+
+/**
+ * Asks the processor on behalf of a person who waits for the result, for at most `ms`. Beyond a limit it does nothing,
+ * so that no member can use up the requests that the processor allows to everybody.
+ */
+export async function refreshWithin(
+  deps: SyncDeps,
+  organizationId: string,
+  ms: number,
+): Promise<void> {
+  const { count } = await countWithin(deps.database, `billing-refresh:${organizationId}`, 60);
+  if (count > REFRESHES_A_MINUTE) return;
+  await requestSync(deps.database, organizationId);
+  await syncWithin(deps, organizationId, ms);
+}
+
+/** Waits for a sync for at most `ms`; one that takes longer goes on, and one that fails is tried again later. */
+export async function syncWithin(
+  deps: SyncDeps,
+  organizationId: string,
+  ms: number,
+): Promise<void> {
+  const controller = new AbortController();
+  const sync = syncOrganization(deps, organizationId).catch((err: unknown) =>
+    deps.watch.log.warn({ err, organizationId }, 'a sync with the payment processor failed'),
+  );
+  const timeout = sleep(ms, undefined, { signal: controller.signal }).catch(() => undefined);
+  await Promise.race([sync, timeout]);
+  controller.abort();
+}

@@ -1,0 +1,191 @@
+import { expect, vi } from 'vitest';
+import { fetchMissedEvents, keepPaymentsInStep, reconcilePayments } from '#core/billing/index.ts';
+import { tick as tickOfScheduler } from '#core/scheduling/index.ts';
+import type { PaymentProcessor } from '#dev/payments/server.ts';
+import { execute, row, sql } from '#lib/database/index.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import type { Service } from '#test/support/service.ts';
+import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
+
+const test = paidTest();
+
+function depsOf({ deps }: Service) {
+  const { database, payment } = deps;
+  return { database, processor: payment.processor!, watch: payment.watch };
+}
+
+function tick(service: Service): Promise<number> {
+  return reconcilePayments(depsOf(service), new AbortController().signal);
+}
+
+/** Counts the listings of subscriptions that the processor has served. */
+function listings({ requests }: PaymentProcessor): number {
+  return requests.filter((name) => name === 'GET subscriptions').length;
+}
+
+/** Lets hours pass for what is stored of a customer. */
+function letPass(service: Service, { organizationId }: Person, hours: number): Promise<number> {
+  const past = sql`make_interval(hours => ${hours})`;
+  return execute(
+    service.deps.database,
+    sql`
+      update billing_customers set synced_at = synced_at - ${past}, requested_at = requested_at - ${past},
+        next_attempt_at = next_attempt_at - ${past}, leased_until = leased_until - ${past}
+      where organization_id = ${organizationId}
+    `,
+  );
+}
+
+test('with the processor away for three days, one tick makes good what was missed', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { ledger, faults } = processor;
+  const { subscription } = await subscribed({ service, processor }, ada, 'starter');
+  await processor.send(ledger.emit('customer.subscription.created', subscription));
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
+  const away = (requests: number) =>
+    faults.push(
+      ...Array.from({ length: requests }, () => ({ kind: { name: 'cut_after' as const } })),
+    );
+  // One event arrives, but the list cannot be had; the others never arrive.
+  away(3);
+  expect(await processor.send(ledger.changePrice(subscription, priceOf('pro')))).toBe(200);
+  expect(faults).toEqual([]);
+  for (let day = 1; day <= 3; day += 1) {
+    await letPass(service, ada, 24);
+    ledger.advance(1);
+    away(3);
+    await tick(service);
+    faults.length = 0;
+    expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
+    // It waits before it asks again.
+    const before = listings(processor);
+    await tick(service);
+    expect(listings(processor)).toBe(before);
+  }
+  ledger.changePrice(subscription, priceOf('scale'));
+  await letPass(service, ada, 1);
+  await tick(service);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'scale' });
+  const counters = await row(
+    service.deps.database,
+    sql`
+      select sync_requested = sync_done as "inStep", attempts, next_attempt_at from billing_customers
+      where organization_id = ${ada.organizationId}
+    `,
+  );
+  expect(counters).toEqual({ inStep: true, attempts: 0, next_attempt_at: null });
+});
+
+test.for([
+  ['who was looked at within six hours is not listed again', 0, 5.9, '1 day'],
+  ['who was not looked at for six hours is listed again', 1, 6.1, '1 day'],
+  ['whose period has ended since is listed again', 1, 1, '-30 minutes'],
+  ['whose period had ended when they were looked at is not', 0, 0, '-30 minutes'],
+] as const)(
+  'a customer %s',
+  async ([_name, times, hours, periodEnd], { service, processor, ada }) => {
+    const { subscription } = await subscribed({ service, processor }, ada);
+    await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
+    await tick(service);
+    await execute(
+      service.deps.database,
+      sql`
+        update billing_customers set synced_at = now() - make_interval(secs => ${hours * 3_600})
+        where organization_id = ${ada.organizationId}
+      `,
+    );
+    await execute(
+      service.deps.database,
+      sql`update organizations set period_end = now() + ${periodEnd}::interval where id = ${ada.organizationId}`,
+    );
+    // Its checkout is over, and looks no more.
+    await execute(service.deps.database, sql`update billing_checkouts set closed_at = now()`);
+    const before = listings(processor);
+    await tick(service);
+    expect(listings(processor) - before).toBe(times);
+  },
+);
+
+test('a customer who cannot be listed does not keep the others waiting', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const bob = await signUp(service);
+  for (const person of [ada, bob]) {
+    await subscribed({ service, processor }, person);
+    await execute(
+      service.deps.database,
+      sql`update billing_customers set sync_requested = sync_requested + 1 where organization_id = ${person.organizationId}`,
+    );
+  }
+  processor.faults.push(
+    ...[1, 2, 3].map(() => ({ of: 'GET subscriptions', kind: { name: 'cut_after' as const } })),
+  );
+  await tick(service);
+  expect(processor.faults).toEqual([]);
+  const plans = await Promise.all([ada, bob].map((person) => storedAccess(service, person)));
+  expect(new Set(plans.map((stored) => stored?.paid_plan))).toEqual(new Set(['pro', null]));
+});
+
+test('the tick of the scheduler keeps payments in step, and asks for events once an hour', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  await subscribed({ service, processor }, ada);
+  await execute(
+    service.deps.database,
+    sql`update billing_customers set sync_requested = sync_requested + 1 where organization_id = ${ada.organizationId}`,
+  );
+  await tickOfScheduler(service.deps);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
+  const asked = () => processor.requests.filter((name) => name === 'GET events').length;
+  const before = asked();
+  const signal = new AbortController().signal;
+  try {
+    for (let minute = 0; minute < 60; minute += 1) {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2030, 0, 1, 12, minute) });
+      await keepPaymentsInStep(service.deps, signal);
+    }
+  } finally {
+    vi.useRealTimers();
+  }
+  // A look is as many requests as there are pages of two.
+  const pages = asked() - before;
+  const { events } = processor.ledger;
+  expect(pages).toBe(Math.max(Math.ceil(events.length / 2), 1));
+});
+
+test('a payment of which no event ever arrived is found by the open checkout', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const customer = await customerOf(service, ada);
+  const session = [...processor.ledger.sessions.values()].find((s) => s.customer === customer)!;
+  processor.ledger.pay(session);
+  await service.deps.database.query(
+    `update billing_checkouts set created_at = now() - interval '2 minutes' where organization_id = $1`,
+    [ada.organizationId],
+  );
+  await tick(service);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
+  const { rows } = await service.deps.database.query(
+    'select closed_at from billing_checkouts where organization_id = $1',
+    [ada.organizationId],
+  );
+  expect(rows).toEqual([{ closed_at: expect.any(Date) }]);
+});
+
+test('events that never arrived are fetched, once', async ({ service, processor, ada }) => {
+  const { subscription } = await subscribed({ service, processor }, ada);
+  processor.ledger.emit('customer.subscription.created', subscription);
+  expect(await fetchMissedEvents(depsOf(service))).toBeGreaterThan(0);
+  await tick(service);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
+  expect(await fetchMissedEvents(depsOf(service))).toBe(0);
+});
