@@ -12,6 +12,7 @@ export type Scenario =
   | 'many'
   | 'swarm'
   | 'unusable'
+  | 'heavy'
   | 'endless-pages'
   | 'fat-definition'
   | 'huge'

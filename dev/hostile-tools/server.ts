@@ -21,9 +21,9 @@ const message = z.looseObject({
 
 /**
  * A tool server that does what a bad one might: each path is another misbehaviour. It speaks just enough of the
- * protocol (2025, without sessions) to get as far as misbehaving. Listens on 127.0.0.1 only.
+ * protocol (2025, without sessions) to get as far as misbehaving. Listens on 127.0.0.1 only, on a free port by default.
  */
-export async function startHostileTools(): Promise<HostileTools> {
+export async function startHostileTools({ port: wanted = 0 } = {}): Promise<HostileTools> {
   const control: HostileControl = {
     tools: [],
     answer: () => 'ok',
@@ -77,7 +77,7 @@ export async function startHostileTools(): Promise<HostileTools> {
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(wanted, '127.0.0.1', resolve);
   });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;

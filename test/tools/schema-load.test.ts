@@ -73,6 +73,22 @@ test('a schema is not compiled for a policy that does not exist', async () => {
   expect([status, body.error.code]).toEqual([404, 'policy_not_found']);
 });
 
+test('a refusal is remembered: the thread is not asked for the same schema again, however it is written', async () => {
+  const { routineId, tools } = await discovered(key, { url: hostile.url('honest') });
+  const path = policyPath(routineId, tools[0]);
+  const jobs = vi.spyOn(BoundedThread.prototype, 'run');
+  const broken = { ...unions(100, 'r'), required: 'nonsense' };
+  const inAnotherOrder = { required: 'nonsense', ...unions(100, 'r') };
+  const refusals = [];
+  for (const argumentSchema of [broken, inAnotherOrder, broken]) {
+    refusals.push(await key.patch(path, { argumentSchema }));
+  }
+  expect(jobs).toHaveBeenCalledOnce();
+  jobs.mockRestore();
+  expect(new Set(refusals.map(({ status }) => status))).toEqual(new Set([400]));
+  expect(new Set(refusals.map(({ body }) => body.error.message)).size).toBe(1);
+});
+
 /** Names a policy that is not there: another last digit. */
 function unknownId(id: string): string {
   return id.replace(/.$/, (last) => (last === '0' ? '1' : '0'));

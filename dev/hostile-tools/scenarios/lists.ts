@@ -36,6 +36,19 @@ export const BAD_LISTS = {
     const tools = Array.from({ length: 2_000 }, () => ({ name: '\n', inputSchema: OBJECT }));
     result(exchange, { tools, ...(page < 49 ? { nextCursor: String(page + 1) } : {}) });
   }),
+  /** 50 pages, each as heavy as is still read: 4 MB and 20,000 objects in a thousand tools. */
+  heavy: except('tools/list', (exchange) => {
+    const page = Number(exchange.params.cursor ?? 0);
+    const properties = Object.fromEntries(
+      Array.from({ length: 16 }, (_, index) => [`property${index}`, { type: 'string' }]),
+    );
+    const inputSchema = { ...OBJECT, properties, description: 'x'.repeat(3_300) };
+    const tools = Array.from({ length: 1_000 }, (_, index) => ({
+      name: `tool-${page}-${index}`,
+      inputSchema,
+    }));
+    result(exchange, { tools, ...(page < 49 ? { nextCursor: String(page + 1) } : {}) });
+  }),
   /** A list whose next page is always another one, with nothing on it. */
   'endless-pages': except('tools/list', (exchange) =>
     result(exchange, { tools: [], nextCursor: String(Number(exchange.params.cursor ?? 0) + 1) }),
