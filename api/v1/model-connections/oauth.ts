@@ -89,9 +89,14 @@ const returnedQuery = z.object({
     .max(500)
     .optional()
     .meta({ description: 'Where the provider issues a client of its own.' }),
-  address: z.string().min(1).max(8_000).optional().meta({
-    description: 'In place of all others: the address at which the browser ended, as copied.',
-  }),
+  address: z
+    .string()
+    .max(8_000)
+    .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\//, 'copy the whole address, with https://')
+    .optional()
+    .meta({
+      description: 'In place of all others: the address at which the browser ended, as copied.',
+    }),
 });
 
 const completeModelSignIn = route({

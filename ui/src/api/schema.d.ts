@@ -370,7 +370,7 @@ export interface paths {
         };
         /**
          * Readiness
-         * @description Whether Postgres and Temporal can be reached, and the database has every migration that this release needs.
+         * @description Whether Postgres and Temporal can be reached, and the database has every migration that this release needs. One address that asks more than 120 times a minute gets what was found last, at most five seconds ago.
          */
         get: operations["ready"];
         put?: never;
@@ -454,7 +454,7 @@ export interface paths {
         };
         /**
          * Read plan, period, allowances and usage
-         * @description With `refresh=true` the payment processor is asked first, as after a return from its pages. Being led back from there grants nothing.
+         * @description With `refresh=true` the payment processor is asked first, as after a return from its pages, at most 60 times a minute for an organization. Being led back from there grants nothing.
          */
         get: operations["readBillingSummary"];
         put?: never;
