@@ -48,16 +48,17 @@ export function listAuditEvents(db: Db, filter: AuditFilter, page: Page): Promis
   );
 }
 
-const BATCH = 5_000;
-
-/** Deletes events that are older than `days`, a batch at a time. @returns how many were deleted */
-export function forgetAuditEvents(db: Db, days: number): Promise<number> {
+/** Deletes the oldest events that are older than `days`. */
+export function forgetAuditEvents(db: Db, days: number, limit: number): Promise<number> {
   return execute(
     db,
     sql`
-      delete from audit_events where id in (
+      with old as (
         select id from audit_events where created_at < now() - make_interval(days => ${days})
-        order by created_at limit ${BATCH})
+        order by created_at limit ${limit}
+        for update skip locked
+      )
+      delete from audit_events t using old where t.id = old.id
     `,
   );
 }

@@ -50,9 +50,18 @@ export async function unthrottle(db: Db, rule: ThrottleRule, subject: string): P
   await execute(db, sql`delete from throttles where key = ${keyOf(rule, subject)}`);
 }
 
-/** Deletes counts that no window can still hold. */
-export async function forgetThrottles(db: Db): Promise<void> {
-  await execute(db, sql`delete from throttles where started_at < now() - interval '1 day'`);
+/** Deletes counts that no window can still hold. Without an index, which each attempt would have to keep up. */
+export function forgetThrottles(db: Db, limit: number): Promise<number> {
+  return execute(
+    db,
+    sql`
+      with old as (
+        select key from throttles where started_at < now() - interval '1 day' limit ${limit}
+        for update skip locked
+      )
+      delete from throttles t using old where t.key = old.key
+    `,
+  );
 }
 
 /** Hashed, so that the table is no list of addresses that somebody has tried. */

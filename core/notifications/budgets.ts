@@ -96,6 +96,15 @@ function sentence(who: string, { budget, percent }: Crossing): string {
 }
 
 /** Deletes notices of periods that are long over. */
-export async function forgetBudgetNotices(db: Db): Promise<void> {
-  await execute(db, sql`delete from budget_notices where period < now() - interval '62 days'`);
+export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
+  return execute(
+    db,
+    sql`
+      with old as (
+        select ctid from budget_notices where period < now() - interval '62 days' limit ${limit}
+        for update skip locked
+      )
+      delete from budget_notices t using old where t.ctid = old.ctid
+    `,
+  );
 }

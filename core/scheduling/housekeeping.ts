@@ -6,6 +6,7 @@ import { forgetMessages } from '#core/outbox/index.ts';
 import { forgetBreakers, forgetFollowers } from '#core/runs/index.ts';
 import { forgetDeletedSkills } from '#core/skills/index.ts';
 import { forgetDays, forgetLedger } from '#core/usage/index.ts';
+import { forgetDeliveries } from '#core/webhooks/index.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 
 /** Rows deleted in one statement, so that a backlog of millions is no long transaction. */
@@ -23,6 +24,10 @@ const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   forgetLedger,
   forgetDays,
   forgetMessages,
+  forgetDeliveries,
+  forgetThrottles,
+  forgetInvitations,
+  forgetBudgetNotices,
 ];
 
 /** Deletes what is no longer needed, in batches, until nothing is left; stops between two when `signal` aborts. */
@@ -31,14 +36,14 @@ export async function forgetExpired(
   auditRetentionDays: number,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const forget of FORGET) {
+  for (const forget of [...FORGET, ofAudit]) {
     do signal.throwIfAborted();
     while ((await forget(db, BATCH)) === BATCH);
   }
-  await forgetThrottles(db);
-  await forgetInvitations(db);
-  await forgetBudgetNotices(db);
-  await forgetAuditEvents(db, auditRetentionDays);
+
+  function ofAudit(_: Db, limit: number): Promise<number> {
+    return forgetAuditEvents(db, auditRetentionDays, limit);
+  }
 }
 
 /** A day, as Stripe keeps them. */

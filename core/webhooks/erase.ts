@@ -64,3 +64,21 @@ export async function deleteDeliveries(tx: Db, runIds: readonly string[]): Promi
   await execute(tx, sql`delete from webhook_attempts where delivery_id = any(${ids})`);
   await execute(tx, sql`delete from webhook_deliveries where id = any(${ids})`);
 }
+
+/** Deletes deliveries that are about no run, 90 days after they ended, with their attempts. */
+export function forgetDeliveries(db: Db, limit: number): Promise<number> {
+  return execute(
+    db,
+    sql`
+      with old as (
+        select id from webhook_deliveries
+        where run_id is null and state in ('delivered', 'failed') and finished_at < now() - interval '90 days'
+        limit ${limit}
+        for update skip locked
+      ), tried as (
+        delete from webhook_attempts where delivery_id in (select id from old)
+      )
+      delete from webhook_deliveries t using old where t.id = old.id
+    `,
+  );
+}

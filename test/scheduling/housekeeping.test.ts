@@ -91,6 +91,57 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
           output_tokens, reasoning_tokens, steps)
         values (${planted.projectId}, (now() - ${age}::interval)::date, ${planted.id}, 'x', 1, 0, 0, 0, 1)`),
   },
+  throttles: {
+    keep: '23 hours',
+    forget: '25 hours',
+    plant: (age) =>
+      planting(
+        sql`insert into throttles (key, started_at, count) values (${age}, now() - ${age}::interval, 1)`,
+      ),
+  },
+  invitations: {
+    keep: '-1 minute',
+    forget: '1 minute',
+    plant: (age) =>
+      planting(sql`insert into invitations (id, organization_id, email, role, token_hash, expires_at)
+        values (${newId('invitation')}, ${planted.organizationId}, ${`${age}@example.com`}, 'member',
+          sha256(${age}::bytea), now() - ${age}::interval)`),
+  },
+  budget_notices: {
+    keep: '60 days',
+    forget: '64 days',
+    plant: (age) =>
+      planting(sql`insert into budget_notices (project_id, scope_id, budget, period, percent)
+        values (${planted.projectId}, ${planted.projectId}, 'tokens_day', (now() - ${age}::interval)::date, 80)`),
+  },
+  audit_events: {
+    keep: '399 days',
+    forget: '401 days',
+    plant: (age) =>
+      planting(sql`insert into audit_events (id, organization_id, actor_kind, action, target_id, created_at)
+        values (${newId('auditEvent')}, ${planted.organizationId}, 'system', 'key.created', ${age},
+          now() - ${age}::interval)`),
+  },
+  webhook_deliveries: {
+    keep: '89 days',
+    forget: '91 days',
+    plant: (age) =>
+      planting(sql`
+        with delivery as (
+          insert into webhook_deliveries (id, project_id, routine_id, event_type, body, state, finished_at)
+          values (${newId('delivery')}, ${planted.projectId}, ${planted.id}, 'routine.paused', '{}', 'failed',
+            now() - ${age}::interval)
+          returning id
+        )
+        insert into webhook_attempts (delivery_id, index, started_at) select id, 1, now() from delivery`),
+  },
+  run_followers: {
+    keep: '-1 minute',
+    forget: '1 minute',
+    plant: (age) =>
+      planting(sql`insert into run_followers (id, run_id, organization_id, credential, leased_until)
+        values (gen_random_uuid(), 'run', 'org', 'key', now() - ${age}::interval)`),
+  },
 };
 
 async function planting(statement: ReturnType<typeof sql>): Promise<void> {
@@ -132,6 +183,39 @@ test('expired sessions are deleted, and live ones go on', async () => {
   expect(left).toEqual([{ id: live.userId }]);
   expect((await live.session.get('/v1/organizations')).status).toBe(200);
 });
+
+/** Tables whose backlogs somebody from outside can make: each statement deletes a bounded number of their rows. */
+const BACKLOGS: Record<string, ReturnType<typeof sql>> = {
+  throttles: sql`insert into throttles (key, started_at, count)
+    select 'backlog ' || n, now() - interval '2 days', 1 from generate_series(1, 2500) n`,
+  audit_events: sql`insert into audit_events (id, organization_id, actor_kind, action, target_id, created_at)
+    select 'backlog ' || n, 'org', 'system', 'key.created', 'x', now() - interval '500 days'
+    from generate_series(1, 2500) n`,
+};
+
+test.each(Object.entries(BACKLOGS))(
+  'a backlog of %s is deleted by statements that are bounded, all of it in one pass',
+  async (table, plant) => {
+    const { database } = service.deps;
+    await execute(database, plant);
+    const deleted: number[] = [];
+    const counting = new Proxy(database, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (name !== 'query') return typeof value === 'function' ? value.bind(target) : value;
+        return async (config: { text: string }) => {
+          const result = await target.query(config);
+          if (config.text.includes(`delete from ${table}`)) deleted.push(result.rowCount ?? 0);
+          return result;
+        };
+      },
+    });
+    await createTickParts({ ...service.deps, database: counting }).housekeeping(
+      new AbortController().signal,
+    );
+    expect(deleted).toEqual([1_000, 1_000, 500]);
+  },
+);
 
 test('a backlog is deleted batch by batch, and no further when it is given up', async () => {
   const { database } = service.deps;
