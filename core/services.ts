@@ -65,7 +65,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   });
   const { metrics, registry } = createMetrics();
   watchPool(registry, database);
-  watchBacklog(registry, database);
+  const retention = { contentDays: config.RUN_CONTENT_DAYS, runDays: config.RUN_DAYS };
+  watchBacklog(registry, database, retention);
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service });
   const temporal = await openTemporal(config, tracing);
   const secrets = createSecretBox({
@@ -167,7 +168,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     webhookSecrets: createSealedWebhookSecrets(secrets),
     providerEnabled: providerSwitch(config),
     planRule,
-    retention: { contentDays: config.RUN_CONTENT_DAYS, runDays: config.RUN_DAYS },
+    retention,
     payment,
     buildId: config.WORKER_BUILD_ID,
     auditRetentionDays: config.AUDIT_RETENTION_DAYS,

@@ -14,6 +14,7 @@ import {
 } from '#core/identity/index.ts';
 import { retireRoutines, type StopDeps } from '#core/routines/index.ts';
 import { stopRuns, type AfterEndDeps } from '#core/runs/index.ts';
+import { giveUpDeliveries } from '#core/webhooks/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 
 export interface DeletionDeps extends StopDeps, AfterEndDeps, RevocationDeps {
@@ -24,8 +25,8 @@ export interface DeletionDeps extends StopDeps, AfterEndDeps, RevocationDeps {
 type Person = Actor & { readonly id: string };
 
 /**
- * Deletes a project: it is out of reach at once, its API keys are revoked and its credentials erased; what its runs
- * said goes as retention has it.
+ * Deletes a project: it is out of reach at once, its API keys are revoked and its credentials erased; the next passes
+ * of retention erase what its runs said, and delete them when their time is over.
  * @throws {AppError} `project_not_found`, `forbidden`, `confirmation_required`, `routines_active`
  */
 export async function deleteProject(
@@ -62,6 +63,7 @@ export async function deleteOrganization(
 }
 
 interface EmptiedProject {
+  readonly projectId: string;
   readonly routineIds: readonly string[];
   readonly connections: readonly ErasedConnection[];
 }
@@ -70,14 +72,17 @@ async function empty(deps: DeletionDeps, tx: Db, projectId: string): Promise<Emp
   const routineIds = await retireRoutines(tx, deps.queuedRuns, projectId);
   const connections = await eraseConnections(tx, projectId);
   await deps.projectDeleted(tx, projectId);
-  return { routineIds, connections };
+  return { projectId, routineIds, connections };
 }
 
 /**
- * Stops the runs that were under way and hands sign-ins back to their providers. Not in the transaction, which holds
- * the routines: a run that is ending holds its row and waits for the routine's.
+ * Gives up open deliveries, stops the runs that were under way and hands sign-ins back to their providers. Not in the
+ * transaction, which holds the routines: a run that is ending, and an attempt at a delivery, hold their rows and wait
+ * for the routine's. A delivery that is left, because the process has died, ends with its next attempt, which finds no
+ * webhook any more.
  */
 async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
+  for (const { projectId } of emptied) await giveUpDeliveries(deps.database, projectId);
   await stopRuns(
     deps,
     emptied.flatMap(({ routineIds }) => routineIds),

@@ -79,9 +79,9 @@ async function mark(
 ): Promise<void> {
   const marked = await execute(
     tx,
-    // What its runs hold goes within a day.
+    // What its runs hold goes with the next passes of retention.
     sql`
-      update projects set deleted_at = now(), run_content_days = 1 where id = ${id} and deleted_at is null
+      update projects set deleted_at = now(), run_content_days = 0 where id = ${id} and deleted_at is null
     `,
   );
   if (marked === 0) throw new AppError('project_not_found');

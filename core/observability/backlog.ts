@@ -1,6 +1,7 @@
 import { oldestUnsynced } from '#core/billing/index.ts';
 import { oldestUnsentMail } from '#core/outbox/index.ts';
-import { openBreakers } from '#core/runs/index.ts';
+import type { RetentionRule } from '#core/identity/index.ts';
+import { openBreakers, retentionBacklog } from '#core/runs/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { Gauge, type Registry } from '#lib/metrics/index.ts';
 
@@ -13,6 +14,8 @@ interface Backlog {
   readonly openBreakers: number;
   readonly paymentAge: number;
   readonly mailAge: number;
+  readonly contentOverdue: number;
+  readonly runsOverdue: number;
 }
 
 /**
@@ -20,11 +23,11 @@ interface Backlog {
  * grows with what is open and not with the tables. Every process reports the same figures: take the maximum over them.
  * While Postgres is away they are NaN rather than wrong.
  */
-export function watchBacklog(registry: Registry, database: Db): void {
+export function watchBacklog(registry: Registry, database: Db, retention: RetentionRule): void {
   // A scrape reads all gauges at once; they share one query.
   let reading: Promise<Backlog> | undefined;
   const current = (): Promise<Backlog> =>
-    (reading ??= readBacklog(database)
+    (reading ??= readBacklog(database, retention)
       .catch(() => UNKNOWN)
       .finally(() => {
         reading = undefined;
@@ -78,6 +81,16 @@ const GAUGES = [
     help: 'How long the oldest mail that has not been sent has been waiting, between attempts included.',
     figure: 'mailAge',
   },
+  {
+    name: 'ras_retention_content_overdue_seconds',
+    help: 'How long the content of the oldest run that is to be erased has been past its days.',
+    figure: 'contentOverdue',
+  },
+  {
+    name: 'ras_retention_runs_overdue_seconds',
+    help: 'How long the oldest run that is to be deleted has been past its days.',
+    figure: 'runsOverdue',
+  },
 ] as const;
 
 const UNKNOWN: Backlog = {
@@ -88,9 +101,12 @@ const UNKNOWN: Backlog = {
   openBreakers: NaN,
   paymentAge: NaN,
   mailAge: NaN,
+  contentOverdue: NaN,
+  runsOverdue: NaN,
 };
 
-async function readBacklog(db: Db): Promise<Backlog> {
+async function readBacklog(db: Db, retention: RetentionRule): Promise<Backlog> {
+  const overdue = retentionBacklog(retention);
   const found = await row<Backlog>(
     db,
     sql`
@@ -114,7 +130,9 @@ async function readBacklog(db: Db): Promise<Backlog> {
         ), 0)::float8 as "deliveryAge",
         ${openBreakers} as "openBreakers",
         ${oldestUnsynced} as "paymentAge",
-        ${oldestUnsentMail} as "mailAge"
+        ${oldestUnsentMail} as "mailAge",
+        ${overdue.content} as "contentOverdue",
+        ${overdue.runs} as "runsOverdue"
     `,
   );
   return found ?? UNKNOWN;

@@ -61,13 +61,13 @@ export { listRuns, readRunDetail } from './queries.ts';
 export { previewRun, type Preview } from './preview.ts';
 export { listRecentRuns, MAX_RECENT, type RoutineRecentRuns } from './recent.ts';
 export { pauseWithRuns } from './pause.ts';
-export { MAX_PINNED, pinRun } from './pin.ts';
+export { MAX_PINNED, pinRun, unpinRuns } from './pin.ts';
+export { retentionBacklog } from './retention/overdue.ts';
 export {
   applyRetention,
   type RetentionDeps,
   type RetentionReport,
 } from './retention/apply-retention.ts';
-export { eraseProjectContent, unpinRuns } from './retention/erase-project.ts';
 export { afterReplacing, replaceOpenRuns, type ReplacedRuns } from './replace.ts';
 export { redeliverWebhook } from './redeliver-webhook.ts';
 export { diffRun, type RunDiff } from './result/diff.ts';

@@ -1,4 +1,4 @@
-import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { runColumns } from './queries.ts';
 import type { Run } from './run.ts';
@@ -17,16 +17,13 @@ export function pinRun(
   const { projectId, id, pinned } = input;
   return transaction(database, async (tx) => {
     // One at a time in a project, so that those that count at the same moment cannot pass the limit together.
-    if (pinned) {
-      await row(
-        tx,
-        sql`select pg_advisory_xact_lock(hashtextextended('ras:pin:' || ${projectId}, 0))`,
-      );
-    }
+    if (pinned) await lockPins(tx, projectId);
     const run = await row<Run>(
       tx,
       sql`
-        update runs set pinned = ${pinned} where id = ${id} and project_id = ${projectId}
+        update runs set pinned = ${pinned}
+        where id = ${id} and project_id = ${projectId}
+          and exists (select from projects p where p.id = ${projectId} and p.deleted_at is null)
         returning ${runColumns}
       `,
     );
@@ -36,6 +33,16 @@ export function pinRun(
     }
     return run;
   });
+}
+
+/** Gives the runs of a project that is being deleted back to retention; none is pinned after that. */
+export async function unpinRuns(tx: Db, projectId: string): Promise<void> {
+  await lockPins(tx, projectId);
+  await execute(tx, sql`update runs set pinned = false where project_id = ${projectId} and pinned`);
+}
+
+async function lockPins(tx: Db, projectId: string): Promise<void> {
+  await row(tx, sql`select pg_advisory_xact_lock(hashtextextended('ras:pin:' || ${projectId}, 0))`);
 }
 
 async function countPinned(db: Db, projectId: string): Promise<number> {

@@ -21,7 +21,7 @@ async function families(): Promise<Map<string, { type: string; labels: string[] 
     applicationName: '',
   });
   watchPool(registry, database);
-  watchBacklog(registry, database);
+  watchBacklog(registry, database, { contentDays: 90, runDays: 400 });
   watchFeed(registry, { status: () => ({ streams: 0, live: false }) });
   return new Map(
     registry.getMetricsAsArray().map((metric) => {

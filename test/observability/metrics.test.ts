@@ -168,9 +168,11 @@ test('while Postgres cannot be asked the figures from it are unknown and the oth
   const { createMetrics } = await import('#lib/metrics/index.ts');
   const { watchBacklog } = await import('#core/observability/index.ts');
   const { metrics, registry } = createMetrics();
-  watchBacklog(registry, { query: () => Promise.reject(new Error('away')) });
+  const away = { query: () => Promise.reject(new Error('away')) };
+  watchBacklog(registry, away, { contentDays: 90, runDays: 400 });
   metrics.runEnded({ state: 'succeeded', reason: null, failureClass: null });
   const samples = parseSamples(await registry.metrics());
   expect(total(samples, 'ras_queue_outbox_runs')).toBeNaN();
+  expect(total(samples, 'ras_retention_content_overdue_seconds')).toBeNaN();
   expect(total(samples, 'ras_runs_ended_total')).toBe(1);
 });

@@ -1,10 +1,11 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { retentionBacklog } from '#core/runs/index.ts';
 import { selectDue } from '#core/runs/retention/batch.ts';
 import { findScopes } from '#core/runs/retention/scopes.ts';
 import { CONTENT, RUNS, type Stage } from '#core/runs/retention/stage.ts';
 import { redeliver } from '#core/webhooks/index.ts';
-import { execute, rows, sql, type Database, type Db } from '#lib/database/index.ts';
+import { execute, row, rows, sql, type Database, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { NOTHING, plantDelivery, plantEndedRuns, remainsOf, retain, RULE } from './planted-runs.ts';
@@ -221,6 +222,62 @@ test.each([
     expect(await blocksOf(select)).toBeLessThan(200);
     expect((await plansOf(select)).join()).not.toContain('Seq Scan on runs');
   }
+});
+
+/** Days by which the oldest due run is past its time, at each stage. */
+async function overdueDays() {
+  const { content, runs } = retentionBacklog(RULE);
+  const found = await row<{ content: number; runs: number }>(
+    database,
+    sql`select ${content} / 86400 as content, ${runs} / 86400 as runs`,
+  );
+  return { content: Number(found!.content.toFixed(2)), runs: Number(found!.runs.toFixed(2)) };
+}
+
+test('the backlog is the time that the oldest due run is past its days, of all projects and of those that chose', async () => {
+  expect(await overdueDays()).toEqual({ content: 0, runs: 0 });
+  await plantEndedRuns(database, routine, { daysAgo: 92 });
+  await plantEndedRuns(database, routine, { daysAgo: 91 });
+  await plantEndedRuns(database, routine, { daysAgo: 403, erased: true });
+  // Neither of these is due: one is kept, the other has yet to be told of.
+  const [kept = '', telling = ''] = await plantEndedRuns(database, routine, {
+    daysAgo: 300,
+    count: 2,
+  });
+  await execute(database, sql`update runs set pinned = true where id = ${kept}`);
+  const delivery = await plantDelivery(database, telling, 'pending');
+  expect(await overdueDays()).toEqual({ content: 2, runs: 3 });
+
+  const choosy = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
+  await plantEndedRuns(database, choosy, { daysAgo: 12 });
+  await execute(
+    database,
+    sql`update projects set run_content_days = 5 where id = ${choosy.projectId}`,
+  );
+  expect(await overdueDays()).toEqual({ content: 7, runs: 3 });
+
+  await execute(
+    database,
+    sql`update webhook_deliveries set state = 'failed' where id = ${delivery}`,
+  );
+  expect(await overdueDays()).toEqual({ content: 210, runs: 3 });
+  await retain(database);
+  expect(await overdueDays()).toEqual({ content: 0, runs: 0 });
+});
+
+test('the backlog is read from few blocks, however much is kept', async () => {
+  const projects = await plantProjects(20);
+  await execute(
+    database,
+    sql`update projects set run_content_days = 60 where id = any(${projects})`,
+  );
+  await plantEndedRuns(database, routine, { daysAgo: 30, count: 20_000 });
+  await plantEndedRuns(database, routine, { daysAgo: 300, erased: true, count: 20_000 });
+  await plantEndedRuns(database, routine, { daysAgo: 100, count: 10 });
+  await database.query('vacuum analyze runs');
+  const { content, runs } = retentionBacklog(RULE);
+  const read = (db: Db) => rows(db, sql`select ${content} as content, ${runs} as runs`);
+  expect(await blocksOf(read)).toBeLessThan(300);
 });
 
 test('a run that ends has entries in the indexes of the first stage only, and a pinned one in none', async () => {

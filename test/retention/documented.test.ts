@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { rows, sql } from '#lib/database/index.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+
+test('the handbook says of every table what becomes of its rows', async () => {
+  const testDatabase = await createTestDatabase();
+  try {
+    const tables = await rows<{ name: string }>(
+      testDatabase.database,
+      sql`
+        select relname as name from pg_class
+        where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not like 'migrations%'
+      `,
+    );
+    const handbook = await readFile('docs/operations.md', 'utf8');
+    const [, section = ''] = handbook.split('What is kept how long, table by table:');
+    const [table = ''] = section.split('\n## ');
+    const named = new Set([...table.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name));
+    expect(tables.map(({ name }) => name).filter((name) => !named.has(name))).toEqual([]);
+  } finally {
+    await testDatabase.drop();
+  }
+});
