@@ -54,6 +54,37 @@ test.each(['done', 'nothing_to_report', 'partial'] as const)(
   },
 );
 
+test('a page of a project, and of a routine, that has most of all runs and has been quiet reads few blocks', async () => {
+  const { database } = testDatabase;
+  const newer = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, finished_at)
+      select 'run_' || lpad((1000000 + n)::text, 26, '0'), ${newer.organizationId}, ${newer.projectId}, ${newer.id}, 1,
+        'schedule', 'succeeded', 1, 60, now()
+      from generate_series(0, 9999) n
+    `,
+  );
+  await database.query('vacuum analyze runs');
+  try {
+    for (const routineId of [undefined, routine.id]) {
+      for (const state of [undefined, ...RUN_STATES]) {
+        const blocks = await blocksOf(pageOf(state, { routineId }));
+        expect({ routineId, state, few: blocks < FEW }).toEqual({ routineId, state, few: true });
+      }
+      expect(await blocksOf(pageOf(undefined, { routineId, trigger: 'manual' }))).toBeLessThan(FEW);
+      const after = `run_${String(30_000).padStart(26, '0')}`;
+      const deep = pageOf(undefined, { routineId, page: { limit: 50, after } });
+      expect(await blocksOf(deep)).toBeLessThan(FEW);
+    }
+  } finally {
+    await execute(database, sql`delete from runs where project_id = ${newer.projectId}`);
+    await database.query('vacuum analyze runs');
+  }
+});
+
 test('the previous run of a routine is read from few blocks, also where none has succeeded', async () => {
   for (const routineId of [routine.id, other.id]) {
     const previous = previousRunJson({
