@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { PlanRule } from '#core/billing/index.ts';
 import { admitRuns, retakeUnstarted } from '#core/runs/admission/admit.ts';
-import { announceSlots, withdrawSlots } from '#core/runs/index.ts';
+import { announceSlots, createAdmission, withdrawSlots } from '#core/runs/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
+import { createLog } from '#lib/log.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
@@ -200,4 +201,50 @@ test('an admitted run whose start nobody recorded is taken again when its lease 
       timeoutSeconds: 60,
     },
   ]);
+});
+
+/** An admission whose starts of these runs fail, each time; the others are noted. */
+function admissionThatFails(failing: ReadonlySet<string>, started: string[]) {
+  return createAdmission({
+    database: testDatabase.database,
+    engine: {
+      startRun({ id }) {
+        if (failing.has(id)) return Promise.reject(new Error('refused'));
+        started.push(id);
+        return Promise.resolve();
+      },
+    },
+    rule: { taskQueue: TASK_QUEUE, planRule: SELF_HOSTED, runsAtATimeOfAccounts: {} },
+    log: createLog({ level: 'silent', name: 'test' }),
+  });
+}
+
+test('starts that fail here and there keep no other run from its start', async () => {
+  const [routine] = await organizations(1);
+  await room(100);
+  const ids = await plantRuns(routine!, 60);
+  const failing = new Set([ids[0]!, ids[20]!, ids[40]!]);
+  const started: string[] = [];
+  const report = await admissionThatFails(failing, started).admit();
+  expect(report).toEqual({ started: 57, unavailable: false });
+  expect(started.toSorted()).toEqual(ids.filter((id) => !failing.has(id)));
+  // Those that failed keep their place and are due again when their pause is over.
+  await execute(testDatabase.database, sql`update runs set start_leased_until = now()`);
+  const again = await admissionThatFails(new Set(), started).admit();
+  expect(again).toEqual({ started: 3, unavailable: false });
+  expect(new Set(started)).toEqual(new Set(ids));
+  expect(started).toHaveLength(60);
+});
+
+test('where every start fails Temporal is away, and admission leaves it after a few', async () => {
+  const [routine] = await organizations(1);
+  await room(500);
+  const ids = await plantRuns(routine!, 300);
+  const report = await admissionThatFails(new Set(ids), []).admit();
+  expect(report).toEqual({ started: 0, unavailable: true });
+  const asked = await execute(
+    testDatabase.database,
+    sql`select from runs where admitted_at is not null`,
+  );
+  expect(asked).toBeLessThanOrEqual(64);
 });
