@@ -2,7 +2,7 @@ import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
 import type { Bench, Benchmark } from './harness/benchmark.ts';
 import { load } from './harness/bulk.ts';
-import { explained } from './harness/explain.ts';
+import { buffersOf, explained } from './harness/explain.ts';
 import { compared } from './harness/figures.ts';
 
 const ROUTINES = 1_000;
@@ -86,14 +86,7 @@ async function populate(stack: Bench['stack'], ledgerRows: number): Promise<stri
 
 async function buffersOfClaim(url: string): Promise<{ buffers: number; plans: string[] }> {
   const plans = await explained(url, (database) => claimDueRoutines(depsOf(database), ROUTINES));
-  const buffers = plans.reduce((sum, plan) => sum + buffersOf(plan), 0);
-  return { buffers, plans };
-}
-
-/** The buffers of the plan's first node, which include those of the nodes below it. */
-function buffersOf(plan: string): number {
-  const [, counts = ''] = /Buffers: shared([^\n]*)/.exec(plan) ?? [];
-  return [...counts.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
+  return { buffers: buffersOf(plans), plans };
 }
 
 function depsOf(database: Database): ClaimDeps {

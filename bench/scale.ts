@@ -10,6 +10,7 @@ import { newId } from '#lib/ids.ts';
 import { alternate, timed } from './harness/alternate.ts';
 import type { Bench, Benchmark } from './harness/benchmark.ts';
 import { load, loadProject, loadRoutines, loadRuns, routineId } from './harness/bulk.ts';
+import { buffersOf, explained } from './harness/explain.ts';
 import { compared, type Figure } from './harness/figures.ts';
 
 const FEW = 10_000;
@@ -51,7 +52,16 @@ const scale: Benchmark = {
           value: () => measure(many),
           baseline: () => measure(few),
         });
-        figures.push(compared(what, 'ms', rounds, TARGET));
+        figures.push(compared(what, 'ms', rounds));
+        const buffers = async (population: Population) => {
+          await prepare?.(population);
+          const plans = await explained(population.url, (database) =>
+            work({ ...population, database }),
+          );
+          return buffersOf(plans);
+        };
+        const touched = { value: [await buffers(many)], baseline: [await buffers(few)] };
+        figures.push(compared(what, 'buffers', touched, TARGET));
       }
       return figures;
     } finally {

@@ -32,6 +32,18 @@ export async function explained(
   }
 }
 
+/**
+ * Sums the buffers that plans have touched: a measure of work that a busy machine does not change. The first node of a plan
+ * counts those of the nodes below it.
+ */
+export function buffersOf(plans: readonly string[]): number {
+  return plans.reduce((sum, plan) => {
+    const [, counts = ''] = /Buffers: shared([^\n]*)/.exec(plan) ?? [];
+    const touched = [...counts.matchAll(/(?:hit|read)=(\d+)/g)].map(([, n]) => Number(n));
+    return touched.reduce((total, n) => total + n, sum);
+  }, 0);
+}
+
 function withoutStatement(message: string): string {
   const lines = message.split('\n');
   const first = lines.findIndex((line) => line.includes('(cost='));
