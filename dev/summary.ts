@@ -30,6 +30,7 @@ export function summary(
     '',
     ...facts.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`),
     '',
+    ...(demo.leftToDo === undefined ? [] : [`  ${demo.leftToDo}`, '']),
     '  List the models, start the demo routine, read its latest run:',
     '',
     `  curl -s ${auth} ${api}/v1/models`,
