@@ -5,6 +5,7 @@ import { loadConfig } from '../lib/config/index.ts';
 import { createLog } from '../lib/log.ts';
 import { createDashboard } from './server/app.ts';
 import { listen } from './server/listen.ts';
+import viteConfig from './vite.config.ts';
 
 const config = loadConfig('ui');
 const log = createLog({ level: config.LOG_LEVEL, name: 'ui' });
@@ -21,8 +22,9 @@ const { server, port } = await listen(app.callback(), {
   port: config.UI_PORT,
 });
 vite = await createServer({
-  configFile: `${import.meta.dirname}/vite.config.ts`,
-  root: import.meta.dirname,
+  ...viteConfig,
+  // Vite would bundle it into a file that comes and goes, and `node --watch` would restart this process each time.
+  configFile: false,
   server: { middlewareMode: true, hmr: { server } },
   appType: 'spa',
 });
