@@ -47,6 +47,17 @@ export function waitOf(waitingFor: string): string {
   return WAITS[waitingFor] ?? humanize(waitingFor).toLowerCase();
 }
 
+const STARTERS: Readonly<Record<string, string>> = {
+  schedule: 'Schedule',
+  manual: 'Hand or API',
+  backfill: 'Backfill',
+};
+
+/** Says what started a run. */
+export function starterOf({ trigger }: { readonly trigger: string }): string {
+  return STARTERS[trigger] ?? humanize(trigger);
+}
+
 const FAULTS: Readonly<Record<string, string>> = {
   routine: 'The fault lies in this routine or what it needs, and counts towards pausing it.',
   provider: 'The fault lies with the model provider, and does not count against this routine.',

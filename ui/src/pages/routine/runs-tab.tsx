@@ -3,6 +3,7 @@ import { useList } from '#ui/api/hooks.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { money, shortCount } from '#ui/format/numbers.ts';
+import { starterOf } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { OutcomeLine } from '#ui/parts/outcome-line.tsx';
@@ -74,7 +75,7 @@ export function RunsTab({ routineId }: { readonly routineId: string }) {
                     header: 'Started by',
                     width: 'w-24',
                     from: 'md',
-                    cell: ({ trigger }) => (trigger === 'manual' ? 'Hand' : 'Schedule'),
+                    cell: starterOf,
                   },
                   {
                     key: 'took',

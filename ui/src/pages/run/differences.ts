@@ -1,5 +1,6 @@
 import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
+import { starterOf } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { tookMs } from './step-time.ts';
 
@@ -32,7 +33,7 @@ export function differencesOf(run: RunDetail, good: RunDetail): readonly Differe
   texts('Version', ({ routineRevision }) => String(routineRevision));
   texts('Model', ({ model }) => model?.modelId ?? 'none');
   texts('Variables', variablesOf);
-  texts('Started by', ({ trigger }) => (trigger === 'schedule' ? 'schedule' : 'hand or API'));
+  texts('Started by', starterOf);
   texts('Tools', toolsOf);
   const [prompt, goodPrompt] = [run.prompt, good.prompt];
   if (prompt !== null && goodPrompt !== null && prompt !== goodPrompt) {

@@ -2,7 +2,7 @@ import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
-import { isOver } from '#ui/format/run-words.ts';
+import { isOver, starterOf } from '#ui/format/run-words.ts';
 import { CopyField } from '#ui/parts/copy.tsx';
 import type { Fact } from '#ui/parts/page.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
@@ -83,7 +83,7 @@ function useSourceFacts(run: RunDetail): Fact[] {
         </TextLink>
       ),
     },
-    { label: 'Started by', value: run.trigger === 'schedule' ? 'Its schedule' : 'Hand or API' },
+    { label: 'Started by', value: starterOf(run) },
     ...(run.retryOf === null
       ? []
       : [

@@ -26,6 +26,7 @@ export const TRIGGERS: readonly Option<string>[] = [
   { value: ANY, label: 'Started by any' },
   { value: 'schedule', label: 'By its schedule' },
   { value: 'manual', label: 'By hand or API' },
+  { value: 'backfill', label: 'By a backfill' },
 ];
 
 export interface Search {

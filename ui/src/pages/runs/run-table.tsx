@@ -1,6 +1,6 @@
 import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
-import { badgeOf, reasonOf } from '#ui/format/run-words.ts';
+import { badgeOf, reasonOf, starterOf } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
@@ -80,7 +80,7 @@ function columnsFor(projectId: string): readonly Column<Streak>[] {
       header: 'Started by',
       width: 'w-24',
       from: 'lg',
-      cell: ({ run }) => (run.trigger === 'schedule' ? 'Schedule' : 'Hand or API'),
+      cell: ({ run }) => starterOf(run),
     },
     {
       key: 'took',
