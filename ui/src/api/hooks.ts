@@ -3,6 +3,7 @@ import {
   useMutation,
   useQuery,
   useQueryClient,
+  type InfiniteData,
   type QueryClient,
 } from '@tanstack/react-query';
 import { useRef } from 'react';
@@ -86,13 +87,14 @@ export function useList<P extends PathOf<'get'>>(
       call('get', path, withCursor<P>(input, String(pageParam)), { projectId, signal }),
     initialPageParam: '',
     getNextPageParam: (last: Reply<unknown>) => last.nextCursor,
+    select: itemsOf,
     refetchInterval: everyMs,
     enabled,
     ...(keepPrevious ? { placeholderData: (previous) => previous } : {}),
   });
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- pages of a list, whose item `ItemOf` names
-    data: list.data?.pages.flatMap((page) => page.data as readonly ItemOf<P>[]),
+    data: list.data as readonly ItemOf<P>[] | undefined,
     etag: undefined,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `call` throws nothing else
     error: list.error as ApiError | null,
@@ -103,6 +105,11 @@ export function useList<P extends PathOf<'get'>>(
     isLoadingMore: list.isFetchingNextPage,
     loadMore: () => void list.fetchNextPage(),
   };
+}
+
+/** All items of the pages read so far: the same array while none of them has changed. */
+function itemsOf({ pages }: InfiniteData<Reply<unknown>>): readonly unknown[] {
+  return pages.flatMap(({ data }) => data);
 }
 
 function withCursor<P extends PathOf<'get'>>(

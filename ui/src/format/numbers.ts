@@ -32,10 +32,21 @@ export function money(amount: string | number | null, currency = 'USD'): string 
   if (amount === null) return 'unknown';
   const value = Number(amount);
   const isSmall = value !== 0 && Math.abs(value) < 0.1;
-  return new Intl.NumberFormat(LOCALE, {
-    style: 'currency',
-    currency,
-    currencyDisplay: 'narrowSymbol',
-    ...(isSmall ? { maximumSignificantDigits: 2 } : {}),
-  }).format(value);
+  return moneyFormat(currency, isSmall).format(value);
+}
+
+const moneyFormats = new Map<string, Intl.NumberFormat>();
+
+function moneyFormat(currency: string, isSmall: boolean): Intl.NumberFormat {
+  const key = `${currency} ${isSmall}`;
+  const format =
+    moneyFormats.get(key) ??
+    new Intl.NumberFormat(LOCALE, {
+      style: 'currency',
+      currency,
+      currencyDisplay: 'narrowSymbol',
+      ...(isSmall ? { maximumSignificantDigits: 2 } : {}),
+    });
+  moneyFormats.set(key, format);
+  return format;
 }

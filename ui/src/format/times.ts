@@ -5,40 +5,44 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+const SHORT = {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+} as const;
+const LONG = { ...SHORT, year: 'numeric' } as const;
+const RELATIVE = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Makes each format once: that takes many times as long as using it, and a long list has thousands of times. */
+function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = JSON.stringify(options);
+  const format = formats.get(key) ?? new Intl.DateTimeFormat(LOCALE, options);
+  formats.set(key, format);
+  return format;
+}
+
 /** "Mon 23 Nov, 07:00"; with the year when it is another one. */
 export function dateTime(at: Date, zone = VIEWER_ZONE, now = new Date()): string {
-  return new Intl.DateTimeFormat(LOCALE, {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    ...(at.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' }),
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZone: zone,
-  }).format(at);
+  const isThisYear = at.getFullYear() === now.getFullYear();
+  return formatOf({ ...(isThisYear ? SHORT : LONG), timeZone: zone }).format(at);
 }
 
 /** "23 Nov 2026" */
 export function date(at: Date, zone = VIEWER_ZONE): string {
-  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone: zone }).format(at);
+  return formatOf({ dateStyle: 'medium', timeZone: zone }).format(at);
 }
 
 /** "07:00" */
 export function clock(at: Date, zone = VIEWER_ZONE): string {
-  return new Intl.DateTimeFormat(LOCALE, {
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZone: zone,
-  }).format(at);
+  return formatOf({ hour: '2-digit', minute: '2-digit', timeZone: zone }).format(at);
 }
 
 /** The whole instant with the zone named, for titles. */
 export function exactTime(at: Date, zone = VIEWER_ZONE): string {
-  const text = new Intl.DateTimeFormat(LOCALE, {
-    dateStyle: 'full',
-    timeStyle: 'medium',
-    timeZone: zone,
-  }).format(at);
+  const text = formatOf({ dateStyle: 'full', timeStyle: 'medium', timeZone: zone }).format(at);
   return `${text} (${zone})`;
 }
 
@@ -46,13 +50,12 @@ export function exactTime(at: Date, zone = VIEWER_ZONE): string {
 export function relative(at: Date, now = new Date()): string {
   const ms = at.getTime() - now.getTime();
   const size = Math.abs(ms);
-  const words = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
   if (size < 10 * SECOND) return ms <= 0 ? 'just now' : 'now';
-  if (size < MINUTE) return words.format(Math.trunc(ms / SECOND), 'second');
-  if (size < HOUR) return words.format(Math.trunc(ms / MINUTE), 'minute');
-  if (size < DAY) return words.format(Math.trunc(ms / HOUR), 'hour');
-  if (size < 45 * DAY) return words.format(Math.trunc(ms / DAY), 'day');
-  return words.format(Math.trunc(ms / (30.44 * DAY)), 'month');
+  if (size < MINUTE) return RELATIVE.format(Math.trunc(ms / SECOND), 'second');
+  if (size < HOUR) return RELATIVE.format(Math.trunc(ms / MINUTE), 'minute');
+  if (size < DAY) return RELATIVE.format(Math.trunc(ms / HOUR), 'hour');
+  if (size < 45 * DAY) return RELATIVE.format(Math.trunc(ms / DAY), 'day');
+  return RELATIVE.format(Math.trunc(ms / (30.44 * DAY)), 'month');
 }
 
 /** "1 h 5 min", "12 s", "840 ms": how long something took. */

@@ -1,5 +1,5 @@
 import { createLink } from '@tanstack/react-router';
-import type { ComponentProps, ReactNode } from 'react';
+import { memo, type ComponentProps, type ReactNode } from 'react';
 import { cx } from './cx.ts';
 
 export interface Column<Row> {
@@ -70,49 +70,70 @@ export function DataTable<Row>({
       </thead>
       <tbody role="rowgroup" className="max-sm:block">
         {rows.map((row) => (
-          <tr
+          <BodyRow
             key={keyOf(row)}
-            role="row"
-            className={cx(
-              'group relative h-11 border-b border-line transition-colors duration-75 hover:bg-hover max-sm:grid max-sm:h-auto max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-x-3 max-sm:gap-y-1 max-sm:py-3',
-              isDim(row) && '[&_td]:text-faint [&_td_*]:text-faint',
-            )}
-          >
-            {columns.map((column, index) => (
-              <td
-                key={column.key}
-                role="cell"
-                className={cx(
-                  'overflow-hidden px-2 py-1.5 text-ellipsis text-muted first:pl-0 first:text-ink max-sm:overflow-visible max-sm:p-0',
-                  column.align === 'right' && 'text-right tabular max-sm:text-left',
-                  column.from && FROM[column.from],
-                  index === 0
-                    ? 'max-sm:col-start-1'
-                    : 'max-sm:col-span-2 max-sm:flex max-sm:flex-wrap max-sm:items-center max-sm:gap-2',
-                )}
-              >
-                {index > 0 && column.bare !== true && (
-                  <span aria-hidden className="text-xs text-faint sm:hidden">
-                    {column.header}
-                  </span>
-                )}
-                {column.cell(row)}
-              </td>
-            ))}
-            {actions !== undefined && (
-              <td
-                role="cell"
-                className="py-1 pl-2 text-right max-sm:col-start-2 max-sm:row-start-1 max-sm:p-0"
-              >
-                <div className="relative z-10 inline-flex items-center justify-end gap-1">
-                  {actions(row)}
-                </div>
-              </td>
-            )}
-          </tr>
+            row={row}
+            columns={columns}
+            actions={actions}
+            isDim={isDim(row)}
+          />
         ))}
       </tbody>
     </table>
+  );
+}
+
+interface BodyRowProps<Row> extends Pick<DataTableProps<Row>, 'columns'> {
+  readonly row: Row;
+  readonly actions: DataTableProps<Row>['actions'] | undefined;
+  readonly isDim: boolean;
+}
+
+/** Drawn anew only when its own row changes, for callers whose columns are constant. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- memo() forgets that the component is generic
+const BodyRow = memo(PlainRow) as typeof PlainRow;
+
+function PlainRow<Row>({ row, columns, actions, isDim }: BodyRowProps<Row>) {
+  return (
+    <tr
+      role="row"
+      className={cx(
+        'group relative h-11 border-b border-line transition-colors duration-75 hover:bg-hover max-sm:grid max-sm:h-auto max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-x-3 max-sm:gap-y-1 max-sm:py-3',
+        isDim && '[&_td]:text-faint [&_td_*]:text-faint',
+      )}
+    >
+      {columns.map((column, index) => (
+        <td
+          key={column.key}
+          role="cell"
+          className={cx(
+            'overflow-hidden px-2 py-1.5 text-ellipsis text-muted first:pl-0 first:text-ink max-sm:overflow-visible max-sm:p-0',
+            column.align === 'right' && 'text-right tabular max-sm:text-left',
+            column.from && FROM[column.from],
+            index === 0
+              ? 'max-sm:col-start-1'
+              : 'max-sm:col-span-2 max-sm:flex max-sm:flex-wrap max-sm:items-center max-sm:gap-2',
+          )}
+        >
+          {index > 0 && column.bare !== true && (
+            <span aria-hidden className="text-xs text-faint sm:hidden">
+              {column.header}
+            </span>
+          )}
+          {column.cell(row)}
+        </td>
+      ))}
+      {actions !== undefined && (
+        <td
+          role="cell"
+          className="py-1 pl-2 text-right max-sm:col-start-2 max-sm:row-start-1 max-sm:p-0"
+        >
+          <div className="relative z-10 inline-flex items-center justify-end gap-1">
+            {actions(row)}
+          </div>
+        </td>
+      )}
+    </tr>
   );
 }
 

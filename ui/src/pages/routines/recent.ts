@@ -1,5 +1,6 @@
+import { useMemo } from 'react';
 import { useList, useRead } from '#ui/api/hooks.ts';
-import type { ItemOf, Shape } from '#ui/api/types.ts';
+import type { DataOf, ItemOf, Shape } from '#ui/api/types.ts';
 
 export type RecentRuns = ItemOf<'/v1/runs/recent'>;
 
@@ -27,15 +28,29 @@ export function useRoutines(state: Shape<'RoutineSummary'>['state'] | undefined)
     { everyMs: EVERY_MS },
   );
   const usage = useRead('/v1/usage', { query: { groupBy: 'routine' } }, { everyMs: 60_000 });
-  const runsOf = new Map(recent.data?.map((each) => [each.routineId, each]));
-  const spent = new Map(usage.data?.groups.map(({ key, costUsd }) => [key, costUsd]));
-  const rows = routines.data
-    ?.filter((routine) => state !== undefined || routine.state !== 'archived')
-    .map((routine): Row => ({
-      routine,
-      recent: runsOf.get(routine.id),
-      spend:
-        usage.data === undefined ? undefined : spent.has(routine.id) ? spent.get(routine.id) : '0',
-    }));
-  return { routines, recent, rows };
+  // Rows stay the same while what they show does, so that a long list is not drawn anew at every key of its search.
+  const rows = useMemo(
+    () =>
+      rowsOf({ routines: routines.data, recent: recent.data, usage: usage.data }).filter(
+        ({ routine }) => state !== undefined || routine.state !== 'archived',
+      ),
+    [routines.data, recent.data, usage.data, state],
+  );
+  return { routines, recent, rows: routines.data === undefined ? undefined : rows };
+}
+
+interface Known {
+  readonly routines: readonly Shape<'RoutineSummary'>[] | undefined;
+  readonly recent: readonly RecentRuns[] | undefined;
+  readonly usage: DataOf<'/v1/usage', 'get'> | undefined;
+}
+
+function rowsOf({ routines = [], recent, usage }: Known): readonly Row[] {
+  const runsOf = new Map(recent?.map((each) => [each.routineId, each]));
+  const spent = new Map(usage?.groups.map(({ key, costUsd }) => [key, costUsd]));
+  return routines.map((routine) => ({
+    routine,
+    recent: runsOf.get(routine.id),
+    spend: usage === undefined ? undefined : spent.has(routine.id) ? spent.get(routine.id) : '0',
+  }));
 }

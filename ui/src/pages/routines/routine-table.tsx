@@ -8,7 +8,7 @@ import { OutcomeLine } from '#ui/parts/outcome-line.tsx';
 import { Schedule } from '#ui/parts/schedule.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
-import { DataTable, RowLink } from '#ui/parts/table.tsx';
+import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
 import { Ticks } from '#ui/parts/ticks.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import type { Row } from './recent.ts';
@@ -22,40 +22,46 @@ export function RoutineTable({ rows }: { readonly rows: readonly Row[] }) {
       rows={rows}
       keyOf={({ routine }) => routine.id}
       isDim={({ routine }) => routine.state === 'archived'}
-      columns={[
-        { key: 'name', header: 'Name', cell: ({ routine }) => <Name routine={routine} /> },
-        {
-          key: 'state',
-          header: 'State',
-          width: 'w-24',
-          bare: true,
-          cell: ({ routine: { state, stateReason } }) => (
-            <StateBadge state={state} reason={stateReason ?? undefined} />
-          ),
-        },
-        {
-          key: 'next',
-          header: 'Next run',
-          width: 'w-36',
-          cell: ({ routine }) => <NextRun routine={routine} />,
-        },
-        {
-          key: 'runs',
-          header: 'Last runs',
-          width: 'w-64',
-          cell: ({ recent }) => <LastRuns recent={recent} />,
-        },
-        {
-          key: 'spend',
-          header: <span title="Over the last 30 days">30 days</span>,
-          width: 'w-20',
-          align: 'right',
-          cell: ({ spend }) => <Spend spend={spend} />,
-        },
-      ]}
-      actions={({ routine }) => <RunNow routine={routine} />}
+      columns={COLUMNS}
+      actions={runNow}
     />
   );
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  { key: 'name', header: 'Name', cell: ({ routine }) => <Name routine={routine} /> },
+  {
+    key: 'state',
+    header: 'State',
+    width: 'w-24',
+    bare: true,
+    cell: ({ routine: { state, stateReason } }) => (
+      <StateBadge state={state} reason={stateReason ?? undefined} />
+    ),
+  },
+  {
+    key: 'next',
+    header: 'Next run',
+    width: 'w-36',
+    cell: ({ routine }) => <NextRun routine={routine} />,
+  },
+  {
+    key: 'runs',
+    header: 'Last runs',
+    width: 'w-64',
+    cell: ({ recent }) => <LastRuns recent={recent} />,
+  },
+  {
+    key: 'spend',
+    header: <span title="Over the last 30 days">30 days</span>,
+    width: 'w-20',
+    align: 'right',
+    cell: ({ spend }) => <Spend spend={spend} />,
+  },
+];
+
+function runNow({ routine }: Row) {
+  return <RunNow routine={routine} />;
 }
 
 function Name({ routine }: { routine: Routine }) {
@@ -82,7 +88,7 @@ function NextRun({ routine: { state, nextRunAt, stateReason } }: { routine: Rout
     return <span className="text-faint">{stateReason === null ? NOT_DUE[state] : 'Stopped'}</span>;
   }
   return (
-    <span className="flex flex-col max-sm:flex-row max-sm:gap-2">
+    <span className="flex flex-col max-sm:flex-row max-sm:items-baseline max-sm:gap-2">
       <Time at={nextRunAt} className="truncate text-ink" />
       <Time at={nextRunAt} as="countdown" className="text-xs text-muted" />
     </span>
