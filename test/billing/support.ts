@@ -20,13 +20,8 @@ export function paidTest(env: Record<string, string> = SWITCHES) {
       .extend('switches', { scope: 'file' }, env)
       // oxlint-disable-next-line no-empty-pattern -- vitest reads the names of what a fixture needs from its first parameter
       .extend('processor', { scope: 'file' }, async ({}, { onCleanup }) => {
-        const processor = await startPaymentProcessor({
-          port: 0,
-          secretKey: LOCAL_SECRET_KEY,
-          endpoint: { url: '', secret: LOCAL_WEBHOOK_SECRET },
-        });
+        const processor = await startProcessor();
         processor.delivers = false;
-        for (const price of LOCAL_PRICES) processor.ledger.prices.set(price.id, price);
         onCleanup(() => processor.stop());
         return processor;
       })
@@ -34,12 +29,28 @@ export function paidTest(env: Record<string, string> = SWITCHES) {
         const service = await startService({
           env: { ...paymentEnvironment(processor.url), ...switches },
         });
-        processor.endpoint = { ...processor.endpoint, url: `${service.url}/webhooks/stripe` };
+        hearEvents(processor, service);
         onCleanup(() => service.close());
         return service;
       })
       .extend('ada', async ({ service }) => signUp(service))
   );
+}
+
+/** A payment processor with our prices; its events go nowhere until `hearEvents`. */
+export async function startProcessor(): Promise<PaymentProcessor> {
+  const processor = await startPaymentProcessor({
+    port: 0,
+    secretKey: LOCAL_SECRET_KEY,
+    endpoint: { url: '', secret: LOCAL_WEBHOOK_SECRET },
+  });
+  for (const price of LOCAL_PRICES) processor.ledger.prices.set(price.id, price);
+  return processor;
+}
+
+/** Has the processor send its events to the service. */
+export function hearEvents(processor: PaymentProcessor, { url }: Pick<Service, 'url'>): void {
+  processor.endpoint = { ...processor.endpoint, url: `${url}/webhooks/stripe` };
 }
 
 export function priceOf(plan: 'starter' | 'pro' | 'scale'): Price {

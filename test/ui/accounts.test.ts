@@ -4,13 +4,12 @@ import { newEmail, PASSWORD, postAuth, signIn, type Person } from '#test/support
 import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { photograph } from './support/photograph.ts';
+import { confirmationLink, signInByForm, signUpByForm } from './support/steps/accounts.ts';
 
 const mailbox = await startMailbox();
 const test = dashboardTest({ env: mailbox.env }).override('person', ({ service }) =>
   confirmedPerson(service),
 );
-
-const CONFIRMATION = /(https?:\/\/\S+verify-email\?\S+)/;
 
 test('pages before the sign-in', { timeout: 300_000 }, async ({ visit }) => {
   await photograph(visit, 'accounts', [
@@ -48,19 +47,10 @@ test(
   'from the sign-up to the first run, as a person goes',
   { timeout: 90_000 },
   async ({ visit }) => {
-    const email = newEmail();
     const { page, settled, complaints } = await visit('/sign-up');
-    await page.getByLabel('Name').fill('Ada');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create account' }).click();
-    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
-    await page.goto(await mailbox.find(email, CONFIRMATION));
-    await page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
+    const email = await signUpByForm(page, mailbox);
     await page.getByRole('link', { name: 'Sign in' }).click();
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.keyboard.press('Enter');
+    await signInByForm(page, email);
     await page.getByRole('link', { name: /Content ideas/ }).click();
     await page.getByLabel('For what?').fill('A booking tool for climbing gyms');
     await page.getByLabel('For which readers?').fill('Owners of small gyms');
@@ -75,17 +65,13 @@ test('a page that needs a session leads to the sign-in and back', async ({ visit
   const target = `/p/${person.projectId}/runs?state=failed`;
   const { page } = await visit(target);
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.keyboard.press('Enter');
+  await signInByForm(page, person.email);
   await page.waitForURL((url) => `${url.pathname}${url.search}` === target);
 });
 
 test('the sign-in page leads to no other origin', async ({ visit, person, dashboard }) => {
   const { page } = await visit('/sign-in?to=%2F%2Fevil.example%2F');
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.keyboard.press('Enter');
+  await signInByForm(page, person.email);
   await page.waitForURL(/\/p\/prj_/);
   expect(new URL(page.url()).origin).toBe(dashboard.url);
 });
@@ -123,18 +109,10 @@ test(
     const { page } = await visit(link);
     await page.getByRole('heading', { name: 'You are invited' }).waitFor();
     await page.getByRole('link', { name: 'Create an account' }).click();
-    await page.getByLabel('Name').fill('Grace');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create account' }).click();
-    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
-    await page.goto(await mailbox.find(email, CONFIRMATION));
-    await page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
+    await signUpByForm(page, mailbox, { name: 'Grace', email });
     await page.goto(link);
     await page.getByRole('link', { name: 'Sign in' }).click();
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.keyboard.press('Enter');
+    await signInByForm(page, email);
     await page.getByRole('button', { name: 'Accept the invitation' }).click();
     await page.waitForURL(new RegExp(`/p/${person.projectId}`));
   },
@@ -144,6 +122,6 @@ test(
 async function confirmedPerson(service: Service): Promise<Person> {
   const email = newEmail();
   await postAuth(service, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Ada' });
-  await fetch(await mailbox.find(email, CONFIRMATION), { redirect: 'manual' });
+  await fetch(await confirmationLink(mailbox, email), { redirect: 'manual' });
   return signIn(service, email);
 }

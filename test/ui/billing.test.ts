@@ -1,27 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
-import {
-  LOCAL_PRICES,
-  LOCAL_SECRET_KEY,
-  LOCAL_WEBHOOK_SECRET,
-  paymentEnvironment,
-} from '#dev/payments/local.ts';
-import { startPaymentProcessor } from '#dev/payments/server.ts';
+import { paymentEnvironment } from '#dev/payments/local.ts';
 import { freePort } from '#dev/ports.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
-import { priceOf } from '../billing/support.ts';
+import { hearEvents, priceOf, startProcessor } from '../billing/support.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
 import { failing, holding, photograph } from './support/photograph.ts';
+import { choosePlan, pay } from './support/steps/billing.ts';
 
-const processor = await startPaymentProcessor({
-  port: 0,
-  secretKey: LOCAL_SECRET_KEY,
-  endpoint: { url: '', secret: LOCAL_WEBHOOK_SECRET },
-});
-for (const price of LOCAL_PRICES) processor.ledger.prices.set(price.id, price);
+const processor = await startProcessor();
 afterAll(() => processor.stop());
 
 const test = dashboardTest({
@@ -38,10 +28,6 @@ const LONG = { timeout: 90_000 };
 
 function pathOf({ projectId }: Person): string {
   return `/p/${projectId}/billing`;
-}
-
-function listen(service: Service): void {
-  processor.endpoint = { ...processor.endpoint, url: `${service.url}/webhooks/stripe` };
 }
 
 /** Makes the person's organization a customer that subscribes, and has the service look. */
@@ -64,7 +50,7 @@ test(
   'a plan is bought on the hosted page, and counts once the payment is known',
   LONG,
   async ({ service, visit }) => {
-    listen(service);
+    hearEvents(processor, service);
     const ada = await signUp(service);
     const { page, settled, expectClean } = await visit(pathOf(ada), { as: ada });
     // The success page alone grants nothing.
@@ -73,13 +59,12 @@ test(
     expect((await look(ada)).data.plan).toBe('free');
 
     await page.goto(pathOf(ada));
-    await page.getByRole('button', { name: 'Choose Starter' }).click();
+    await choosePlan(page, 'Starter');
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Nothing was charged').waitFor();
 
-    await page.getByRole('button', { name: 'Choose Pro' }).click();
-    await page.getByRole('button', { name: 'Pay $39.00' }).click();
-    await page.getByText('You are on the Pro plan').waitFor();
+    await choosePlan(page, 'Pro');
+    await pay(page, 'Pro');
     await settled();
     await expectClean();
 
@@ -140,7 +125,7 @@ test(
 );
 
 test('the page of billing in all its states', { timeout: 240_000 }, async ({ service, visit }) => {
-  listen(service);
+  hearEvents(processor, service);
   const free = await signUp(service);
   const paid = await signUp(service);
   await subscribe(service, paid, 'pro');

@@ -3,6 +3,12 @@ import { expect } from 'vitest';
 import { createRoutine } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, holding, photograph } from './support/photograph.ts';
+import {
+  activateRoutine,
+  seeTestResult,
+  testRoutine,
+  writeRoutine,
+} from './support/steps/composer.ts';
 
 const test = dashboardTest();
 
@@ -13,32 +19,12 @@ test(
     const { page, expectClean } = await visit(`/p/${person.projectId}/routines/new`, {
       as: person,
     });
-    await page.getByRole('textbox', { name: 'Name' }).fill('Harbour watch');
-    await page.getByRole('textbox', { name: 'Instructions' }).fill('Say what is new at {{site}}.');
-    await page.getByRole('textbox', { name: 'site' }).fill('example.com');
-    await page.getByRole('button', { name: 'Add skill' }).click();
-    const picker = page.getByRole('dialog', { name: 'Add a skill' });
-    await picker.getByRole('searchbox').fill('seo audit');
-    await picker.getByRole('button', { name: /^Add .*SEO audit/i }).click();
-    await picker.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('combobox', { name: 'Model' }).fill('writer-small');
-    await page
-      .getByRole('option', { name: /writer/i })
-      .first()
-      .click();
-    await page.getByText(/for a million tokens/).waitFor();
-    await page.getByRole('button', { name: 'Save and test' }).click();
-    await page.waitForURL(/\/edit\?run=run_/);
-    const result = page.getByRole('region', { name: 'Result', exact: true });
-    await result
-      .getByText(/example\.com/)
-      .first()
-      .waitFor();
+    const instructions = 'Say what is new at {{site}}.';
+    await writeRoutine(page, { name: 'Harbour watch', instructions, site: 'example.com' });
+    await testRoutine(page);
+    await seeTestResult(page, /example\.com/);
     await expectClean();
-    await page.getByRole('link', { name: 'Done' }).click();
-    await page.getByText('By this run').waitFor();
-    await page.getByRole('button', { name: 'Activate' }).click();
-    await page.getByText('Active, done').waitFor({ state: 'attached' });
+    await activateRoutine(page);
   },
 );
 

@@ -11,6 +11,7 @@ import {
 } from '#test/model-connections/fixture.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
+import { enterCodeThere, getCode, openAccountDialog } from './support/steps/model-accounts.ts';
 
 const fixture = await startModelFixture();
 const { control } = fixture.authorizationServer;
@@ -18,34 +19,6 @@ const test = dashboardTest()
   .override('uiPort', () => Number(new URL(UI_ORIGIN).port))
   .override('service', () => fixture.service);
 afterAll(() => fixture.close());
-
-const DEVICE_START = '/v1/model-connections/provider-a/device/start';
-
-interface Started {
-  readonly attemptId: string;
-  readonly userCode: string;
-}
-
-/** Opens the dialog of the provider with device codes, and gets a code. */
-async function getCode(page: Page): Promise<Started> {
-  await openDialog(page, 'provider-a');
-  const response = page.waitForResponse((each) => each.url().endsWith(DEVICE_START));
-  await page.getByRole('button', { name: 'Get a code' }).click();
-  const { data } = await (await response).json();
-  await page.getByText(data.userCode).waitFor();
-  return data;
-}
-
-async function openDialog(page: Page, slot: string): Promise<void> {
-  const { data } = await (
-    await page.request.get('/v1/model-connections/providers', {
-      headers: { 'X-Project-Id': /prj_[0-9a-z]+/.exec(page.url())![0] },
-    })
-  ).json();
-  const { name } = data.find(({ provider }: { provider: string }) => provider === slot);
-  await page.getByRole('button', { name: `Connect an account at ${name}`, exact: true }).click();
-  await page.getByRole('dialog').waitFor();
-}
 
 test(
   'an account is connected by device code: terms, code, the provider, ready',
@@ -55,14 +28,10 @@ test(
       as: person,
     });
     await page.getByText('No accounts connected').waitFor();
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     control.account = 'ada-by-device';
     const { userCode, attemptId } = await getCode(page);
     await expectClean();
-    const opened = page.context().waitForEvent('page');
-    await page.getByRole('button', { name: /^Copy and open/ }).click();
-    await (await opened).getByText('Agreed.').waitFor();
-    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(userCode);
+    expect(await enterCodeThere(page)).toBe(userCode);
     await makeDue(fixture, attemptId);
     await page.getByText('The account is connected.').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
@@ -86,7 +55,7 @@ test('a sign-in goes by the provider and back, and leaves no code in the address
 }) => {
   const { page } = await visit(`/p/${person.projectId}/model-accounts`, { as: person });
   control.account = 'ada-by-sign-in';
-  await openDialog(page, 'provider-b');
+  await openAccountDialog(page, 'provider-b');
   await page.getByRole('button', { name: /^Continue to/ }).click();
   await page.getByText('is connected. Choose one of its models').waitFor();
   expect(page.url()).toMatch(/model-accounts\?connected=mcn_[0-9a-z]+$/);
@@ -94,7 +63,7 @@ test('a sign-in goes by the provider and back, and leaves no code in the address
 
 test('an API key is tried, kept, and shown to nobody', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/model-accounts`, { as: person });
-  await openDialog(page, 'provider-c');
+  await openAccountDialog(page, 'provider-c');
   const field = page.getByLabel('API key');
   await field.fill('sk-fixture-wrong');
   await page.getByRole('button', { name: 'Connect account' }).click();
@@ -130,7 +99,7 @@ test('model accounts in all their states', { timeout: 400_000 }, async ({ visit,
   const accounts = '/v1/model-connections';
   await photograph(visit, 'model-accounts', [
     { ...seen, name: 'empty' },
-    { ...seen, name: 'device-terms', act: (page) => openDialog(page, 'provider-a') },
+    { ...seen, name: 'device-terms', act: (page) => openAccountDialog(page, 'provider-a') },
     { ...seen, name: 'device-code', act: getCode },
     {
       ...seen,
@@ -179,8 +148,8 @@ test('model accounts in all their states', { timeout: 400_000 }, async ({ visit,
     { ...seen, name: 'failed', before: failing(accounts) },
     { ...seen, name: 'forbidden', before: forbidding(accounts) },
     { ...seen, name: 'refused', path: `${path}?error=attempt_expired&requestId=6b2f0a3e` },
-    { ...seen, name: 'sign-in', act: (page) => openDialog(page, 'provider-b') },
-    { ...seen, name: 'api-key', act: (page) => openDialog(page, 'provider-c') },
+    { ...seen, name: 'sign-in', act: (page) => openAccountDialog(page, 'provider-b') },
+    { ...seen, name: 'api-key', act: (page) => openAccountDialog(page, 'provider-c') },
     { ...seen, name: 'models', act: open('Models') },
     { ...seen, name: 'revoke', act: open('Revoke') },
   ]);

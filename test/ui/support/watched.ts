@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
 
 /** A page of which everything is kept that a person would not see but should know. */
@@ -8,7 +8,7 @@ export interface Watched {
   readonly page: Page;
   /** Violations of the policy, errors and warnings of the console, faults of scripts. */
   readonly complaints: readonly string[];
-  /** Waits until nothing loads any more. */
+  /** Waits until nothing loads any more; a stream of events does not count, as it goes on. */
   readonly settled: () => Promise<void>;
   /** Runs axe-core, and gives what it finds serious or worse. */
   readonly audit: (excused?: readonly string[]) => Promise<string[]>;
@@ -30,11 +30,12 @@ export async function watchPage(page: Page): Promise<Watched> {
   await page.exposeFunction('tellViolation', (text: string) => complaints.push(`policy: ${text}`));
   await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
     window.tellViolation(event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sourceFile))`);
+  const loaded = watchRequests(page);
   const watched: Watched = {
     page,
     complaints,
     async settled() {
-      await page.waitForLoadState('networkidle');
+      await loaded();
       await page.locator('[aria-busy="true"]:not(button)').first().waitFor({ state: 'detached' });
       await page.evaluate('document.fonts.ready.then(() => undefined)');
     },
@@ -45,6 +46,35 @@ export async function watchPage(page: Page): Promise<Watched> {
     },
   };
   return watched;
+}
+
+/** Longer than a page takes from one response to the request that depends on it. */
+const QUIET_MS = 150;
+
+/** Returns what waits until no request is open, and the last one ended long enough ago that none follows from it. */
+function watchRequests(page: Page): () => Promise<void> {
+  const open = new Set<Request>();
+  let changedAt = performance.now();
+  const change = (happen: (request: Request) => void) => (request: Request) => {
+    if (request.url().endsWith('/events')) return;
+    happen(request);
+    changedAt = performance.now();
+  };
+  page.on(
+    'request',
+    change((request) => open.add(request)),
+  );
+  const ended = change((request) => open.delete(request));
+  page.on('requestfinished', ended);
+  page.on('requestfailed', ended);
+  return async () => {
+    await page.waitForLoadState();
+    const stillLoading = () =>
+      open.size === 0 && performance.now() - changedAt < QUIET_MS
+        ? ['the last response was just now']
+        : [...open].map((request) => request.url());
+    await expect.poll(stillLoading, { interval: 25, timeout: 20_000 }).toEqual([]);
+  };
 }
 
 const GRAVE: ReadonlySet<string> = new Set(['serious', 'critical']);

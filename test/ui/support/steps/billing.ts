@@ -1,0 +1,13 @@
+import type { Page } from 'playwright-core';
+
+/** Chooses a plan on the page of billing, which is open; ends on the hosted page of the payment processor. */
+export async function choosePlan(page: Page, plan: string): Promise<void> {
+  await page.getByRole('button', { name: `Choose ${plan}` }).click();
+  await page.getByRole('heading', { name: 'Checkout' }).waitFor();
+}
+
+/** Pays on the hosted page, and waits until the payment is known. */
+export async function pay(page: Page, plan: string): Promise<void> {
+  await page.getByRole('button', { name: /^Pay \$/ }).click();
+  await page.getByText(`You are on the ${plan} plan`).waitFor();
+}

@@ -1,0 +1,44 @@
+import type { Page } from 'playwright-core';
+
+const DEVICE_START = '/v1/model-connections/provider-a/device/start';
+
+export interface StartedSignIn {
+  readonly attemptId: string;
+  readonly userCode: string;
+}
+
+/** Opens the dialog that connects an account at the provider in this slot, on the page of model accounts. */
+export async function openAccountDialog(page: Page, slot: string): Promise<void> {
+  const { data } = await (
+    await page.request.get('/v1/model-connections/providers', {
+      headers: { 'X-Project-Id': /prj_[0-9a-z]+/.exec(page.url())![0] },
+    })
+  ).json();
+  const { name } = data.find(({ provider }: { provider: string }) => provider === slot);
+  await page.getByRole('button', { name: `Connect an account at ${name}`, exact: true }).click();
+  await page.getByRole('dialog').waitFor();
+}
+
+/** Opens the dialog of the provider with device codes, and gets a code. */
+export async function getCode(page: Page): Promise<StartedSignIn> {
+  await openAccountDialog(page, 'provider-a');
+  return askForCode(page);
+}
+
+/** Gets a code in the open dialog. */
+async function askForCode(page: Page): Promise<StartedSignIn> {
+  const response = page.waitForResponse((each) => each.url().endsWith(DEVICE_START));
+  await page.getByRole('button', { name: 'Get a code' }).click();
+  const { data } = await (await response).json();
+  await page.getByText(data.userCode).waitFor();
+  return data;
+}
+
+/** Opens the provider's page by the button of the dialog, where the code is entered; gives what the clipboard holds. */
+export async function enterCodeThere(page: Page): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const opened = page.context().waitForEvent('page');
+  await page.getByRole('button', { name: /^Copy and open/ }).click();
+  await (await opened).getByText('Agreed.').waitFor();
+  return page.evaluate<string>('navigator.clipboard.readText()');
+}
