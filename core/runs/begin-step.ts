@@ -14,6 +14,7 @@ import type { ResultForm } from '#core/results/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import type { Gate } from '#core/routines/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
+import type { TranscriptStep } from './context-window.ts';
 import type { GateVerdict } from './gate/verdict.ts';
 import {
   previousRunJson,
@@ -85,7 +86,8 @@ export interface RunContext {
   /** Earlier attempts of this step that failed because of the provider. */
   readonly providerFailures: number;
   readonly tools: readonly OfferedTool[];
-  /** The messages of the steps recorded before this one, in order. */
+  /** The messages of the steps recorded before this one, in order, by step and one after the other. */
+  readonly transcriptSteps: readonly TranscriptStep[];
   readonly transcript: readonly ModelMessage[];
   /** True when somebody is to be told of the end of the run: by webhook, mail or ping. */
   readonly hasAudience: boolean;
@@ -164,25 +166,27 @@ export async function beginStep(
         cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",
         step.state as "stepState", step.attempt, coalesce(step.provider_failures, 0) as "providerFailures",
         (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs", ${tools} as tools,
-        (select json_agg(s.messages order by s.index) from steps s
-          where s.run_id = begun.id and s.index < ${index} and s.messages is not null) as messages
+        (select json_agg(json_build_object('index', s.index, 'messages', s.messages) order by s.index) from steps s
+          where s.run_id = begun.id and s.index < ${index} and s.messages is not null) as "transcriptSteps"
       from begun left join step on true
     `,
   );
   if (found === undefined || found.stepState === null) return undefined;
-  const { stepState: _, messages, builtInTools, previous: earlier, ...run } = found;
+  const { stepState: _, builtInTools, previous: earlier, ...run } = found;
+  const transcriptSteps = run.transcriptSteps ?? [];
   return {
     ...run,
     tools: offeredTools(run.tools, ownTools({ builtInTools, outcome: run.outcomeRule })),
     previous: earlier === null ? undefined : previousRunOf(earlier),
-    transcript: messages?.flat() ?? [],
+    transcriptSteps,
+    transcript: transcriptSteps.flatMap(({ messages }) => messages),
   };
 }
 
-type FoundRun = Omit<RunContext, 'tools' | 'transcript' | 'previous'> & {
+type FoundRun = Omit<RunContext, 'tools' | 'transcriptSteps' | 'transcript' | 'previous'> & {
   readonly stepState: string | null;
   readonly tools: readonly OfferedToolJson[];
   readonly builtInTools: readonly BuiltInToolName[];
   readonly previous: PreviousRunJson | null;
-  readonly messages: readonly (readonly ModelMessage[])[] | null;
+  readonly transcriptSteps: readonly TranscriptStep[] | null;
 };

@@ -7,6 +7,7 @@ import { startDeadline, type Deadline } from './deadline.ts';
 import { endRun, type EndRunDeps } from './end-run.ts';
 import { endUnwanted } from './end-unwanted.ts';
 import { cancellation, failure, type RunEnding } from './ending.ts';
+import { fitCall } from './fit-call.ts';
 import { passGate, type GateDeps } from './gate/index.ts';
 import { AccountBlocked, AccountBusy } from './account/not-made.ts';
 import type { ModelCall, ModelCaller, ModelResponse } from './model-call.ts';
@@ -74,17 +75,24 @@ async function performInTime(
   if ('outcome' in ready) return ready.outcome;
   if ('reason' in ready) return end(deps, run.id, failure(ready.reason, ready.detail));
 
-  const call: ModelCall = {
-    modelId: run.model.modelId,
-    instructions: PREAMBLE,
-    messages: [...openingMessages(ready), ...run.transcript],
-    tools: toolSet(run.tools),
-    resultSchema: ready.option.structuredOutputs ? run.resultForm?.schema : undefined,
-    signal,
-    account: accountStepOf(run, index, deadline),
-  };
+  const { option } = ready;
+  const call = await fitCall(
+    deps.database,
+    run,
+    { index, option },
+    {
+      modelId: run.model.modelId,
+      instructions: PREAMBLE,
+      messages: openingMessages(ready),
+      tools: toolSet(run.tools),
+      resultSchema: option.structuredOutputs ? run.resultForm?.schema : undefined,
+      signal,
+      account: accountStepOf(run, index, deadline),
+    },
+  );
+  if ('state' in call) return end(deps, run.id, call);
   const grant = await reserveStep(deps, run, index, {
-    option: ready.option,
+    option,
     countInput: () => countInput(call),
     maxCallMs: Math.min(run.remainingMs, deps.caller.timeoutMs),
   });
@@ -110,8 +118,8 @@ async function performInTime(
     await giveUp();
     return response;
   }
-  const costUsd = costOf(response.usage, ready.option.prices);
-  deps.metrics.modelCost(ready.option.modelId, costUsd);
+  const costUsd = costOf(response.usage, option.prices);
+  deps.metrics.modelCost(option.modelId, costUsd);
   const { messages, ...calls } = planToolCalls(response, run);
   const { prompt, briefing } = ready;
   const record = { ...attempt, prompt, briefing, response, messages, costUsd, cutBy };

@@ -91,6 +91,8 @@ export const RUN_REASONS = {
   max_steps: 'the run reached limits.maxSteps without finishing',
   max_total_tokens:
     'the run reached limits.maxTotalTokens, or too little of it was left for a step',
+  context_exceeded:
+    'the step was longer than the context window of the model, also without earlier results of tools',
   abnormal_cost:
     'the run used more than limits.abnormalFactor times the median of the last runs of its version',
   model_rate_limited: 'the model provider kept answering that there were too many requests',
@@ -143,6 +145,7 @@ export const CLASS_OF_FAILURE = {
   max_steps: 'routine',
   max_total_tokens: 'routine',
   budget_exceeded: 'routine',
+  context_exceeded: 'routine',
   abnormal_cost: 'routine',
   model_rate_limited: 'provider',
   model_error: 'provider',

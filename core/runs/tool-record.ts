@@ -16,6 +16,8 @@ export interface ToolRecord {
   readonly structured: string | null;
   readonly structuredLength: number | null;
   readonly attachments: readonly ToolAttachment[];
+  /** The model step from which on the model was not sent the result again, to make room; none while it is. */
+  readonly omittedFromStep?: number;
   /** Set on a call that was decided against, after it had been planned. */
   readonly refused?: true;
 }

@@ -38,6 +38,7 @@ export { MIN_OUTPUT_TOKENS, overBudget, type PassedLimit } from './totals.ts';
 export {
   costOf,
   estimatedTokens,
+  tokensAtLeast,
   tokenCount,
   totalTokens,
   type Prices,

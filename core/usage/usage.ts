@@ -38,6 +38,14 @@ export function estimatedTokens(...texts: readonly string[]): number {
   return Math.ceil(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 3);
 }
 
+/**
+ * Returns the tokens that texts have at least, of which so many were estimated at most: no common tokenizer makes less of a
+ * text than one for five bytes of it, the repetition of a character aside.
+ */
+export function tokensAtLeast(estimated: number): number {
+  return Math.ceil((estimated * 3) / 5);
+}
+
 /** Returns the step's cost in US dollars as a decimal string, or null when the directory quotes no price. */
 export function costOf(usage: Omit<Usage, 'estimated'>, prices: Prices | null): string | null {
   if (prices === null) return null;

@@ -36,6 +36,10 @@ const toolCall = z
         }),
       )
       .meta({ description: 'What the response held besides text; only its description is kept.' }),
+    omittedFromStep: z.number().int().nullable().meta({
+      description:
+        'The model step from which on the result was left out of what the model is sent, because its context window had no room for it; null while it is sent.',
+    }),
   })
   .meta({ id: 'ToolCall' });
 
@@ -95,5 +99,6 @@ function presentToolCall(row: ToolRecord) {
       sha256,
       uri,
     })),
+    omittedFromStep: row.omittedFromStep ?? null,
   };
 }

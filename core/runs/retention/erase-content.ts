@@ -49,4 +49,5 @@ const erasedTool = sql`jsonb_build_object(
   'toolName', tool->'toolName', 'connectionId', tool->'connectionId', 'policyId', tool->'policyId',
   'arguments', null, 'argumentsLength', tool->'argumentsLength', 'isError', tool->'isError',
   'result', null, 'resultLength', tool->'resultLength',
-  'structured', null, 'structuredLength', tool->'structuredLength', 'attachments', '[]'::jsonb)`;
+  'structured', null, 'structuredLength', tool->'structuredLength', 'attachments', '[]'::jsonb,
+  'omittedFromStep', tool->'omittedFromStep')`;

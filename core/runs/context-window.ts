@@ -1,0 +1,94 @@
+import type { ModelMessage } from 'ai';
+import type { ModelOption } from '#core/models/index.ts';
+import { estimatedTokens, MIN_OUTPUT_TOKENS, tokensAtLeast } from '#core/usage/index.ts';
+
+/** The messages of one recorded step. */
+export interface TranscriptStep {
+  readonly index: number;
+  readonly messages: readonly ModelMessage[];
+}
+
+export interface FittedTranscript {
+  readonly messages: readonly ModelMessage[];
+  /** The steps whose results had to make room, with the messages that stand in their place. */
+  readonly omitted: readonly TranscriptStep[];
+  /** The tokens that the whole call has at least, where the model has no room for them. */
+  readonly tooLong: { readonly tokens: number; readonly contextTokens: number } | undefined;
+}
+
+/** The part of a model's context that is kept for its response, where that may be longer. */
+const OUTPUT_SHARE = 1 / 4;
+
+/** What has to make room makes room for the next steps too, so that what they all begin with stays the same. */
+const KEPT_SHARE = 3 / 4;
+
+/** A result that is hardly longer than the note in its place stays. */
+const WORTH_OMITTING = 500;
+
+/**
+ * Fits the transcript of a run into the context window of its model. Where the call could be too long, the oldest results
+ * of tools are replaced by notes of their length. Those that the model has not seen yet stay, or it would only ask again.
+ * Nothing is done about a model whose window nobody knows.
+ * @param call.countInput counts the tokens of the call with the whole transcript, at most
+ */
+export function fitTranscript(
+  steps: readonly TranscriptStep[],
+  option: Pick<ModelOption, 'contextTokens' | 'maxOutputTokens'>,
+  call: { readonly countInput: () => number; readonly maxOutputTokens: number | null },
+): FittedTranscript {
+  const { contextTokens } = option;
+  const asItIs = { messages: messagesOf(steps), omitted: [], tooLong: undefined };
+  if (contextTokens === null) return asItIs;
+  const output = call.maxOutputTokens ?? option.maxOutputTokens ?? Infinity;
+  const room = contextTokens - Math.min(output, Math.floor(contextTokens * OUTPUT_SHARE));
+  let tokens = call.countInput();
+  if (tokens <= room) return asItIs;
+  const omitted = new Map<number, TranscriptStep>();
+  for (const step of omittable(steps)) {
+    if (tokens <= room * KEPT_SHARE) break;
+    const note = { index: step.index, messages: step.messages.map(withoutResults) };
+    tokens -= tokensOf(step) - tokensOf(note);
+    omitted.set(step.index, note);
+  }
+  const fitted = steps.map((step) => omitted.get(step.index) ?? step);
+  const fewest = tokensAtLeast(tokens);
+  return {
+    messages: messagesOf(fitted),
+    omitted: [...omitted.values()],
+    tooLong:
+      fewest > contextTokens - MIN_OUTPUT_TOKENS ? { tokens: fewest, contextTokens } : undefined,
+  };
+}
+
+/** The steps that hold long results and come before the latest response of the model, oldest first. */
+function omittable(steps: readonly TranscriptStep[]): readonly TranscriptStep[] {
+  const latest = steps.findLastIndex(({ messages }) =>
+    messages.some(({ role }) => role === 'assistant'),
+  );
+  return steps
+    .slice(0, Math.max(latest, 0))
+    .filter(({ messages }) => messages.some((message) => message !== withoutResults(message)));
+}
+
+/** Puts a note of its length in the place of each long result; a message without one is returned as it is. */
+function withoutResults(message: ModelMessage): ModelMessage {
+  if (message.role !== 'tool') return message;
+  const content = message.content.map((part) => {
+    if (part.type !== 'tool-result') return part;
+    const { output } = part;
+    if (output.type !== 'text' && output.type !== 'error-text') return part;
+    if (output.value.length < WORTH_OMITTING) return part;
+    const value = `[${output.value.length} characters were here, which the model has read. They were left out to make room.]`;
+    return { ...part, output: { ...output, value } };
+  });
+  const same = content.every((part, at) => part === message.content[at]);
+  return same ? message : { ...message, content };
+}
+
+function messagesOf(steps: readonly TranscriptStep[]): ModelMessage[] {
+  return steps.flatMap(({ messages }) => [...messages]);
+}
+
+function tokensOf({ messages }: TranscriptStep): number {
+  return estimatedTokens(JSON.stringify(messages));
+}
