@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ErrorCode } from '#lib/errors.ts';
 import type { AccessOf, ActorOf, AuthKind, Scope } from './access.ts';
 import type { Deps } from './deps.ts';
-import type { Tag } from './docs/tags.ts';
+import type { Tag } from './tags.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 

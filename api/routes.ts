@@ -20,7 +20,7 @@ import { runRoutes } from './v1/runs/index.ts';
 import { scheduleRoutes } from './v1/schedules.ts';
 import { sessionRoutes } from './v1/sessions.ts';
 import { settingsRoutes } from './v1/settings.ts';
-import { skillRoutes } from './v1/skills.ts';
+import { skillRoutes } from './v1/skills/index.ts';
 import { toolRoutes } from './v1/tools/index.ts';
 import { usageRoutes } from './v1/usage.ts';
 

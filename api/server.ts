@@ -5,6 +5,7 @@ import { openServices } from '#core/services.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
+import { onStopSignal } from '#lib/stop-signals.ts';
 import { installRuntime } from '#lib/temporal/index.ts';
 import { openAccounts } from './accounts.ts';
 import { createApp } from './app.ts';
@@ -30,15 +31,7 @@ const metricsServer =
       });
 log.info({ host: config.HOST, port: server.port }, 'listening');
 
-let stopping = false;
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.on(signal, () => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ signal }, 'stopping');
-    void stop();
-  });
-}
+onStopSignal(log, stop);
 
 /** Ends the streams, finishes the requests under way, then the tick, then closes what they used. */
 async function stop(): Promise<void> {

@@ -8,9 +8,9 @@ import { startService, type Service } from './harness/service.ts';
 const BOMBS = 30;
 /** 63 kB, refused by its size. */
 const BOMB = 1_150;
-/** Just small enough to be compiled. */
+/** Size that is just small enough to be compiled. */
 const COMPILED = 600;
-/** Of those that are compiled, which takes a good part of a second each. */
+/** Number of schemas that are compiled, which takes a good part of a second each. */
 const FEW = 5;
 const TARGET_MS = 50;
 

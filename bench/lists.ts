@@ -6,7 +6,7 @@ import { loadResources } from './harness/bulk-resources.ts';
 import { load, loadRoutines, loadRuns, routineId } from './harness/bulk.ts';
 import { explained } from './harness/explain.ts';
 import { compared, type Figure } from './harness/figures.ts';
-import { LISTS, RARE, type List } from './harness/lists.ts';
+import { LISTS, NO_FILTER, RARE, type List } from './harness/lists.ts';
 import { startService, type Service } from './harness/service.ts';
 
 const RUNS = 1_000_000;
@@ -46,17 +46,6 @@ const lists: Benchmark = {
 };
 
 export default lists;
-
-const NO_FILTER = {
-  routineId: undefined,
-  state: undefined,
-  trigger: undefined,
-  outcome: undefined,
-  backfillId: undefined,
-  since: undefined,
-  until: undefined,
-  page: { limit: 100, after: undefined },
-} as const;
 
 const PLANNED = [
   ['the runs of a project', {}],

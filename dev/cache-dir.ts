@@ -5,8 +5,8 @@ import envPaths from 'env-paths';
 const NAME = 'routine-automation-service';
 
 /**
- * The user's cache folder for this project, shared by all clones: XDG_CACHE_HOME or ~/.cache on
- * Linux, the platform's own place elsewhere. The XDG specification says to ignore a relative path.
+ * Returns the user's cache folder for this project, shared by all clones: XDG_CACHE_HOME or ~/.cache on Linux, the
+ * platform's own place elsewhere. The XDG specification says to ignore a relative path.
  */
 export function cacheDir(env: NodeJS.ProcessEnv): string {
   const xdg = env['XDG_CACHE_HOME'];

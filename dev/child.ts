@@ -15,7 +15,7 @@ export interface ChildOptions {
   args: readonly string[];
   /** Output is appended to this file; without it the child writes to our own terminal. */
   logFile?: string;
-  /** Signal and wait that end it; SIGTERM and 5 s by default. */
+  /** Signal and time by which it is ended; SIGTERM and 5 s by default. */
   stop?: StopOptions;
   /** Returns true while whoever started the child handles its end, so that it is not reported as unexpected. */
   isStarting?: () => boolean;
@@ -33,7 +33,7 @@ export interface ChildExit {
 export interface Child {
   name: string;
   pid: number;
-  /** Undefined where the platform cannot tell processes apart. */
+  /** Undefined where the platform cannot distinguish processes. */
   identity: ProcessIdentity | undefined;
   stopOptions: StopOptions;
   /** Resolves when the process has ended, for whatever reason; never rejects. */
@@ -49,8 +49,8 @@ export interface Child {
 export type SpawnChild = (options: ChildOptions) => Promise<Child>;
 
 /**
- * Starts a process in a process group of its own, so that Ctrl-C in the terminal reaches only us
- * and children end in the order that we choose.
+ * Starts a process in a process group of its own, so that Ctrl-C in the terminal reaches only us and children end in
+ * our order.
  */
 export async function spawnChild(options: ChildOptions): Promise<Child> {
   const { name, command, args, logFile, stop: stopOptions = {} } = options;
@@ -99,7 +99,7 @@ export async function spawnChild(options: ChildOptions): Promise<Child> {
 
 const MAX_LOG_BYTES = 10_000_000;
 
-/** One older log is kept, so that a log folder cannot grow without end. */
+/** Opens a log and keeps one older one, so that a log folder cannot grow without end. */
 function openLog(path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);

@@ -10,7 +10,7 @@ import type { Child, ChildExit, Log, SpawnChild } from './child.ts';
 import { savePidFile, stopSurvivors } from './guarded.ts';
 import type { Guarded } from './guarded.ts';
 
-/** Puts a process under the watchdog; the function it returns takes it out again. */
+/** Puts a process under the watchdog; the returned function takes it out again. */
 export type Guard = (process: Guarded) => () => void;
 
 export interface Children {
@@ -100,7 +100,7 @@ export async function superviseChildren({
   };
 }
 
-/** A watchdog that is killed is started again, but not for ever. */
+/** Limit of restarts of a watchdog that is killed. */
 const MAX_WATCHDOGS = 10;
 
 function keepWatchdog(children: () => readonly Guarded[], log: Log) {

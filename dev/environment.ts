@@ -39,7 +39,7 @@ export const PORT_VARIABLES = {
   mail: ['MAIL_PORT', 8025],
 } as const satisfies Record<keyof Ports, readonly [variable: string, fallback: number]>;
 
-/** @throws naming the variable whose value is no port */
+/** Reads the ports. @throws naming the variable whose value is no port */
 export function readPorts(env: NodeJS.ProcessEnv): Ports {
   const read = (name: keyof Ports): number => {
     const [variable, fallback] = PORT_VARIABLES[name];
@@ -71,8 +71,8 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
 const stringRecord = z.record(z.string(), z.string());
 
 /**
- * Secrets of this folder's installation: made on the first start, kept readable for their owner only. One that a later
- * version needs is added.
+ * Returns the secrets of this folder's installation: made on the first start and readable for their owner only. A
+ * secret that a later version needs is added.
  */
 export function localSecrets(folder: string) {
   const file = path.join(folder, 'secrets.json');

@@ -37,7 +37,7 @@ export async function stopGuarded(processes: readonly Guarded[]): Promise<void> 
   for (const { identity, stop } of processes.toReversed()) await stopProcess(identity, stop);
 }
 
-/** Writes who runs on behalf of this process, for the next start to find. */
+/** Stores the list of this process's children, for the next start to find. */
 export function savePidFile(path: string, children: readonly Guarded[]): void {
   mkdirSync(dirname(path), { recursive: true });
   const content = { owner: identify(process.pid), children };

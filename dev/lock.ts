@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { errorCode } from './error-code.ts';
 import { identify, isRunning } from './processes.ts';
 
-/** A holder renews its lock this often; one that has not been renewed for five times as long is abandoned. */
+/** Interval at which a holder renews its lock; one that was not renewed for five times as long is abandoned. */
 const RENEW_MS = 2_000;
 const STALE_MS = 5 * RENEW_MS;
 

@@ -30,9 +30,9 @@ const PROTOCOL: Readonly<Record<ProviderSlot, Protocol>> = {
 const ROOT = path.resolve(import.meta.dirname, '..');
 
 /**
- * Starts three fixture model providers and the provider runtime, and says with which variables API and worker use them.
- * Without bubblewrap there is no runtime, and no personal model accounts.
- * @returns those variables; none where there is no runtime
+ * Starts three fixture model providers and the provider runtime, and returns the variables by which API and worker use
+ * them. Without bubblewrap there is no runtime, and no personal model accounts.
+ * @returns no variables where there is no runtime
  */
 export async function startModelAccounts(
   options: ModelAccountsOptions,
@@ -93,7 +93,7 @@ export async function startModelAccounts(
   };
 }
 
-/** Tries what the runtime will do for each model step. */
+/** Tries what the runtime will do for each model step. @returns the reason why it fails, if it does */
 function whyNoSandbox(): string | undefined {
   if (process.platform !== 'linux') return 'their sandbox needs Linux with bubblewrap.';
   const tried = spawnSync('bwrap', [

@@ -2,12 +2,15 @@ import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Loopback alone would miss a listener on every address (macOS allows both), the wildcard alone one on loopback. */
+/**
+ * Hosts to try: loopback alone would miss a listener on every address (macOS allows both), the wildcard alone one on
+ * loopback.
+ */
 const HOSTS = ['127.0.0.1', '::'];
 
 /**
- * Throws an error fit for a user's eyes when `port` is taken on this machine;
- * `variable` is the environment variable that moves it.
+ * Throws an error for the user when `port` is taken on this machine; `variable` is the environment variable that
+ * changes it.
  */
 export async function assertPortFree(port: number, variable: string): Promise<void> {
   for (const host of HOSTS) {
@@ -25,7 +28,7 @@ export async function assertPortFree(port: number, variable: string): Promise<vo
   }
 }
 
-/** The socket of a process that was just killed may stay for an instant longer than the process. */
+/** Time for which the socket of a killed process may outlive it. */
 const RELEASE_MS = 1_000;
 
 async function listenPatiently(port: number, host: string): Promise<string | undefined> {
@@ -37,7 +40,7 @@ async function listenPatiently(port: number, host: string): Promise<string | und
   }
 }
 
-/** Tells whether something goes on listening at this port, beyond the instant that a killed process may take. */
+/** Returns true when something goes on listening at this port, longer than the socket of a killed process would. */
 export async function staysTaken(port: number): Promise<boolean> {
   const end = Date.now() + RELEASE_MS;
   while (await isListening(port)) {
@@ -56,8 +59,8 @@ const FREE_PORTS = { from: 20_000, to: 32_000 };
 const given = new Set<number>();
 
 /**
- * Returns a port that nobody listens on and that the operating system gives to nobody else meanwhile; for tests. It is
- * given once in a process, and two processes hardly ever draw the same.
+ * Returns a free port that the operating system assigns to nobody else meanwhile; for tests. It is returned once in a
+ * process, and two processes hardly ever draw the same.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -73,7 +76,7 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** Tells whether something accepts connections on 127.0.0.1 at this port. */
+/** Returns true when something accepts connections on 127.0.0.1 at this port. */
 export function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
@@ -85,7 +88,7 @@ export function isListening(port: number): Promise<boolean> {
   });
 }
 
-/** The error code of one attempt to listen; a host this machine lacks (no IPv6) is no obstacle. */
+/** Returns the error code of one attempt to listen; a host that this machine lacks (no IPv6) is no error. */
 function listenOnce(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

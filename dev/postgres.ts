@@ -12,20 +12,20 @@ import { ensureCluster } from './postgres/cluster.ts';
 import { isReady, stopOldPostmaster } from './postgres/postmaster.ts';
 
 export interface PostgresOptions {
-  /** Holds the cluster, its password and its log. */
+  /** Folder of the cluster, its password and its log. */
   dataDir: string;
   port: number;
   log: Log;
-  /** Starts the server; give the supervisor's, so that it cannot outlive us. */
+  /** Starts the server; use the supervisor's function, so that the server cannot outlive us. */
   spawn?: SpawnChild;
-  /** Server settings over our own, for example `{ fsync: 'off' }` in tests. */
+  /** Server settings that override our own, for example `{ fsync: 'off' }` in tests. */
   settings?: Record<string, string>;
 }
 
 export interface Postgres {
-  /** The database `ras`. */
+  /** Address of the database `ras`. */
   url: string;
-  /** The maintenance database `postgres` of the same server, as the same superuser. */
+  /** Address of the maintenance database `postgres` on the same server, as the same superuser. */
   adminUrl: string;
   pid: number;
   /** Ends sessions, rolls back what is open, writes everything to disk. */
@@ -104,7 +104,7 @@ export async function startPostgres({
   };
 }
 
-/** Recovery after a crash may take a while; a server that has ended will not come up any more. */
+/** Timeout of the start: recovery after a crash may take a while. A server that has ended is not waited for. */
 const READY_TIMEOUT_MS = 60_000;
 
 async function startedAndReady(

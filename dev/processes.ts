@@ -4,13 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { errorCode } from './error-code.ts';
 
-/** A process told apart from a later one with the same pid by when it started (an opaque text). */
+/**
+ * Identity of a process: its pid with its start time (an opaque text), which distinguishes it from a later one with the
+ * same pid.
+ */
 export interface ProcessIdentity {
   pid: number;
   startedAt: string;
 }
 
-/** Options for ending a process: the signal that asks, and the wait before SIGKILL. */
+/** Options for ending a process: the first signal, and the wait before SIGKILL. */
 export interface StopOptions {
   signal?: NodeJS.Signals;
   graceMs?: number;
@@ -25,12 +28,12 @@ export function identify(pid: number): ProcessIdentity | undefined {
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
-/** Tells whether that very process still runs. */
+/** Returns true when that very process still runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.startedAt === identity.startedAt;
 }
 
-/** Asks the process to end, kills it when it does not, and then what is left of its process group. */
+/** Asks the process to end, kills it when it does not, then kills what is left of its process group. */
 export async function stopProcess(
   identity: ProcessIdentity,
   { signal = 'SIGTERM', graceMs = 5_000 }: StopOptions = {},
@@ -44,12 +47,12 @@ export async function stopProcess(
   killGroup(identity.pid);
 }
 
-/** Ends what a process has left in the process group that it led. */
+/** Kills what a process has left in the process group that it led. */
 export function killGroup(pid: number): void {
   if (process.platform !== 'win32') send(-pid, 'SIGKILL');
 }
 
-/** Sends a signal; a process that is already gone is fine. */
+/** Sends a signal; a process that is already gone is no error. */
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -58,7 +61,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Tells whether some process has this pid; cheap, but it may be another one by now. */
+/** Returns true when some process has this pid; cheap, but it may be another process by now. */
 export function exists(pid: number): boolean {
   // A signal 0 would also reach a zombie.
   if (process.platform === 'linux') return identify(pid) !== undefined;
@@ -70,14 +73,14 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** Returns the pid of a process's parent, undefined where it cannot be told. */
+/** Returns the pid of a process's parent; undefined where it cannot be determined. */
 export function parentOf(pid: number): number | undefined {
   const text =
     process.platform === 'linux' ? statFields(pid)?.[1] : ps(pid, 'ppid=')?.trim() || undefined;
   return text === undefined ? undefined : Number(text);
 }
 
-/** Returns the command line of a process, undefined where it cannot be told. */
+/** Returns the command line of a process; undefined where it cannot be determined. */
 export function commandLine(pid: number): string | undefined {
   return process.platform === 'linux'
     ? read(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim()
@@ -93,14 +96,14 @@ async function goneWithin(identity: ProcessIdentity, ms: number): Promise<boolea
   return true;
 }
 
-/** Clock ticks since boot are only unique with the boot they count from. */
+/** Reads the start time of a process, with the id of the boot from which its clock ticks count. */
 function startFromProc(pid: number): string | undefined {
   const fields = statFields(pid);
   if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   return `${read('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}:${fields[19] ?? ''}`;
 }
 
-/** The fields of /proc/<pid>/stat after the command name: state, parent, …, start time at index 19 (proc(5)). */
+/** Reads the fields of /proc/<pid>/stat after the command name: state, parent, …, start time at index 19 (proc(5)). */
 function statFields(pid: number): string[] | undefined {
   const stat = read(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -1,6 +1,6 @@
 /**
- * Records the histories that workflow changes are replayed against, from real runs: `node dev/record-histories.ts`.
- * To be run when a workflow has learnt a new way, and before its release; histories of released code stay as they are.
+ * Entry: `node dev/record-histories.ts` records histories from real runs, against which changes of workflows are
+ * replayed. Run it when a workflow has a new path, before its release; histories of released code stay unchanged.
  */
 import { spawn } from 'node:child_process';
 import path from 'node:path';

@@ -12,7 +12,7 @@ const demoFile = z.object({
 
 /** The demo account of a local start. Its key is kept in the data folder, for its owner only, to be shown again. */
 export type Demo = z.output<typeof demoFile> & {
-  /** What somebody has to do who wants the routine to run by itself; absent when it does. */
+  /** Instruction for a person who wants the routine to run by itself; absent when it does. */
   readonly leftToDo?: string;
 };
 
@@ -23,13 +23,13 @@ interface SeedOptions {
   readonly uiOrigin: string;
   readonly toolServer: string;
   readonly mail: string;
-  /** How long a busy machine may take for the first run, before the service is shown without the end of it. */
+  /** Time that a busy machine may take for the first run, before the service is shown without its end. */
   readonly patienceMs?: number;
 }
 
 /**
- * Makes the demo organization with one active routine through the public API, as a user would, or finds the one of
- * an earlier start.
+ * Creates the demo organization with one active routine through the public API, as a user would, or finds that of an
+ * earlier start.
  */
 export async function seedDemo(
   baseUrl: string,
@@ -74,7 +74,7 @@ export async function seedDemo(
   return demo;
 }
 
-/** What is left to do where an earlier start did not get as far as activating the routine. */
+/** Says what is left to do where an earlier start did not activate the routine. */
 function draftOf(body: unknown): Pick<Demo, 'leftToDo'> {
   const { data } = z
     .object({ data: z.object({ state: z.string(), name: z.string() }) })
@@ -129,7 +129,7 @@ const runState = z.object({ state: z.string() });
 
 type Call = (method: string, target: string, body?: unknown) => Promise<unknown>;
 
-/** Signs the demo account up, if need be, confirms its address by the mail that comes, and signs it in. */
+/** Signs the demo account up, if need be, confirms its address by the mail, and signs it in. */
 async function signIn(
   baseUrl: string,
   { uiOrigin, mail }: { uiOrigin: string; mail: string },
@@ -156,7 +156,7 @@ async function signIn(
 
 const caughtMails = z.array(z.object({ text: z.string() }));
 
-/** Follows the link in the latest mail to the address, once there is one. */
+/** Follows the link in the latest mail to the address, once the mail is there. */
 async function confirmAddress(mail: string, address: string): Promise<void> {
   const end = Date.now() + 60_000;
   while (Date.now() < end) {

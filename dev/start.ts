@@ -1,23 +1,19 @@
-/** Entry of `npm start`: brings up everything the service needs on this machine, and stays up until Ctrl-C. */
+/** Entry of `npm start`: starts everything the service needs on this machine, and runs until Ctrl-C. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '#migrations/migrate.ts';
 import type { Child } from './child.ts';
 import { superviseChildren, type Children } from './children.ts';
-import { DATA_DIR, localSecrets, PORT_VARIABLES, readPorts, type Ports } from './environment.ts';
+import { DATA_DIR, localSecrets, readPorts, type Ports } from './environment.ts';
 import { startModelAccounts } from './model-accounts.ts';
-import { paymentEnvironment } from './payments/local.ts';
-import { assertPortFree } from './ports.ts';
-import { startPostgres } from './postgres.ts';
 import { elapsed } from './progress.ts';
 import { seedDemo } from './seed.ts';
 import { stopOnSignals } from './shutdown.ts';
 import { summary } from './summary.ts';
-import { ensureTemporalBinary } from './temporal/binary.ts';
-import { startTemporal } from './temporal/server.ts';
 import { startCatcher } from './mail/start.ts';
 import { startToolServer } from './tool-server.ts';
+import { assertPortsFree, serviceEnvironment, startPayments } from './services.ts';
 
 const ROOT = path.dirname(DATA_DIR);
 const startedAt = Date.now();
@@ -55,7 +51,7 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions):
     await assertPortsFree(ports, env, payments);
     const base = baseEnvironment(ports, env);
     const [services, modelAccounts, payment] = await Promise.all([
-      serviceEnvironment(ports, env, children),
+      serviceEnvironment(ports, env, children, log),
       startModelAccounts({
         ports,
         dataDir: DATA_DIR,
@@ -109,7 +105,7 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions):
   }
 }
 
-/** Builds the pages anew when their sources have changed since the last time. */
+/** Builds the pages when their sources have changed since the last build. */
 async function buildDashboard(env: NodeJS.ProcessEnv, { spawn }: Children): Promise<void> {
   const build = await spawn({
     name: 'Build of the dashboard',
@@ -124,97 +120,11 @@ async function buildDashboard(env: NodeJS.ProcessEnv, { spawn }: Children): Prom
   if (code !== 0) throw new Error(`The dashboard cannot be built:\n\n${build.outputTail()}`);
 }
 
-/** Two processes on one machine cannot share the port of their metrics: the worker takes the one ten above the API's. */
+/** Returns the metrics port of the worker, ten above the API's: two processes on one machine cannot share one. */
 function workerMetricsPort({ METRICS_PORT: port }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return port === undefined || port === '' || port === '0'
     ? {}
     : { METRICS_PORT: String(Number(port) + 10) };
-}
-
-async function assertPortsFree(
-  ports: Ports,
-  env: NodeJS.ProcessEnv,
-  payments: boolean,
-): Promise<void> {
-  const own = { postgres: env['DATABASE_URL'], temporal: env['TEMPORAL_ADDRESS'] };
-  const needed: (keyof Ports)[] = [
-    'api',
-    'ui',
-    'tools',
-    'smtp',
-    'mail',
-    'modelProviders',
-    'modelSignIn',
-    'modelRuntime',
-  ];
-  if (!own.postgres) needed.push('postgres');
-  if (!own.temporal) needed.push('temporal', 'temporalUi');
-  if (!env['GATEWAY_BASE_URL']) needed.push('gateway');
-  if (payments) needed.push('payments');
-  for (const name of needed) await assertPortFree(ports[name], PORT_VARIABLES[name][0]);
-}
-
-/** Addresses of Postgres, Temporal and the model gateway: the user's own where given, else started here. */
-async function serviceEnvironment(ports: Ports, env: NodeJS.ProcessEnv, children: Children) {
-  const { spawn, guard } = children;
-  const [databaseUrl, temporalAddress, gateway] = await Promise.all([
-    env['DATABASE_URL'] ||
-      startPostgres({
-        dataDir: path.join(DATA_DIR, 'postgres'),
-        port: ports.postgres,
-        log,
-        spawn,
-      }).then(({ url }) => url),
-    env['TEMPORAL_ADDRESS'] ||
-      ensureTemporalBinary({ env, onProgress: log, guard }).then(async ({ path: binary }) => {
-        const server = await startTemporal({
-          binary,
-          dataDir: path.join(DATA_DIR, 'temporal'),
-          port: ports.temporal,
-          uiPort: ports.temporalUi,
-          log,
-          spawn,
-        });
-        return server.address;
-      }),
-    env['GATEWAY_BASE_URL'] ? {} : startFixtureGateway(ports, env, children),
-  ]);
-  const ui = env['TEMPORAL_ADDRESS']
-    ? {}
-    : { TEMPORAL_UI_URL: env['TEMPORAL_UI_URL'] || `http://localhost:${ports.temporalUi}` };
-  return { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress, ...ui, ...gateway };
-}
-
-async function startFixtureGateway(ports: Ports, env: NodeJS.ProcessEnv, children: Children) {
-  await children.spawn({
-    name: 'Gateway',
-    command: process.execPath,
-    args: ['dev/gateway/main.ts'],
-    cwd: ROOT,
-    env: { ...env, GATEWAY_PORT: String(ports.gateway) },
-    logFile: path.join(DATA_DIR, 'gateway.log'),
-  });
-  return {
-    GATEWAY_BASE_URL: `http://127.0.0.1:${ports.gateway}/v1`,
-    GATEWAY_API_KEY: 'fixture',
-    FIXTURE_MODE: 'true',
-  };
-}
-
-async function startPayments(ports: Ports, env: NodeJS.ProcessEnv, children: Children) {
-  await children.spawn({
-    name: 'Payments',
-    command: process.execPath,
-    args: ['dev/payments/main.ts'],
-    cwd: ROOT,
-    env: { ...env, PAYMENTS_PORT: String(ports.payments), PORT: String(ports.api) },
-    logFile: path.join(DATA_DIR, 'payments.log'),
-  });
-  return {
-    COMMERCIAL_ACQUISITION_ENABLED: 'true',
-    CHECKOUT_ENABLED: 'true',
-    ...paymentEnvironment(`http://127.0.0.1:${ports.payments}`),
-  };
 }
 
 function baseEnvironment(ports: Ports, env: NodeJS.ProcessEnv) {

@@ -7,7 +7,7 @@ export interface Addresses {
   readonly mail: string;
 }
 
-/** Tells somebody who has just started the service where things are, with three lines to paste. */
+/** Tells a person who has just started the service where things are, with three lines to paste. */
 export function summary(
   { dashboard, api, temporalUi, mail }: Addresses,
   demo: Demo,

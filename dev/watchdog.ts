@@ -1,7 +1,7 @@
 /**
- * Outlives the process that started it just long enough to stop that one's children. It reads the
- * whole list of children from its standard input, a JSON line for each change; the end of the input
- * means that the parent is gone. `pids.json` is left alone: by now it may be the next start's.
+ * Outlives the process that started it just long enough to stop that process's children. It reads the whole list of
+ * children from its standard input, a JSON line for each change; the end of the input means that the parent is gone.
+ * `pids.json` is left alone, as it may belong to the next start by now.
  */
 import { createInterface } from 'node:readline';
 

@@ -1,6 +1,7 @@
 /** Entry: `node runtime/server.ts` serves the provider runtime until SIGTERM or SIGINT. */
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
+import { onStopSignal } from '#lib/stop-signals.ts';
 import { startRuntime } from './start.ts';
 
 const config = loadConfig('runtime');
@@ -11,16 +12,8 @@ log.info(
   { host: config.MODEL_RUNTIME_HOST, port: runtime.port, instanceId: runtime.instanceId },
   'listening',
 );
-
-let stopping = false;
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.on(signal, () => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ signal }, 'stopping');
-    void runtime.stop().then(() => {
-      log.info('stopped');
-      process.exit();
-    });
-  });
-}
+onStopSignal(log, async () => {
+  await runtime.stop();
+  log.info('stopped');
+  process.exit();
+});

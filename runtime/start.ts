@@ -18,7 +18,7 @@ export interface Runtime {
   readonly port: number;
   readonly metricsPort: number | undefined;
   readonly instanceId: string;
-  /** Takes nothing new, lets calls under way end within the grace, and closes. */
+  /** Accepts nothing new, lets running calls end within the grace period, and closes. */
   stop(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ const DRAIN_MS = 30_000;
 const LAST_FRAMES_MS = 2_000;
 const PRUNE_MS = 60_000;
 
-/** Starts the provider runtime. @throws when its state is taken, a provider file is wrong, or the sandbox has holes */
+/** Starts the provider runtime. @throws when its state is in use, a provider file is wrong, or the sandbox has gaps */
 export async function startRuntime(config: ConfigOf<'runtime'>, log: Log): Promise<Runtime> {
   const providers = loadProviderFiles(config);
   const tls = {

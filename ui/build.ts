@@ -10,7 +10,7 @@ const DIST = path.join(FOLDER, 'dist');
 /** The stamp lies outside the built files, because those are served. */
 const STAMP = path.join(FOLDER, 'node_modules', '.built-from');
 
-/** Builds unless what there is was built from these very sources. */
+/** Builds unless the existing build was made from these very sources. */
 async function buildIfChanged(): Promise<void> {
   const sources = await hashOfSources();
   const built = await readFile(STAMP, 'utf8').catch(() => undefined);
@@ -20,7 +20,7 @@ async function buildIfChanged(): Promise<void> {
   await writeFile(STAMP, sources);
 }
 
-/** Builds beside the old files and swaps them, so that a server that starts meanwhile finds a whole build. */
+/** Builds in another folder and swaps the folders, so that a server that starts meanwhile finds a whole build. */
 async function buildPages(): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'ui-build-'));
   try {

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { loadConfig } from '../lib/config/index.ts';
 import { createLog } from '../lib/log.ts';
+import { onStopSignal } from '../lib/stop-signals.ts';
 import { createDashboard } from './server/app.ts';
 import { readFiles, serveFiles } from './server/files.ts';
 import { listen } from './server/listen.ts';
@@ -12,13 +13,7 @@ const files = await readFiles(path.join(import.meta.dirname, 'dist'));
 const app = createDashboard({ config, log, pages: serveFiles(files) });
 const server = await listen(app.callback(), { host: config.UI_HOST, port: config.UI_PORT });
 log.info({ host: config.UI_HOST, port: server.port }, 'listening');
-
-let stopping = false;
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.on(signal, () => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ signal }, 'stopping');
-    void server.close().then(() => log.info('stopped'));
-  });
-}
+onStopSignal(log, async () => {
+  await server.close();
+  log.info('stopped');
+});

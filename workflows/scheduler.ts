@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { SchedulingActivities } from '#activities/scheduling.ts';
-import { schedulerTaskQueue } from '#lib/temporal/names.ts';
+import { schedulerTaskQueue } from '#lib/task-queues.ts';
 import { tickPolicy } from './policies.ts';
 
 export interface SchedulerInput {

@@ -1,6 +1,6 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { WebhookActivities } from '#activities/webhooks.ts';
-import { webhookTaskQueue } from '#lib/temporal/names.ts';
+import { webhookTaskQueue } from '#lib/task-queues.ts';
 
 export interface WebhookDeliveryInput {
   readonly deliveryId: string;

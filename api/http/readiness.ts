@@ -3,9 +3,9 @@ import { countByAddress } from './address-windows.ts';
 /** Returns what keeps this process from working, as `look` finds it or as it was found a moment ago. */
 export type Readiness = (address: string, look: () => Promise<string[]>) => Promise<string[]>;
 
-/** Far more than an orchestrator and its load balancers ask. */
+/** Checks a minute that one address can cause, far above what an orchestrator and its load balancers ask. */
 const LOOKS_PER_MINUTE = 120;
-/** As old as the response of a probe may be that asks each five seconds. */
+/** Age up to which a probe's response is served again, for probes that come every five seconds. */
 const GOOD_FOR_MS = 5_000;
 
 /**

@@ -11,6 +11,7 @@ import {
 } from '#core/usage/index.ts';
 import { invalid } from '#lib/errors.ts';
 import { route, type Route } from '../route.ts';
+import { presentTokens, tokenCounts } from './runs/usage-schema.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
@@ -18,11 +19,7 @@ const MAX_DAYS = 366;
 const day = z.iso.date().meta({ example: '2026-11-21' });
 
 const sum = {
-  inputTokens: z.number().int(),
-  cachedInputTokens: z.number().int().meta({ description: 'Part of the input.' }),
-  outputTokens: z.number().int(),
-  reasoningTokens: z.number().int().meta({ description: 'Part of the output.' }),
-  totalTokens: z.number().int(),
+  ...tokenCounts,
   costUsd: z.string().nullable().meta({
     description: 'US dollars, a decimal string; null when no step had a price.',
     example: '0.42',
@@ -121,11 +118,7 @@ export const usageRoutes: readonly Route[] = [readProjectUsage];
 
 function presentSum(row: UsageSum) {
   return {
-    inputTokens: row.inputTokens,
-    cachedInputTokens: row.cachedInputTokens,
-    outputTokens: row.outputTokens,
-    reasoningTokens: row.reasoningTokens,
-    totalTokens: row.inputTokens + row.outputTokens,
+    ...presentTokens(row),
     costUsd: row.costUsd,
     steps: row.steps,
   };

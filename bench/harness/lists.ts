@@ -94,3 +94,15 @@ export const RARE: readonly List[] = [
   runsOfRoutine('runs of a routine, cancelled', { state: 'cancelled' }),
   runs('runs of a week, a week ago', { since: daysAgo(9), until: daysAgo(7) }),
 ];
+
+/** Lists every run, a hundred on a page. */
+export const NO_FILTER = {
+  routineId: undefined,
+  state: undefined,
+  trigger: undefined,
+  outcome: undefined,
+  backfillId: undefined,
+  since: undefined,
+  until: undefined,
+  page: { limit: 100, after: undefined },
+} as const;

@@ -2,7 +2,7 @@ import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { PLANS, type Plan } from './plans.ts';
 
-/** The calendar month, UTC: the period of those who have no subscription. */
+/** Start of the calendar month in UTC, the period of organizations without a subscription. */
 const monthStart = sql`date_trunc('month', now(), 'utc')`;
 
 /** Returns the start of an organization's period of usage, as an SQL expression: its subscription's, or the month's. */
@@ -26,7 +26,7 @@ export function takeOneRun(organizationId: string, plan: Plan, condition: Sql): 
 }
 
 /**
- * Counts up to `wanted` runs against the allowance of the period and tells how many it granted. The row stays locked to
+ * Counts up to `wanted` runs against the period's allowance and returns how many it granted. The row stays locked until
  * the end of the transaction, so that no two claims are granted the same run.
  */
 export async function takeRuns(
@@ -94,7 +94,7 @@ interface Refused {
   readonly plan: Plan;
 }
 
-/** Makes the error that says which allowance is used up and when there is one again. */
+/** Makes the error that names the used-up allowance and says when it is renewed. */
 export async function runsExceeded(db: Db, refused: Refused): Promise<AppError> {
   const { plan } = refused;
   const end = await periodEnd(db, refused);
@@ -136,7 +136,7 @@ export async function assertMayActivate(tx: Db, organizationId: string, plan: Pl
   );
 }
 
-/** Tells whether the plan has room for one more active routine. */
+/** Returns true when the plan has room for one more active routine. */
 export async function mayActivate(db: Db, organizationId: string, plan: Plan): Promise<boolean> {
   const active = await row<{ count: number }>(
     db,

@@ -3,7 +3,7 @@ import { row, sql, execute, type Db } from '#lib/database/index.ts';
 import type { Subscription } from './subscription.ts';
 import { mailTo, type News } from './tell.ts';
 
-/** A budget of which so much is spent for the first time in its period. */
+/** A budget of which a threshold is reached for the first time in its period. */
 interface Crossing {
   readonly budget: 'tokens_day' | 'cost_month';
   readonly percent: 80 | 100;
@@ -14,7 +14,7 @@ const WORDS: Readonly<Record<Crossing['budget'], string>> = {
   cost_month: 'cost of this month (UTC)',
 };
 
-/** Finds what of the routine's own budget has just been spent, for its subscribers. */
+/** Finds the thresholds of the routine's own budget that have just been reached, as news for its subscribers. */
 export async function routineBudgetNews(
   tx: Db,
   { mail, projectId, routineId, budgets }: Subscription,
@@ -31,8 +31,8 @@ export async function routineBudgetNews(
 }
 
 /**
- * Tells the subscribers of the project of its own budget and its organization's, which are no single routine's: each
- * threshold once a period, and not within the mail of an hour.
+ * Mails the project's subscribers about the budgets of the project and of its organization, which belong to no single
+ * routine: once for each threshold and period, outside the limit of one mail an hour.
  */
 export async function tellOfSharedBudgets(
   tx: Db,
@@ -59,8 +59,9 @@ export async function tellOfSharedBudgets(
 }
 
 /**
- * Finds the highest threshold of each budget that is reached and was not told of in this period, and marks it.
- * @param usedUp the run ended because a step no longer fitted: what is above four fifths counts as used up then
+ * Finds the highest reached threshold of each budget that has not been reported in this period, and marks it as
+ * reported.
+ * @param usedUp the run ended because a step no longer fitted, so a budget above four fifths counts as used up
  */
 async function crossings(
   tx: Db,

@@ -15,9 +15,9 @@ import { leftOut, mailTo, MAIL_INTERVAL } from './tell.ts';
 const MOST = 500;
 
 /**
- * Queues a mail for each routine of which something was held back and whose hour is over, as otherwise nobody would hear
- * of it before something else happens. A transaction for each, so that none holds rows for long.
- * @returns how many
+ * Queues a mail for each routine about which something was held back and whose hour is over; otherwise nobody would
+ * learn of it until the next event. Each has a transaction of its own, so that none locks rows for long.
+ * @returns the number of mails
  */
 export async function queueDigests(database: Database, signal: AbortSignal): Promise<number> {
   const due = await rows<{ routineId: string }>(

@@ -5,7 +5,7 @@ import { tell } from './tell.ts';
 
 /**
  * Tells the subscribers of routines that the service has paused, in the transaction that pauses them.
- * @param runIds the run because of which each was paused, by routine
+ * @param runIds the run that led to each pause, by routine
  */
 export async function notifyPaused(
   tx: Db,

@@ -11,15 +11,15 @@ export interface EndedRun {
   readonly reason: string | null;
   /** Outcome of a run that succeeded; null for all others. */
   readonly outcome: string | null;
-  /** The reason as a sentence of the closed list; never what a model, a tool or a provider said. */
+  /** The reason as a sentence of the closed list, never in the words of a model, a tool or a provider. */
   readonly reasonInWords: string | null;
-  /** The words in which the service paused the routine because of this run; null when it did not. */
+  /** The reason why the service paused the routine because of this run; null when it did not. */
   readonly pausedBecause: string | null;
 }
 
 /**
- * Queues everything that people are to be told of a run, in the transaction that ends it: mails, and the ping of a
- * monitor. The routine's row is held by then.
+ * Queues the mails about an ended run and the ping of a monitor, in the transaction that ends the run. That transaction
+ * holds the routine's row.
  */
 export async function notifyRunEnded(
   tx: Db,
@@ -49,7 +49,7 @@ const PARTIAL: News = {
   lines: ['A run succeeded, and says that it could do only a part of its work.'],
 };
 
-/** The news of a routine that the service has paused, in the words that the routine itself shows. */
+/** Words the news that the service has paused a routine, with the reason that the routine itself shows. */
 export function paused(because: string): News {
   const lines = [`The service has taken it off its schedule: ${because}.`];
   return { event: 'paused', heading: 'Paused', lines };
@@ -71,7 +71,7 @@ async function failed(
   return { event: 'failed', heading: 'Failed', lines: [`A run failed${why}.`] };
 }
 
-/** Tells of the first success after failures that were, or could have been, told of. */
+/** Makes the news of the first success after failures that were, or could have been, mailed. */
 async function recovered(tx: Db, { routineId }: Subscription): Promise<News[]> {
   const was = await row(
     tx,

@@ -18,8 +18,8 @@ export interface Subscription {
 }
 
 /**
- * Selects the subscription of a routine as JSON, for the statement that ends its run; null when nobody is to be told of
- * anything, as for most routines: two rows by their keys.
+ * Selects the subscription of a routine as JSON, for the statement that ends its run; null when nobody has subscribed,
+ * as for most routines. It reads two rows by their keys.
  */
 export function subscriptionOf(routineId: Sql): Sql {
   return sql`(select ${columns} from routines r join projects p on p.id = r.project_id
@@ -27,13 +27,13 @@ export function subscriptionOf(routineId: Sql): Sql {
     where r.id = ${routineId} and ${hasSubscription})`;
 }
 
-/** Tells in SQL whether somebody may have to be told when a run of the routine succeeds. */
+/** Returns an SQL condition that is true when somebody may have to be told of a routine's success. */
 export function hasAudience(routine: Sql): Sql {
   return sql`(${routine}.notify_mail is not null or ${routine}.success_ping_url is not null
     or exists (select from projects p where p.id = ${routine}.project_id and p.notify_mail is not null))`;
 }
 
-/** Reads the subscriptions of these routines, in the order of their ids; those that nobody follows are left out. */
+/** Reads the subscriptions of these routines, ordered by id, without those that nobody has subscribed to. */
 export async function readSubscriptions(
   db: Db,
   routineIds: readonly string[],
@@ -58,7 +58,7 @@ const columns = sql`jsonb_build_object('organizationId', p.organization_id, 'pro
   'budgets', jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
     'organization', ${budgetColumns('o')}))`;
 
-/** The part of a subscription that its messages are kept under. */
+/** Returns the subject under which the messages of a subscription are stored. */
 export function subjectOf(
   { organizationId, projectId, routineId }: Subscription,
   runId: string | null,

@@ -17,13 +17,13 @@ export interface News {
   readonly lines: readonly string[];
 }
 
-/** The least time between two mails about a routine. */
+/** Shortest time between two mails about a routine. */
 export const MAIL_INTERVAL = sql`interval '1 hour'`;
 
 /**
- * Tells the routine's subscribers of what they asked for: by a mail at once, which also counts what was held back, or,
- * when the mail of this hour has gone, by holding it back. The row of the routine's state is locked, so that of runs
- * that end at the same time one is mailed.
+ * Tells the routine's subscribers an event that they asked for: by a mail, which also counts the events held back
+ * before it, or, if this hour's mail has been sent, by holding the event back. Locks the row of the routine's state, so
+ * that only one of several runs that end at the same time sends the mail.
  */
 export async function tell(
   tx: Db,
@@ -85,14 +85,14 @@ export async function mailTo(
   });
 }
 
-/** Says what was held back since the last mail; nothing when nothing was. */
+/** Lists what was held back since the last mail, as lines for the mail. */
 export function leftOut(held: readonly HeldCount[]): string[] {
   if (held.length === 0) return [];
   const counts = held.map(({ kind, count }) => `${count} × ${kind}`).join(', ');
   return [`Since the last mail, and not mailed, as there is at most one an hour: ${counts}.`];
 }
 
-/** Takes the mail of this hour. @returns whether it was still to be had */
+/** Takes this hour's mail. @returns false when it was taken before */
 async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
   const taken = await row(
     tx,

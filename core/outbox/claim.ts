@@ -1,13 +1,13 @@
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import type { Channel, MailContent, MessageKind } from './message.ts';
 
-/** A message that this process alone is to send, for the length of its lease. */
+/** A message that only this process may send, for the length of its lease. */
 export interface ClaimedMessage {
   readonly id: string;
   readonly kind: MessageKind;
-  /** Counts from 1, and fences what is recorded. */
+  /** Counts from 1; a record of an earlier attempt is rejected by it. */
   readonly attempt: number;
-  /** Empty for the operator. */
+  /** Empty for a message to the operator. */
   readonly organizationId: string;
   readonly projectId: string | null;
   readonly routineId: string | null;
@@ -15,7 +15,7 @@ export interface ClaimedMessage {
   readonly userId: string | null;
   readonly url: string | null;
   readonly content: MailContent | null;
-  /** Confirmed, and of a member; null when the person may not be mailed, or not any more. */
+  /** Confirmed address of a member; null when the person may not be mailed, or no longer. */
   readonly address: string | null;
   readonly optedOut: boolean;
 }
@@ -24,9 +24,10 @@ export interface ClaimedMessage {
 const LEASE = sql`interval '3 minutes'`;
 
 /**
- * Claims due messages, counts the attempt and leases them, in one statement: if the process dies after it, they are due
- * again under the same ids. Organizations take turns: the oldest of each come first, then the second oldest. Walks the
- * index from organization to organization, so its cost grows with those that wait and not with what they have queued.
+ * Claims due messages, counts the attempt and leases them, in one statement: if the process dies afterwards, they are
+ * due again under the same ids. Organizations take turns: the oldest message of each comes first, then the second
+ * oldest. The statement walks the index from organization to organization, so its cost grows with the number of
+ * organizations that wait and not with what they have queued.
  */
 export function claimMessages(
   db: Db,

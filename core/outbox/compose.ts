@@ -3,7 +3,7 @@ import type { ClaimedMessage } from './claim.ts';
 import { isUnsubscribable, type MailContent } from './message.ts';
 import type { UnsubscribeLinks } from './unsubscribe-links.ts';
 
-/** Makes the mail of a message: its text, the link to the page that tells more, and how to get no more of them. */
+/** Composes a message's mail: its text, the link to its page, and the links to unsubscribe. */
 export function compose(
   message: ClaimedMessage,
   to: string,

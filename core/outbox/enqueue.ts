@@ -3,9 +3,9 @@ import { newId } from '#lib/ids.ts';
 import type { MailContent, MessageKind, MessageSubject } from './message.ts';
 
 /**
- * Queues a mail to each of these people, in the transaction of what it tells of, so that there is never one without the
+ * Queues a mail to each of these people, in the transaction of the event, so that neither is ever stored without the
  * other. Their addresses are looked up when it is sent.
- * @param mail.dedupeKey queues it once for ever
+ * @param mail.dedupeKey ensures that it is queued only once, ever
  */
 export async function enqueueMail(
   tx: Db,
@@ -61,7 +61,7 @@ export async function enqueuePing(
   );
 }
 
-/** Records that something was to be told of and that nobody could be mailed. */
+/** Records that there was something to tell and nobody who could be mailed. */
 export async function recordUnaddressed(
   tx: Db,
   mail: MessageSubject & { readonly kind: MessageKind },
@@ -76,7 +76,7 @@ export async function recordUnaddressed(
   );
 }
 
-/** Records what a later mail about the routine will count. */
+/** Records an event that a later mail about the routine will count. */
 export async function holdMail(
   tx: Db,
   mail: MessageSubject & { readonly kinds: readonly MessageKind[] },

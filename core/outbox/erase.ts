@@ -1,6 +1,6 @@
 import { execute, sql, type Db } from '#lib/database/index.ts';
 
-/** Erases the texts of mails about runs, and the addresses of monitors: those still to be sent are given up. */
+/** Erases the texts of mails about runs and the addresses of monitors; those still to be sent are given up. */
 export async function eraseMessages(tx: Db, runIds: readonly string[]): Promise<void> {
   await execute(
     tx,
@@ -14,7 +14,7 @@ export async function eraseMessages(tx: Db, runIds: readonly string[]): Promise<
   );
 }
 
-/** Gives up what is still to be sent about a project that is being deleted. */
+/** Cancels the unsent messages about a project that is being deleted. */
 export async function cancelMessages(tx: Db, projectId: string): Promise<void> {
   await execute(
     tx,

@@ -7,7 +7,7 @@ export interface HeldCount {
   readonly count: number;
 }
 
-/** Counts what was held back about a routine and marks it as merged into the mail that the transaction queues. */
+/** Counts what was held back about a routine, and marks it as merged into the mail that this transaction queues. */
 export function mergeHeld(tx: Db, routineId: string): Promise<HeldCount[]> {
   return rows<HeldCount>(
     tx,
@@ -22,7 +22,7 @@ export function mergeHeld(tx: Db, routineId: string): Promise<HeldCount[]> {
   );
 }
 
-/** Cancels what was held back about a routine of which nobody wants to hear any more. */
+/** Cancels what was held back about a routine that nobody is subscribed to any more. */
 export async function cancelHeld(tx: Db, routineId: string): Promise<void> {
   await execute(
     tx,

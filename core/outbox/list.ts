@@ -14,7 +14,7 @@ export interface RunMessage {
   readonly error: string | null;
 }
 
-/** The most that a run's detail shows. */
+/** Limit of messages in a run's detail. */
 const MOST = 300;
 
 /** Lists the messages about a run, oldest first. The caller has read the run in its project. */
@@ -34,7 +34,7 @@ export async function listMessages(db: Db, runId: string): Promise<RunMessage[]>
   }));
 }
 
-/** `grace@example.com` becomes `g***@example.com`. */
+/** Masks an address: `grace@example.com` becomes `g***@example.com`. */
 function masked(email: string): string {
   return email.replace(/^(.)[^@]*/u, '$1***');
 }

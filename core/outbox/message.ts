@@ -1,6 +1,6 @@
 /**
- * Kinds of messages: what notifications tell of, the ping of a monitor, a business enquiry for the operator, and a model
- * account whose owner has to sign in again.
+ * Kinds of messages: notifications, the ping of a monitor, a business enquiry for the operator, and a model account to
+ * which its owner has to sign in again.
  */
 export const MESSAGE_KINDS = [
   'failed',
@@ -16,9 +16,9 @@ export const MESSAGE_KINDS = [
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 /**
- * States of a message. `pending` until it is sent, and again after a failed attempt; `held` while the mail of an hour
- * has gone, and `merged` when a later one has counted it; `cancelled` when nobody is to get it any more, `failed` when
- * it was given up.
+ * States of a message: `pending` until it is sent, also after a failed attempt; `held` while this hour's mail has been
+ * sent, and `merged` once a later mail has counted it; `cancelled` when nobody wants it any more; `failed` when it was
+ * given up.
  */
 export const MESSAGE_STATES = ['pending', 'held', 'sent', 'merged', 'cancelled', 'failed'] as const;
 export type MessageState = (typeof MESSAGE_STATES)[number];
@@ -28,14 +28,14 @@ export type Channel = 'mail' | 'ping';
 /** The text of a mail. Erased when the mail has been sent or given up. */
 export interface MailContent {
   readonly subject: string;
-  /** Paragraphs. */
+  /** Paragraphs of the text. */
   readonly lines: readonly string[];
-  /** The page of the user interface that tells more. */
+  /** Path of the page in the dashboard that tells more. */
   readonly path?: string;
   readonly replyTo?: string;
 }
 
-/** The thing that a message is about, as far as there is one. */
+/** The subject of a message: routine, run or project, as far as it has one. */
 export interface MessageSubject {
   readonly organizationId: string;
   readonly projectId: string;
@@ -43,7 +43,7 @@ export interface MessageSubject {
   readonly runId: string | null;
 }
 
-/** Mails that nobody asked for and nobody can end: they are about the recipient's own account. */
+/** Returns false for mails about the recipient's own account, which cannot be ended. */
 export function isUnsubscribable(kind: MessageKind): boolean {
   return kind !== 'model_connection' && kind !== 'business_lead';
 }

@@ -12,7 +12,7 @@ export async function optOut(db: Db, { userId, scopeId }: OptOut): Promise<void>
   );
 }
 
-/** Takes that back. */
+/** Takes an opt-out back. */
 export async function optIn(db: Db, { userId, scopeId }: OptOut): Promise<void> {
   await execute(
     db,

@@ -7,7 +7,7 @@ export type Verdict =
   | { readonly state: 'cancelled' | 'failed'; readonly error: string }
   | { readonly state: 'retry'; readonly error: string; readonly delayMs: number };
 
-/** Records an attempt, unless its lease has run out and another one was begun. What is over keeps no text. */
+/** Records an attempt, unless its lease has run out and another attempt was begun. A finished message keeps no text. */
 export async function recordAttempt(
   db: Db,
   { id, attempt }: ClaimedMessage,

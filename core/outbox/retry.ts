@@ -4,8 +4,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * Waiting times between attempts. Mail servers may be away for a day; a ping says that a run has succeeded just now, so
- * one that comes late would only mislead.
+ * Waits between attempts. A mail server may be away for a day; a ping says that a run has succeeded just now, so a late
+ * one would mislead.
  */
 const LADDER_MS: Readonly<Record<Channel, readonly number[]>> = {
   mail: [
@@ -21,12 +21,12 @@ const LADDER_MS: Readonly<Record<Channel, readonly number[]>> = {
   ping: [MINUTE_MS, 2 * MINUTE_MS],
 };
 
-/** Returns the wait after a failed attempt (1 is the first); undefined after the last. */
+/** Returns the wait after a failed attempt, counted from 1; undefined after the last. */
 export function retryDelayMs(channel: Channel, attempt: number): number | undefined {
   return LADDER_MS[channel][attempt - 1];
 }
 
-/** Tells whether an attempt is one too many: those before it were lost with their processes. */
+/** Returns true for an attempt beyond the last; those before it were lost with their processes. */
 export function isBeyondLast(channel: Channel, attempt: number): boolean {
   return attempt > LADDER_MS[channel].length + 1;
 }

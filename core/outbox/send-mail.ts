@@ -6,7 +6,7 @@ import { isBeyondLast, retryDelayMs } from './retry.ts';
 import type { UnsubscribeLinks } from './unsubscribe-links.ts';
 
 export interface MailDeps {
-  /** Undefined without a mail server. */
+  /** Undefined where no mail server is configured. */
   readonly mailer: Mailer | undefined;
   readonly uiOrigin: string;
   readonly unsubscribeLinks: UnsubscribeLinks;
@@ -14,7 +14,10 @@ export interface MailDeps {
   readonly leadsEmail: string | undefined;
 }
 
-/** Makes one attempt at a mail. @returns also whether the server is away, so that no other needs to be tried now */
+/**
+ * Makes one attempt to send a mail. @returns also whether the server is away, in which case no other mail needs to be
+ * tried now
+ */
 export async function sendMail(
   deps: MailDeps,
   message: ClaimedMessage,

@@ -23,7 +23,7 @@ export async function sendPing(
   return delayMs === undefined ? { state: 'failed', error } : { state: 'retry', error, delayMs };
 }
 
-/** @returns why it has failed, if it has */
+/** @returns the reason why it failed, if it did */
 async function ping(
   outbound: Pick<OutboundClient, 'request'>,
   url: string,

@@ -15,13 +15,13 @@ export interface MessageDeps extends MailDeps {
   readonly metrics: Pick<Metrics, 'messageAttempt'>;
 }
 
-/** Messages under way at once: few enough to be sent well within their lease. */
+/** Messages sent at the same time: few enough to be sent well within their lease. */
 const BATCH: Readonly<Record<Channel, number>> = { mail: 20, ping: 40 };
 
 /**
- * Sends what is due, for `forMs` at most; the next tick goes on. Mail and pings each go their own way, so that monitors
- * that hang hold up no mail. A mail server that is away is not asked again in this tick.
- * @returns how many messages were attempted
+ * Sends due messages for at most `forMs`; the next tick goes on. Mails and pings are sent independently, so that
+ * monitors that hang delay no mail. A mail server that is away is not asked again in this tick.
+ * @returns the number of attempted messages
  * @throws when Postgres cannot be reached, or the signal's reason
  */
 export async function sendMessages(
@@ -66,7 +66,7 @@ async function drain(
   }
 }
 
-/** @returns whether others may be tried */
+/** @returns true when others may be tried */
 async function attempt(
   deps: MessageDeps,
   channel: Channel,

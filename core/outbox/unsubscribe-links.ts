@@ -1,22 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** A person, and the routine or the project of which they want to hear no more. */
+/** A person, and the routine or project about which they want no more mail. */
 export interface OptOut {
   readonly userId: string;
   readonly scopeId: string;
 }
 
 export interface UnsubscribeLinks {
-  /** Returns an address that ends mails without a session. */
+  /** Returns an address at which mails can be ended without a session. */
   of(optOut: OptOut): string;
-  /** Reads the last part of such an address; undefined when it was not signed here. */
+  /** Reads the token at the end of such an address; undefined when it was not signed here. */
   read(token: string): OptOut | undefined;
 }
 
 export const UNSUBSCRIBE_PATH = '/public/unsubscribe/';
 
 /**
- * Signs links with a key of their own, derived from the encryption key. A link is good while the key that signed it is
+ * Signs links with a key of their own, derived from the encryption key. A link is valid while the key that signed it is
  * the current or the previous one.
  */
 export function createUnsubscribeLinks(options: {

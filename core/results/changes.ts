@@ -27,7 +27,7 @@ export interface Changes {
   readonly truncated: boolean;
 }
 
-/** Finds what differs. The order of items says nothing, nor does what stands beside the list. */
+/** Finds the differences. The order of items does not count, nor does data beside the list. */
 export function findChanges(before: Items, after: Items, by: ResultKey | null): Changes {
   const added = missingFrom(before, after);
   const removed = missingFrom(after, before);
@@ -40,7 +40,7 @@ export function findChanges(before: Items, after: Items, by: ResultKey | null): 
   return { by, counts, added, removed, changed, truncated: false };
 }
 
-/** Tells whether nothing differs. */
+/** Returns true when there is no difference. */
 export function areNone({ counts: { added, removed, changed } }: Changes): boolean {
   return added + removed + changed === 0;
 }
@@ -49,7 +49,7 @@ export function areNone({ counts: { added, removed, changed } }: Changes): boole
 const MAX_ITEMS = 100;
 const MAX_LENGTH = 64 * 1024;
 
-/** Bounds the changes that are kept with a run: of each kind the first items, as far as there is room for them. */
+/** Bounds the changes that are kept with a run: the first items of each kind, as far as there is room for them. */
 export function boundChanges(changes: Changes): Changes {
   let room = MAX_LENGTH;
   function first<T>(items: readonly T[]): T[] {
@@ -80,11 +80,11 @@ function missingFrom(items: Items, others: Items): unknown[] {
 export interface ComparedResult extends Changes {
   /** The run that was delivered last; null for the first, to which everything is new. */
   readonly against: string | null;
-  /** Runs in a row without a change: up to this one, or where it brings a change, those before it. */
+  /** Consecutive runs without a change: up to this one, or, where it brings a change, up to the one before it. */
   readonly unchangedRuns: number;
 }
 
-/** Reasons for which a webhook is not told that a run has ended: a closed list that users can switch on. */
+/** Lists the reasons for which a webhook is not told of the end of a run; users choose which apply. */
 export const WITHHELD = {
   no_change: 'the routine delivers changes, and the run brought none',
   not_failed: 'the routine delivers failures only',

@@ -5,8 +5,7 @@ import { contradictionOf } from './contradiction.ts';
 import type { ResultKey } from './items.ts';
 
 /**
- * Checks the form that results are to have: a JSON Schema that can be compiled within the limits for schemas and that
- * something can satisfy.
+ * Checks the form of results: a JSON Schema that compiles within the limits for schemas and that some value satisfies.
  * @throws {AppError} `invalid_request`
  */
 export async function checkForm(schema: JsonObject | null, key: ResultKey | null): Promise<void> {

@@ -2,15 +2,15 @@ import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { pointerToken, valueAt } from '#lib/json-pointer.ts';
 
 /**
- * Finds a part of a JSON Schema for which nothing can satisfy the whole: a bound above another, a required property that
- * nothing may be, a schema that requires itself within itself. It looks at plain contradictions only; whether any value
- * satisfies a schema cannot be told in general.
+ * Finds a part of a JSON Schema because of which nothing satisfies the whole: a bound above another, a required
+ * property that no value may have, a schema that requires itself within itself. It finds plain contradictions only;
+ * whether any value satisfies a schema is undecidable in general.
  * @returns a JSON Pointer into the schema, undefined when none was found
  */
 export function contradictionOf(schema: JsonObject): string | undefined {
   let looks = 0;
 
-  /** @param open the references that lead here: one that comes again would have to nest for ever */
+  /** @param open the references that lead here; one that recurs would nest for ever */
   function look(part: unknown, path: string, open: readonly string[]): string | undefined {
     looks += 1;
     if (looks > MAX_LOOKS) return undefined;
@@ -60,7 +60,7 @@ function isLocal(reference: string): boolean {
   return reference === '#' || (reference.startsWith('#/') && !reference.includes('%'));
 }
 
-/** Lists the subschemas that hold of every value of the only type which the schema allows. */
+/** Lists the subschemas that apply to every value of the only type that the schema allows. */
 function neededParts(part: JsonObject): [string, unknown][] {
   const all = Array.isArray(part['allOf'])
     ? part['allOf'].map((each: unknown, index): [string, unknown] => [`allOf/${index}`, each])
@@ -110,7 +110,7 @@ function isOnly(part: JsonObject, type: string): boolean {
   return allowed?.length === 1 && allowed[0] === type;
 }
 
-/** Tells whether the schema's `type` admits the value. */
+/** Returns true when the schema's `type` admits the value. */
 function mayBe(part: JsonObject, value: unknown): boolean {
   const allowed = typesOf(part);
   if (allowed === undefined) return true;

@@ -19,15 +19,15 @@ export interface Item {
   readonly json: string;
 }
 
-/** The items of one result, by their keys as JSON: `1` and `"1"` are two. */
+/** Items of one result, by their keys as JSON: `1` and `"1"` are different. */
 export type Items = ReadonlyMap<string, Item>;
 
-/** Items, or why the data has none, in words that name the place. */
+/** Items, or the reason why the data has none, which names the place. */
 export type ReadItems =
   | { readonly ok: true; readonly items: Items }
   | { readonly ok: false; readonly issue: string };
 
-/** Reads the items of a result. Without a key the data as a whole is the one item. */
+/** Reads the items of a result. Without a key, the data as a whole is the only item. */
 export function readItems(data: unknown, by: ResultKey | null): ReadItems {
   const items = new Map<string, Item>();
   if (by === null) {

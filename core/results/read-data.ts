@@ -3,22 +3,24 @@ import { storableJson } from '#lib/database/index.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { readItems, type ResultKey } from './items.ts';
 
-/** The form that the result of a routine has to have. */
+/** Form of a routine's results. */
 export interface ResultForm {
   /** A JSON Schema. */
   readonly schema: JsonObject;
   readonly key: ResultKey | null;
 }
 
-/** The data of a result, or what is wrong with its text. */
+/** The data of a result, or the fault of its text. */
 export type ReadData =
   | { readonly ok: true; readonly data: unknown }
   | { readonly ok: false; readonly issue: string };
 
-/** Limits the data of a result, as JSON in bytes of UTF-8. */
+/** Limit of the data of a result, as JSON in bytes of UTF-8. */
 const MAX_DATA_BYTES = 256 * 1024;
 
-/** Reads the data of a text by its form. The JSON may stand in a Markdown fence, and nothing else beside it. */
+/**
+ * Reads data from a text and checks it against the form. The text is JSON, also in a Markdown fence, and nothing else.
+ */
 export async function readData(text: string, { schema, key }: ResultForm): Promise<ReadData> {
   const parsed = parse(text);
   if (!parsed.ok) return parsed;
@@ -37,7 +39,7 @@ export async function readData(text: string, { schema, key }: ResultForm): Promi
 
 const FENCED = /^```(?:json)?[ \t]*\r?\n([\s\S]*)\n```$/i;
 
-/** Parses the text, into what the tables would store of it. */
+/** Parses the text into the value that the tables would store. */
 function parse(text: string): ReadData {
   const trimmed = text.trim();
   const json = FENCED.exec(trimmed)?.[1] ?? trimmed;

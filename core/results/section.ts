@@ -1,6 +1,6 @@
 import type { ResultForm } from './read-data.ts';
 
-/** Renders what a run is told of the form of its result; the same text in every run of a version. */
+/** Renders the section of the prompt about the form of the result; the same in every run of a version. */
 export function resultSection({ schema, key }: ResultForm): string {
   return [
     '## Form of the result',

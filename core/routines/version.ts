@@ -1,8 +1,13 @@
 import type { VersionTool } from '#core/tools/index.ts';
 import type { RoutineFields } from './routine.ts';
 
-/** Lists everything that is material for a routine, by the names that a comparison of two versions uses. */
-export const VERSION_FIELDS = [
+/**
+ * Lists the material fields: what its runs are told, and what they may do. Changing one makes a new revision, which no
+ * manual run has proven yet, so the routine returns to draft. A change of its tool policies is material too; it arrives
+ * through `returnToDraft`. Name, schedule, time zone, window, skipped dates, jitter, overlap, misfire, budget,
+ * `pauseAfterFailures`, webhook URL and `deliver` are not material.
+ */
+export const MATERIAL_FIELDS = [
   'instructions',
   'variables',
   'model',
@@ -15,8 +20,10 @@ export const VERSION_FIELDS = [
   'gate',
   'resultSchema',
   'resultKey',
-  'tools',
-] as const;
+] as const satisfies readonly (keyof RoutineFields)[];
+
+/** Lists everything that is material for a routine, by the names that a comparison of two versions uses. */
+export const VERSION_FIELDS = [...MATERIAL_FIELDS, 'tools'] as const;
 export type VersionField = (typeof VERSION_FIELDS)[number];
 
 export interface VersionSummary {
@@ -37,21 +44,7 @@ export interface Version extends VersionSummary, MaterialFields {
   readonly tools: readonly VersionTool[];
 }
 
-export type MaterialFields = Pick<
-  RoutineFields,
-  | 'instructions'
-  | 'variables'
-  | 'model'
-  | 'skills'
-  | 'limits'
-  | 'carryResult'
-  | 'builtInTools'
-  | 'outcome'
-  | 'checks'
-  | 'gate'
-  | 'resultSchema'
-  | 'resultKey'
->;
+export type MaterialFields = Pick<RoutineFields, (typeof MATERIAL_FIELDS)[number]>;
 
 /** The author of a version, and the version from which it was made. */
 export interface VersionOrigin {

@@ -6,15 +6,15 @@ import { failure, type RunEnding } from './ending.ts';
 import type { ModelStepRecord } from './record-step.ts';
 import { medianOfVersion } from './version-usage.ts';
 
-/** A run is judged from here on: one that has used less is cheap, whatever it is compared with. */
+/** Tokens from which a run is compared with others; one that has used fewer is cheap in any case. */
 export const ABNORMAL_FROM_TOKENS = 20_000;
 
-/** The fewest earlier runs that say what is normal. */
+/** The fewest earlier runs from which the normal cost is taken. */
 const LEAST_RUNS = 5;
 
 /**
- * Returns the ending of a run that would go on and has cost far more than its version's runs do, counted in dollars
- * where all of them have a price, else in tokens. A run below the floor, which is nearly every one, costs no statement.
+ * Returns the ending of a run that would go on and has cost far more than its version's other runs: in dollars where
+ * all of them have a price, else in tokens. A run below the floor, as nearly every run is, costs no statement.
  */
 export async function abnormalEnding(
   db: Db,

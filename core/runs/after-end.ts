@@ -17,8 +17,8 @@ export interface AfterEndDeps {
 }
 
 /**
- * Does everything that follows the end of a run, to be called when the end is committed: counts the run, tells its
- * followers, lets in the next one and starts the webhook deliveries. Never throws: whatever cannot be started now is started by a tick.
+ * Does everything that follows the end of a run, once the end is committed: counts the run, tells its followers, admits
+ * the next one and starts the webhook deliveries. Never throws: a tick starts whatever cannot be started now.
  */
 export async function afterEnd(deps: AfterEndDeps, end: RecordedEnd): Promise<void> {
   const { state, reason, failureClass } = end.ending;

@@ -5,7 +5,7 @@ import { rankOf, waiting } from './admission/room.ts';
 /** Time that a run of a backfill may wait for its turn, which comes after everything else. */
 const QUEUE_FOR = sql`interval '7 days'`;
 
-/** A run of a backfill and the instant that it stands for. */
+/** A run of a backfill and the instant of the schedule that it makes up for. */
 export interface BackfillRun {
   readonly id: string;
   readonly scheduledFor: Date;
@@ -14,14 +14,16 @@ export interface BackfillRun {
 /** The runs recorded for an instant of a routine's schedule. */
 export interface OnRecord {
   readonly scheduledFor: Date;
-  /** A run by schedule or by hand stands for it, and has not been skipped; or the gate saw no change then. */
+  /**
+   * True when the instant has a run, by schedule or by hand, that was not skipped, or when the gate saw no change then.
+   */
   readonly ran: boolean;
-  /** The run of a backfill that stands for it, and which backfill that is. */
+  /** The backfill run of the instant, and the backfill that it belongs to. */
   readonly backfillRunId: string | null;
   readonly backfillId: string | null;
 }
 
-/** Reads what is on record for each of these instants, in their order. */
+/** Reads the runs recorded for each of these instants, in their order. */
 export function readOnRecord(
   db: Db,
   routineId: string,
@@ -49,7 +51,7 @@ export function readOnRecord(
   );
 }
 
-/** Counts the runs of backfills that wait in an organization. */
+/** Counts the backfill runs that wait in an organization. */
 export async function countWaitingBackfills(db: Db, organizationId: string): Promise<number> {
   const counted = await row<{ count: number }>(
     db,
@@ -62,8 +64,8 @@ export async function countWaitingBackfills(db: Db, organizationId: string): Pro
 }
 
 /**
- * Inserts a run for each instant, the earliest first in line, with the version that the routine has now. The transaction
- * holds the routine.
+ * Inserts a run for each instant, the earliest first in line, with the routine's present version. The transaction has
+ * locked the routine.
  */
 export async function insertBackfill(
   tx: Db,
@@ -93,6 +95,6 @@ export async function insertBackfill(
 export interface InsertedBackfill {
   readonly backfillId: string;
   readonly routineId: string;
-  /** Ascending. */
+  /** Instants, ascending. */
   readonly instants: readonly Date[];
 }

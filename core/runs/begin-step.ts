@@ -40,10 +40,10 @@ export interface RunContext {
   readonly trigger: Trigger;
   readonly scheduledFor: Date | null;
   readonly runAt: Date | null;
-  /** The run whose inputs this one has again. */
+  /** The run that this one repeats. */
   readonly retryOf: string | null;
   readonly instructions: string;
-  /** The version's variables with the run's own over them. */
+  /** The version's variables, overridden by the run's own. */
   readonly variables: Readonly<Record<string, string>>;
   readonly skills: readonly string[];
   readonly timezone: string;
@@ -54,7 +54,7 @@ export interface RunContext {
   readonly maxOutputTokens: number | null;
   readonly abnormalFactor: number | null;
   readonly budgets: Budgets;
-  /** The rendered text, once the first step has made it. */
+  /** The rendered text, once the first step has recorded it. */
   readonly prompt: string | null;
   /** The briefing, whose text differs in every run; null also in a run that began under a release without it. */
   readonly briefing: string | null;
@@ -64,11 +64,11 @@ export interface RunContext {
   readonly gate: Gate | null;
   /** Verdict of the gate, once the gate was asked and the run goes on. */
   readonly gateVerdict: GateVerdict | null;
-  /** Read for the first step only, and where the run is told of it. */
+  /** Read for the first step only, and where the run is told its previous result. */
   readonly previous: PreviousRun | undefined;
-  /** Read for the first step only, and where its instructions ask for it; null where there is none. */
+  /** Read for the first step only, and where the instructions ask for it; null where there is none. */
   readonly previousData: PreviousData | null;
-  /** The form that its result has to have; null where any text will do. */
+  /** Form of its result; null where any text will do. */
   readonly resultForm: ResultForm | null;
   /** Counts the attempts at this step; only the latest may reserve for it. */
   readonly attempt: number;
@@ -80,7 +80,7 @@ export interface RunContext {
   /** US dollars as a decimal string; null while no priced step is on record. */
   readonly costUsd: string | null;
   readonly startedAt: Date;
-  /** Milliseconds that are left of `limits.timeoutSeconds`, by the database's clock; not positive when it is over. */
+  /** Milliseconds left of `limits.timeoutSeconds`, by the database's clock; not positive once the time is over. */
   readonly remainingMs: number;
   readonly cancelRequested: boolean;
   /** Earlier attempts of this step that failed because of the provider. */

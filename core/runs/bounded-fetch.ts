@@ -1,13 +1,13 @@
 import { request, type Dispatcher } from 'undici';
 import { ModelFailure } from './model-failure.ts';
 
-/** A completion is text that a person could read; a longer response is the provider's error. */
+/** Limit of a response: a completion is text that a person could read, so a longer one is the provider's error. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Returns as much of `fetch` as the model library uses for a response that is not streamed: it reads the body itself,
- * up to a limit, and follows no redirects. It is cheaper than undici's own fetch, which builds streams for every
- * response.
+ * Returns the part of `fetch` that the model library uses for a response that is not streamed: it reads the body
+ * itself, up to a limit, and follows no redirects. It is cheaper than undici's own fetch, which builds streams for
+ * every response.
  * @param read rewrites a body before the library sees it
  */
 export function boundedFetch(

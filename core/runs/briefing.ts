@@ -20,8 +20,7 @@ export interface BriefingInput {
 }
 
 /**
- * Renders what is another text in every run: its time, what started it, its tools and limits, and what it is told of
- * the run before it.
+ * Renders the text that differs in every run: its time, what started it, its tools and limits, and its previous result.
  * @param previous the words about the previous result
  */
 export function renderBriefing(run: BriefingInput, previous: string): string {
@@ -67,7 +66,7 @@ function startedBy({ trigger, retryOf }: BriefingInput): string {
   return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
 }
 
-/** A request carries all of its tools in any case; these are for the reader. */
+/** Tools that are named; a request carries all of them in any case. */
 const SHOWN_TOOLS = 100;
 
 function toolNames(tools: BriefingInput['tools']): string {

@@ -24,7 +24,7 @@ export async function cancelRun(deps: EndRunDeps, projectId: string, id: string)
 }
 
 /**
- * Records the request, and ends a run that is still queued. The next step and every tick look for the request, so it
+ * Records the request, and ends a run that is still queued. The next step and every tick check for the request, so it
  * is carried out even when Temporal cannot be reached now.
  */
 function requestCancellation(

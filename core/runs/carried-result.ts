@@ -7,11 +7,11 @@ import type { PreviousRun } from './previous-run.ts';
 const LEAST_LENGTH = 1_000;
 
 /**
- * Says what the run is told of the previous result. A skill has to tell apart that there is none, that there is one
- * which cannot be read, and that the routine does not carry it: in the first case everything is new, in the others
- * nothing is known to be.
- * @param room characters that the text of the run has left
- * @param inInstructions whether the instructions hold it already, by their placeholder
+ * Says what the run is told about the previous result. A skill has to distinguish three cases: there is none, there is
+ * one that cannot be read, and the routine does not carry it. In the first everything is new, in the others nothing is
+ * known to be.
+ * @param room characters that are left for the text of the run
+ * @param inInstructions true when the instructions hold it already, by their placeholder
  */
 export function wordsOnPrevious(
   previous: PreviousRun | undefined,

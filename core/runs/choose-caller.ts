@@ -1,6 +1,6 @@
 import type { ModelCaller } from './model-call.ts';
 
-/** Sends each call to the gateway or to the account that it is made on, and never to the other one. */
+/** Sends each call to the gateway, or to the account that it is made on. */
 export function chooseCaller(callers: {
   readonly gateway: ModelCaller;
   readonly accounts: ModelCaller;

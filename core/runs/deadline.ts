@@ -1,18 +1,18 @@
-/** The time that a run has left, as a signal for whatever is done in it. */
+/** The time that a run has left, as a signal for its work. */
 export interface Deadline {
   /** Aborts when the time is over, or when the caller's own signal does. */
   readonly signal: AbortSignal;
   /** Returns true when the time limit, and nothing else, ended it. */
   isOver(): boolean;
   remainingMs(): number;
-  /** Lets go of the timer. */
+  /** Stops the timer. */
   clear(): void;
 }
 
 /** The longest delay of a timer (2^31 - 1 ms, 24 days); longer ones would fire at once. */
 const LONGEST_MS = 2_147_483_647;
 
-/** Starts a clock of `remainingMs` beside the caller's signal. */
+/** Starts a timer of `remainingMs`, combined with the caller's signal. */
 export function startDeadline(remainingMs: number, signal: AbortSignal): Deadline {
   const end = performance.now() + remainingMs;
   // Not `AbortSignal.timeout`: its timer runs on when the work is over, and holds the work's whole async context.

@@ -17,9 +17,9 @@ import { followPause } from './service-pauses.ts';
 export interface EndRunDeps extends AfterEndDeps {}
 
 /**
- * Ends a run in a transaction of its own and does what follows. A run that has ended already stays as it is. It is locked
- * first, so that the statement which ends it sees the steps of whoever held it. What a call under way has reserved stays
- * reserved: its response may still come.
+ * Ends a run in a transaction of its own and does what follows. A run that has ended already stays as it is. The run is
+ * locked first, so that the statement which ends it sees every step recorded by then. What a running call has reserved
+ * stays reserved, as its response may still come.
  */
 export async function endRun(deps: EndRunDeps, runId: string, ending: RunEnding): Promise<void> {
   const end = await transaction(deps.database, async (tx) => {

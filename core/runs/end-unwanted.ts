@@ -6,8 +6,8 @@ import type { StepOutcome } from './step-outcome.ts';
 import { unwantedReason } from './unwanted.ts';
 
 /**
- * Skips a run that was about to begin although its routine was paused, changed or archived meanwhile.
- * @returns undefined when the run is wanted, or has begun
+ * Skips a run that was about to begin although its routine has been paused, changed or archived.
+ * @returns undefined when the run is still wanted, or has begun
  */
 export async function endUnwanted(
   deps: EndRunDeps,

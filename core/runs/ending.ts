@@ -18,7 +18,7 @@ import {
   type RunReason,
 } from './states.ts';
 
-/** The way in which a run ends. */
+/** The way in which a run ends: its state, its reason and its result. */
 export interface RunEnding {
   readonly state: EndState;
   readonly reason: RunReason | null;
@@ -41,17 +41,17 @@ export interface ResultData {
   readonly by: ResultKey | null;
 }
 
-/** The end of a run, recorded just now. */
+/** The end of a run that has just been recorded. */
 export interface RecordedEnd {
   readonly runId: string;
   readonly ending: RunEnding;
-  /** The webhook deliveries that tell of it, none unless the routine has a webhook. */
+  /** Webhook deliveries that report it; none unless the routine has a webhook. */
   readonly deliveries: readonly StartableDelivery[];
   /** True when other runs wait to be admitted, now that this one has made room. */
   readonly othersWait: boolean;
 }
 
-/** Returns the ending of a run that failed, in the words of its reason unless `message` has more exact ones. */
+/** Returns the ending of a failed run, in the words of its reason unless `message` is more exact. */
 export function failure(reason: FailureReason, message?: string): RunEnding {
   const errorMessage = message ?? sentence(reason);
   const failureClass = CLASS_OF_FAILURE[reason];
@@ -71,7 +71,7 @@ export const cancellation: RunEnding = {
   failureClass: null,
 };
 
-/** The ending of a run that had not begun when the next occurrence took its place. */
+/** The ending of a queued run that the next occurrence replaced. */
 export const replacement: RunEnding = { ...cancellation, reason: 'replaced' };
 
 /** Returns the ending of a queued run that is skipped. */
@@ -90,7 +90,7 @@ function sentence(reason: RunReason): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
-/** Returns the words of the closed list for a reason. */
+/** Returns the sentence of the closed list for a reason. */
 export function reasonInWords(reason: RunReason): string {
   return RUN_REASONS[reason];
 }
@@ -109,8 +109,8 @@ export interface RunProgress {
 }
 
 /**
- * Returns how this response ends the run. Undefined when the run goes on: with the tools that it asks for, or because it
- * has to be reminded of its outcome.
+ * Returns how this response ends the run; undefined when the run goes on, with the tools that the response asks for or
+ * with a reminder to state its outcome.
  */
 export function endingOf(response: ModelResponse, run: RunProgress): RunEnding | undefined {
   const result = response.text === '' ? null : response.text;
@@ -137,7 +137,7 @@ export function endingOf(response: ModelResponse, run: RunProgress): RunEnding |
   return { ...failure(limit, words), result };
 }
 
-/** Returns the limit for which no step can follow that of the response; undefined when one can. */
+/** Returns the limit because of which no step can follow; undefined when one can. */
 export function limitReached(response: ModelResponse, run: RunProgress): FailureReason | undefined {
   // Steps come one after the other, so nothing has been added since this one began.
   const tokens = run.totalTokens + totalTokens(response.usage);
@@ -147,7 +147,7 @@ export function limitReached(response: ModelResponse, run: RunProgress): Failure
   return run.modelSteps + 1 >= run.maxSteps ? 'max_steps' : undefined;
 }
 
-/** Characters of a summary that are kept. */
+/** Length at which a summary is cut. */
 const SUMMARY_LENGTH = 500;
 
 /**

@@ -17,16 +17,16 @@ export interface ManualRun {
   readonly retryOf: string | null;
   /** Earliest start; null for at once. */
   readonly runAt: Date | null;
-  /** The instant that it stands for, where it repeats a run that had one. */
+  /** The instant of the run that it repeats, where that one had an instant. */
   readonly standsFor: Date | null;
 }
 
-/** Runs of a project that can wait for their times. */
+/** Limit of runs in a project that wait for their times. */
 const MAX_HELD = 1_000;
 
 export interface EnqueuedRun {
   readonly run: Run;
-  /** Set when the run was admitted at once: its caller starts the workflow. Otherwise it waits for admission. */
+  /** Set when the run was admitted at once; the caller then starts its workflow. Otherwise it waits for admission. */
   readonly startable: StartableRun | undefined;
 }
 
@@ -129,9 +129,9 @@ function refusalOf({ timely, held }: { timely: boolean; held: number }): AppErro
 }
 
 /**
- * Enqueues a new manual run with the inputs of one that has ended.
- * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and everything that
- * `enqueueManualRun` throws
+ * Enqueues a new manual run with the inputs of a finished one.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and everything
+ * that `enqueueManualRun` throws
  */
 export async function enqueueRetry(
   db: Db,

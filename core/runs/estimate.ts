@@ -16,7 +16,7 @@ export const ESTIMATE_BASES = ['version_runs', 'proof_run', 'limits'] as const;
 export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
 
 export interface Amount {
-  /** Input and output; null where nothing bounds them. */
+  /** Tokens of input and output; null where nothing limits them. */
   readonly tokens: number | null;
   /** US dollars as a decimal string; null without prices. */
   readonly costUsd: string | null;
@@ -25,7 +25,7 @@ export interface Amount {
 /** Estimate of what one run of a routine's present version uses and costs. */
 export interface RunEstimate {
   readonly basis: (typeof ESTIMATE_BASES)[number];
-  /** The runs that it is taken from. */
+  /** Number of runs that it is taken from. */
   readonly sampleSize: number;
   readonly pricing: (typeof ESTIMATE_PRICINGS)[number];
   readonly p50: Amount;
@@ -38,13 +38,13 @@ export interface EstimatedRoutine {
   readonly revision: number;
   readonly model: ModelReference;
   readonly limits: Limits;
-  /** The latest manual run that has succeeded with the present version. */
+  /** The latest manual run that succeeded with the present version. */
   readonly proofRunId: string | null;
 }
 
 /**
- * Estimates a run by what the version's own runs have used, at the prices of today. With no run but the proof run it is
- * that one; with none at all it is the most that the routine's limits allow.
+ * Estimates a run by the usage of the version's own runs at today's prices. Where the proof run is the only one, that
+ * is the estimate; where there is none, the most that the routine's limits allow.
  */
 export async function estimateRun(
   { database, models }: { readonly database: Db; readonly models: ProjectModels },
@@ -74,7 +74,10 @@ export async function estimateRun(
   };
 }
 
-/** Finds the model; undefined where it is gone, or the directory cannot be reached, which stops no estimate. */
+/**
+ * Finds the model; undefined where it is gone or the directory cannot be reached, neither of which prevents an
+ * estimate.
+ */
 export async function findQuoted(
   models: ProjectModels,
   { projectId, model }: Pick<EstimatedRoutine, 'projectId' | 'model'>,
@@ -95,7 +98,7 @@ function pricingOf(
   return sample.some(({ costUsd }) => costUsd !== null) ? 'recorded' : 'unpriced';
 }
 
-/** Returns the most that a run can use. Nothing bounds one without `maxTotalTokens` on a model of unknown context. */
+/** Returns the most that a run can use; unlimited without `maxTotalTokens` on a model whose context is unknown. */
 export function mostOfRun(
   { maxSteps, maxTotalTokens, maxOutputTokens }: Limits,
   option: ModelOption | undefined,
@@ -126,7 +129,7 @@ function costAt(costs: readonly (string | null)[], share: number): string | null
   return percentile(known, share, (a, b) => new Big(a).cmp(b)) ?? null;
 }
 
-/** Returns a percentile by the nearest rank: one of the values, and never a number between two. */
+/** Returns a percentile by the nearest rank: one of the values, never a number between two. */
 function percentile<T>(
   values: readonly T[],
   share: number,

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * Wraps a text that others wrote between marks that they cannot have known, so that it cannot close its fence, and says
- * what it is. A fence does not make a text harmless; the protection is that a run has only the tools it was given.
+ * Wraps a text of foreign origin between marks that its author cannot have known, so that it cannot close its fence,
+ * and says what it is. A fence does not make a text harmless; the protection is that a run has only the tools it was
+ * given.
  * @param what begins the sentence that announces the text
  */
 export function fence(what: string, text: string): string {

@@ -16,7 +16,7 @@ export interface ToolCallRequest {
   readonly callId: string;
   readonly name: string;
   readonly input: unknown;
-  /** True when there is no such tool or its arguments are unusable; the response's own messages refuse it already. */
+  /** True when there is no such tool or its arguments are unusable; the response's own messages already refuse it. */
   readonly invalid: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface ModelResponse {
   readonly toolCalls: readonly ToolCallRequest[];
   readonly finishReason: string;
   readonly usage: Usage;
-  /** The call on an account that it came from, which is recorded with it; undefined at the gateway. */
+  /** The call on an account that produced it, which is recorded with it; undefined at the gateway. */
   readonly call?: IssuedCall;
 }
 
@@ -36,17 +36,17 @@ export interface ModelCall {
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: ToolSet;
-  /** The JSON Schema of its text, where the model can be held to one; undefined for any text. */
+  /** JSON Schema of its text, where the model can be held to one; undefined for any text. */
   readonly resultSchema?: JsonObject | undefined;
-  /** Undefined leaves it to the provider. */
+  /** Undefined leaves the limit to the provider. */
   readonly maxOutputTokens?: number | undefined;
   readonly signal: AbortSignal;
-  /** The account that it is made on, and the step that it is for; undefined at the gateway. */
+  /** The account of the call, and its step; undefined at the gateway. */
   readonly account?: AccountStep | undefined;
 }
 
 export interface ModelCaller {
-  /** The longest that a call takes: then it is broken off. */
+  /** Longest duration of a call, after which it is aborted. */
   readonly timeoutMs: number;
   /** @throws {ModelFailure}, `AccountBusy` and `AccountBlocked` where an account cannot take it, or the signal's reason when it was aborted */
   call(input: ModelCall): Promise<ModelResponse>;
@@ -139,8 +139,8 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
 }
 
 /**
- * Asks for a text by a JSON Schema, in the manner of OpenAI. Not strictly, where a schema has to keep to a part of the
- * language and is refused otherwise. What comes is checked by the run, so the library takes it as it is.
+ * Requests a text that fits a JSON Schema, as OpenAI defines it; not strictly, as a schema would then have to keep to a
+ * part of the language. The run checks the text, so the library takes it as it is.
  */
 function structuredOutput(schema: JsonObject | undefined) {
   if (schema === undefined) return {};

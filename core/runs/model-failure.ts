@@ -2,14 +2,14 @@ import { APICallError, NoSuchToolError } from 'ai';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import type { RunReason } from './states.ts';
 
-/** Attempts of one model step. With the pauses between them they bridge an outage of about half a minute. */
+/** Attempts at one model step. With the pauses between them they bridge an outage of about half a minute. */
 const MAX_MODEL_ATTEMPTS = 5;
 
 const FIRST_PAUSE_MS = 2_000;
 
 /**
- * Returns the pause before the next attempt of a model step: the provider's own, or one that doubles. Counts what the
- * provider failed, not the attempts that were lost with a worker.
+ * Returns the pause before the next attempt at a model step: the provider's own, or one that doubles. Counts the
+ * provider's failures, not the attempts that were lost with a worker.
  * @returns undefined when there is no next attempt: it would be useless, one too many, or too late for the run
  */
 export function retryDelayMs(
@@ -27,7 +27,7 @@ export class ModelFailure extends Error {
   readonly reason: Extract<RunReason, `model_${string}`>;
   /** True when the same call may succeed later. */
   readonly retryable: boolean;
-  /** The delay that the provider asked for in `Retry-After`. */
+  /** Delay that the provider asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -42,7 +42,7 @@ export class ModelFailure extends Error {
   }
 }
 
-/** Turns any error of the model library into a failure with a reason of the closed list. */
+/** Converts any error of the model library into a failure with a reason of the closed list. */
 export function toModelFailure(error: unknown): ModelFailure {
   const ours = causes(error).find((cause) => cause instanceof ModelFailure);
   if (ours !== undefined) return ours;
@@ -115,12 +115,15 @@ function fromResponse(error: APICallError): ModelFailure {
   });
 }
 
-/** 401, 402 and 403 speak of the key that the operator has with the gateway, not of what a routine asks for. */
+/**
+ * Returns the reason for a status: 401, 402 and 403 are about the operator's key at the gateway, not about what a
+ * routine asks for.
+ */
 function reasonOf(status: number): 'model_error' | 'model_refused' | 'model_key_refused' {
   if (status >= 401 && status <= 403) return 'model_key_refused';
   const refused = status >= 400 && status < 500 && status !== 408 && status !== 409;
   return refused ? 'model_refused' : 'model_error';
 }
 
-/** No provider can put a step off for longer. */
+/** Longest delay by which a provider can postpone a step. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;

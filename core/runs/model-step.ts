@@ -22,13 +22,13 @@ import { readOutcome, type StepOutcome } from './step-outcome.ts';
 export interface ModelStepDeps extends PreflightDeps, GateDeps, EndRunDeps, ReserveDeps {
   readonly database: Database;
   readonly caller: ModelCaller;
-  /** The build that this process is of; none unless builds are kept apart. */
+  /** The build of this process; undefined unless builds are kept apart. */
   readonly buildId: string | undefined;
 }
 
 /**
- * Performs one model step of a run: the preflight, the call, and the record of its response with all that the response
- * leads to. A run that needs no tools is one such step.
+ * Performs one model step of a run: the preflight, the call, and the record of its response with everything that the
+ * response leads to. A run that needs no tools is one such step.
  * @throws {ModelFailure} when the call failed
  */
 export async function performModelStep(
@@ -58,7 +58,10 @@ export async function performModelStep(
   }
 }
 
-/** A run whose time went by in attempts that its provider failed has not been too slow itself. */
+/**
+ * Returns the ending of a run whose time is over; one that its provider's failures delayed has not been too slow
+ * itself.
+ */
 function timeOver({ providerFailures }: RunContext): RunEnding {
   return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');
 }
@@ -134,7 +137,7 @@ async function performInTime(
 }
 
 /**
- * Calls the model. Where its account cannot take the call now the step waits, and where it cannot take it at all the run
+ * Calls the model. Where its account cannot take the call now, the step waits; where it cannot take it at all, the run
  * ends.
  */
 async function callModel(
@@ -156,7 +159,7 @@ async function callModel(
   }
 }
 
-/** The account that the run's model is on; undefined for the gateway. */
+/** Returns the account of the run's model; undefined for the gateway. */
 function accountStepOf(
   { id, projectId, model, tools }: RunContext,
   index: number,

@@ -9,7 +9,7 @@ interface Input {
   readonly resultSchema?: object | undefined;
 }
 
-/** Counts the input of a call: everything that is sent with it. */
+/** Counts the input tokens of a call: everything that is sent with it. */
 export function countInput({ instructions, messages, tools, resultSchema }: Input): number {
   const count = Object.keys(tools).length;
   return estimatedTokens(
@@ -27,7 +27,10 @@ export interface StatedUsage {
   readonly calls: readonly { readonly name: string; readonly args: unknown }[];
 }
 
-/** Returns the usage as stated. No call is without input and no text without output: a count of none is none stated. */
+/**
+ * Returns the usage as stated. No call is without input and no text without output, so a count of zero counts as not
+ * stated.
+ */
 export function usageOf(call: Input, { stated, texts, calls }: StatedUsage): Usage {
   const input = tokenCount(stated.inputTokens);
   const output = tokenCount(stated.outputTokens);

@@ -15,7 +15,10 @@ export function withNumericUsage(body: string): string {
   }
 }
 
-/** Searched for first, so that most responses are not parsed here. Within a JSON text the quotes would be escaped. */
+/**
+ * Matches a count as text. It is searched for first, so that most responses are not parsed here; within a JSON string
+ * the quotes would be escaped.
+ */
 const COUNT_AS_TEXT = /"\w{1,60}_tokens"\s*:\s*"/;
 const WHOLE_NUMBER = /^\d{1,15}$/;
 

@@ -12,11 +12,11 @@ export interface OccurrenceRow {
   readonly scheduled_for: Date;
   readonly skipped_count: number | null;
   readonly skipped_until: Date | null;
-  /** Waits until no earlier run of the routine is open. */
+  /** True when it waits until no earlier run of the routine is open. */
   readonly after_previous: boolean;
 }
 
-/** Reasons that hold for a while: the occurrences of such a streak become one row. */
+/** Lasting reasons: consecutive occurrences that are skipped for one of them become one row. */
 const LASTING: readonly RunReason[] = [
   'overlap',
   'budget_exceeded',
@@ -26,9 +26,9 @@ const LASTING: readonly RunReason[] = [
 ];
 
 /**
- * Puts occurrences on record, whose routines the transaction holds. One that is skipped for the same lasting reason as
- * the one before it is added to that row, as long as nothing else has happened to the routine since: then the row is
- * its latest run, and the latest of its schedule too.
+ * Records occurrences of routines that the transaction has locked. An occurrence that is skipped for the same lasting
+ * reason as the one before is added to that row, as long as nothing else has happened to the routine since: the row
+ * then is its latest run, and the latest of its schedule too.
  * @returns the ids of the rows that were inserted
  */
 export async function insertOccurrences(

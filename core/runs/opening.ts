@@ -9,8 +9,8 @@ export interface Opening {
 }
 
 /**
- * The first words of every run of every routine. Providers cache a request by its unchanged beginning, so nothing in
- * here and little in the prompt differs from run to run; the briefing, which does, comes last.
+ * The first words of every run of every routine. Providers cache a request by its unchanged beginning, so nothing here
+ * and little in the prompt differs from run to run; the briefing, which does, comes last.
  */
 export const PREAMBLE = [
   'You are carrying out a recurring routine, unattended: nobody reads along and nobody can answer a question.',
@@ -19,7 +19,7 @@ export const PREAMBLE = [
   'Where several skills are attached, the first one leads the report, and what the others ask for nests under it: one report, not several beside each other.',
 ].join(' ');
 
-/** Returns the messages that come before the transcript. */
+/** Returns the messages before the transcript. */
 export function openingMessages({ prompt, briefing }: Opening): ModelMessage[] {
   return [prompt, ...(briefing === null ? [] : [briefing])].map((content) => ({
     role: 'user',

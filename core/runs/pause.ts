@@ -4,7 +4,8 @@ import type { AfterEndDeps } from './after-end.ts';
 import { stopRuns } from './stop.ts';
 
 /**
- * Pauses a routine, and with `cancelRuns` stops its runs too, whoever started them and also when it was paused before.
+ * Pauses a routine, and with `cancelRuns` cancels its open runs too, whatever started them, also when it was paused
+ * before.
  * @throws {AppError} `routine_not_found`, `routine_archived`
  */
 export async function pauseWithRuns(

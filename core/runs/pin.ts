@@ -3,11 +3,11 @@ import { AppError } from '#lib/errors.ts';
 import { runColumns } from './queries.ts';
 import type { Run } from './run.ts';
 
-/** Runs of a project that can be pinned at a time. */
+/** Limit of pinned runs in a project. */
 export const MAX_PINNED = 1_000;
 
 /**
- * Keeps a run with its content beyond the retention of its project, or gives it back to it. What has been erased stays so.
+ * Keeps a run with its content beyond the retention of its project, or ends that. What has been erased stays erased.
  * @throws {AppError} `run_not_found`, `allowance_exceeded` when the project has as many pinned runs as it may
  */
 export function pinRun(

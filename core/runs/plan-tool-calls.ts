@@ -6,7 +6,7 @@ import { readFinish } from './outcome/finish.ts';
 import { cut, SHOWN_LENGTH, type PendingTool, type PlannedCall } from './tool-record.ts';
 import { noResult } from './tool-result.ts';
 
-/** Calls made for one response; a model that asks for more is told that the rest were refused. */
+/** Limit of calls for one response; a model that asks for more is told that the rest were refused. */
 const MAX_CALLS_OF_ANSWER = 32;
 
 export interface CallPlan {
@@ -18,7 +18,7 @@ export interface CallPlan {
   readonly names: readonly string[];
 }
 
-/** Returns the tools in the model library's form, without a way to run them: a step of its own makes each call. */
+/** Returns the tools in the model library's form, without functions to execute them: each call is a step of its own. */
 export function toolSet(offered: readonly OfferedTool[]): ToolSet {
   return Object.fromEntries(
     offered.map(({ name, description, inputSchema }) => [
@@ -32,8 +32,8 @@ export function toolSet(offered: readonly OfferedTool[]): ToolSet {
 }
 
 /**
- * Decides for each call that a model asked for whether it is made or refused; every call gets a result. One of `finish` is
- * never made: it has ended the run, or it is refused.
+ * Decides for each call that a model asked for whether it is made or refused; every call gets a result. A call of
+ * `finish` is never made: either it has ended the run, or it is refused.
  */
 export function planToolCalls(
   response: ModelResponse,
@@ -69,7 +69,7 @@ export function planToolCalls(
   };
 }
 
-/** A refusal of which the response's own messages say nothing yet. */
+/** A refusal that the response's own messages do not mention. */
 interface ToldRefusal {
   readonly call: ToolCallRequest;
   readonly error: string;
@@ -93,7 +93,7 @@ function pending(call: ToolCallRequest, target: OfferedTool | undefined): Pendin
   };
 }
 
-/** The arguments of a call that goes nowhere, so that no secret of a connection can be in them. */
+/** Returns the arguments of a call that is not made, so no secret of a connection can be in them. */
 function shownOf({ input }: ToolCallRequest) {
   const text = JSON.stringify(input) ?? 'null';
   return { arguments: cut(text, SHOWN_LENGTH), argumentsLength: text.length };

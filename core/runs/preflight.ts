@@ -18,7 +18,7 @@ export interface PreflightDeps {
   readonly modelProviders: ModelProviders;
   readonly skills: SkillCatalogue;
   readonly credentials: CredentialSource;
-  /** Tells whether routines of this model provider may run now. */
+  /** Returns true when routines of this model provider may run now. */
   readonly providerEnabled: (provider: string) => boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Ready extends Opening {
 /** The reason why a run ends before its model is called. */
 export interface Blocked {
   readonly reason: FailureReason;
-  /** Says more than the reason does. */
+  /** Detail beyond the reason. */
   readonly detail?: string;
 }
 
@@ -69,7 +69,7 @@ export type PreflightRun = Pick<
 
 /**
  * Checks everything that must hold before money is spent, asks the gate, and renders the prompt of the first step.
- * @param askGate called when all else holds; where it gives an outcome, the run has ended with it
+ * @param askGate called when all else holds; if it returns an outcome, the run has ended with it
  */
 export async function preflight(
   deps: PreflightDeps,

@@ -37,16 +37,16 @@ export interface PreviewDeps extends PreflightDeps {
 /** The run that would begin now, up to the first call of its model. */
 export interface Preview {
   readonly preamble: string;
-  /** Undefined where the text cannot be rendered, which the verdict gives the reason of. */
+  /** Undefined where the text cannot be rendered; `blocked` then has the reason. */
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
   readonly tools: PreflightRun['tools'];
   /** The reason why the run would end before its model is called; undefined where it would not. */
   readonly blocked: { readonly reason: FailureReason; readonly message: string } | undefined;
   readonly estimate: {
-    /** The input of the first step, as it would be counted; undefined without a text. */
+    /** Estimated tokens of the first step's input; undefined without a text. */
     readonly inputTokens: number | undefined;
-    /** The first step's input alone, and the most that the limits allow. */
+    /** Cost of the first step's input alone, and the most that the limits allow. */
     readonly least: Amount;
     readonly most: Amount;
     readonly typical: RunEstimate;
@@ -55,7 +55,8 @@ export interface Preview {
 
 /**
  * Shows what a run of a routine would be told, may call and may cost, and whether its preflight would let it begin. It
- * makes no run, calls no model and writes nothing; a sign-in that is due for renewal is renewed, as by any preflight.
+ * creates no run, calls no model and writes nothing, except that a sign-in which is due for renewal is renewed, as by
+ * any preflight.
  * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that the routine does not have
  */
 export async function previewRun(
@@ -114,7 +115,7 @@ export async function previewRun(
   };
 }
 
-/** Returns the verdict of the budgets, which a run asks when it reserves its first step. */
+/** Checks the budgets, as a run does when it reserves its first step. */
 async function overBudgets(
   { database }: PreviewDeps,
   limits: readonly ScopeLimits[],
@@ -125,7 +126,7 @@ async function overBudgets(
   return detail === undefined ? undefined : { reason: 'blocked_budget', detail };
 }
 
-/** A manual run may override values, and name no others. */
+/** Throws for a value of a variable that the routine does not have. */
 function assertKnown(
   routine: Pick<ProvenRoutine, 'variables'>,
   variables: Readonly<Record<string, string>>,
@@ -139,7 +140,7 @@ function assertKnown(
   throw invalid(faults, 'invalid_variable');
 }
 
-/** Reads what the first step of a manual run would find, for a run that is never made. */
+/** Reads what the first step of a manual run would read, for a run that is never created. */
 async function plannedRun(
   db: Db,
   routine: ProvenRoutine,

@@ -1,9 +1,9 @@
 import { sql, type Sql } from '#lib/database/index.ts';
 
-/** The latest run of a routine that has succeeded; a backfill makes up for old times and is nobody's previous run. */
+/** The latest run of a routine that succeeded. A backfill makes up for past times, so it is no run's previous one. */
 export interface PreviousRun {
   readonly finishedAt: Date;
-  /** Null when it is no longer kept; a run does not succeed without a result. */
+  /** Null when it is no longer kept; a run cannot succeed without a result. */
   readonly result: string | null;
 }
 
@@ -12,7 +12,7 @@ export type PreviousRunJson = Omit<PreviousRun, 'finishedAt'> & { readonly finis
 
 /**
  * Selects the previous run of a routine as one JSON value, null where there is none: the first entry of the index of
- * ended runs, for a statement that reads other things of the run as well.
+ * ended runs, as part of a statement that reads more of the run.
  */
 export function previousRunJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(

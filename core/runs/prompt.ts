@@ -22,8 +22,8 @@ export interface PromptInput extends BriefingInput {
 }
 
 /**
- * Renders the text a run gives to its model: the routine's own instructions with their placeholders filled, then each
- * skill verbatim under its heading, in the routine's order, then the form of its result; and the briefing.
+ * Renders the text for the model: the routine's own instructions with their placeholders filled, then each skill
+ * verbatim under its heading, in the routine's order, then the form of the result; and the briefing.
  * @returns undefined when the text would be too large
  */
 export function renderPrompt(input: PromptInput): Opening | undefined {

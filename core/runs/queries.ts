@@ -17,7 +17,7 @@ function usageWith(estimated: Sql): Sql {
   'estimated', ${estimated}) as usage`;
 }
 
-/** The instant that a run stands for; that of a backfill is in a column of its own, beside those of the schedule. */
+/** Returns the instant of the schedule for which a run was made; a backfill has a column of its own for it. */
 export function scheduledFor(run: Sql): Sql {
   return sql`coalesce(${run}.scheduled_for, ${run}.stands_for)`;
 }
@@ -53,7 +53,7 @@ export interface RunFilter {
   readonly trigger: Trigger | undefined;
   readonly outcome: Outcome | undefined;
   readonly backfillId: string | undefined;
-  /** Bounds of `createdAt`: at or after `since`, before `until`. */
+  /** Limits of `createdAt`: at or after `since`, before `until`. */
   readonly since: Date | undefined;
   readonly until: Date | undefined;
   readonly page: Page;
@@ -81,9 +81,9 @@ export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<
 }
 
 /**
- * Whose runs they are, in words for which only an index of its owner will do. Compared as `=`, the owner is no part of the
- * order, and Postgres takes the index of all ids for a short cut where the owner has many runs: it then reads past the
- * newer runs of all others, millions where the project has been quiet.
+ * Returns conditions that choose the owner of the runs, in words for which only an index of that owner will do.
+ * Compared by `=`, the owner is no part of the order, and where it has many runs Postgres takes the index of all ids
+ * for a short cut: it then reads past the newer runs of all others, millions where the project has been quiet.
  */
 function ownerOf(
   projectId: string,
@@ -101,7 +101,10 @@ function ownerOf(
       };
 }
 
-/** Literals and not parameters, so that the few of a kind among many are read from their partial index. */
+/**
+ * Conditions by state, as literals and not parameters, so that the few runs in a rare state are read from their partial
+ * index.
+ */
 const BY_STATE: Readonly<Record<RunState, Sql>> = {
   queued: sql`state = 'queued'`,
   running: sql`state = 'running'`,
@@ -123,8 +126,8 @@ const BY_TRIGGER = {
 };
 
 /**
- * Bounds the id as well as the time, so that the scan of the index ends there: for a window a week back among a million
- * runs that takes 3 ms instead of 170 ms. The bounds of the id are wider: under a repeated `Idempotency-Key` an id is up
+ * Limits the id as well as the time, so that the scan of the index ends there: for a window a week ago among a million
+ * runs that takes 3 ms instead of 170 ms. The limit of the id is wider: under a repeated `Idempotency-Key` an id is up
  * to a day older than its row, and the clock that made it may be a little ahead.
  */
 function createdFrom(since: Date): Sql {
@@ -144,7 +147,7 @@ export function findRun(db: Db, projectId: string, id: string): Promise<Run | un
   );
 }
 
-/** @throws {AppError} `run_not_found` */
+/** Reads a run. @throws {AppError} `run_not_found` */
 export async function readRun(db: Db, projectId: string, id: string): Promise<Run> {
   const run = await findRun(db, projectId, id);
   if (run === undefined) throw new AppError('run_not_found');
@@ -176,7 +179,10 @@ export async function readRunDetail(
   return { ...run, waitingFor, steps, deliveries, messages };
 }
 
-/** Seconds from its row, or the time that it was asked for, to its first step, its end, or now, whichever came first; null for a skipped occurrence. */
+/**
+ * Seconds from its row, or the time that was asked for, to its first step, its end, or now, whichever came first; null
+ * for a skipped occurrence.
+ */
 const queuedSeconds = sql`case when skipped_count is null then
   greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0)::float8 end`;
 

@@ -12,7 +12,7 @@ export interface SkipNews {
   readonly runChanges: RunChanges;
 }
 
-/** Skips queued runs for the subject that owns routines, and once that is committed tells of it and lets others in. */
+/** Skips queued runs for the subject that owns routines; after the commit, reports them and admits others. */
 export function createQueuedRuns(news: SkipNews): QueuedRuns {
   return {
     async skip(tx, routineIds, reason) {
@@ -21,7 +21,7 @@ export function createQueuedRuns(news: SkipNews): QueuedRuns {
   };
 }
 
-/** Tells of skipped runs once the transaction that skips them is committed, and lets others in. */
+/** Reports skipped runs after the commit of the transaction that skips them, and admits others. */
 export function tellSkipped(
   tx: Db,
   { metrics, admission, runChanges }: SkipNews,

@@ -3,10 +3,10 @@ import { afterCursor, type Page } from '#lib/paging.ts';
 import type { RunState } from './states.ts';
 import type { Outcome } from './outcome/outcome.ts';
 
-/** The most runs of one routine that a list of recent runs holds. */
+/** Limit of runs of one routine in a list of recent runs. */
 export const MAX_RECENT = 20;
 
-/** A run in a list of the last ones: how it went, and when. */
+/** A recent run in a list: how it went, and when. */
 export interface RecentRun {
   readonly id: string;
   readonly state: RunState;
@@ -31,9 +31,9 @@ export interface LastEnded {
 export interface RoutineRecentRuns {
   /** Id of the routine. */
   readonly id: string;
-  /** Newest first. */
+  /** Runs, newest first. */
   readonly runs: readonly RecentRun[];
-  /** Skipped ones aside, as they never ran; null while none has ended. */
+  /** Null while none has ended; skipped runs do not count, as they never ran. */
   readonly lastEnded: LastEnded | null;
 }
 

@@ -2,15 +2,15 @@ import { row, sql, type Db } from '#lib/database/index.ts';
 import type { ModelFailure } from './model-failure.ts';
 
 export interface FailedAttempts {
-  /** Attempts of the step that failed because of its provider, this one included. */
+  /** Failed attempts of the step because of its provider, this one included. */
   readonly providerFailures: number;
   /** Milliseconds that the run has left. */
   readonly remainingMs: number;
 }
 
 /**
- * Records on the step that an attempt failed and why, so that a run that is being retried shows the reason. Where
- * another attempt has recorded the step or the run has ended, nothing is counted and the next attempt finds that out.
+ * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Counts
+ * nothing where another attempt has recorded the step or the run has ended; the next attempt finds that out.
  */
 export async function recordFailedAttempt(
   db: Db,

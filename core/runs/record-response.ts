@@ -29,8 +29,8 @@ export interface RecordedResponse {
 
 /**
  * Records a model step with everything that the response leads to: the tool calls it asks for, the request for a better
- * result, or the end of the run. It records all of that or, when another attempt was faster or the run ended meanwhile,
- * adds only the usage to what is on record.
+ * result, or the end of the run. If another attempt was faster or the run has ended meanwhile, it adds only the usage
+ * to what is recorded.
  */
 export async function recordResponse(
   database: Database,
@@ -80,12 +80,12 @@ export async function recordResponse(
 
 const NONE: ReadonlyMap<number, boolean> = new Map();
 
-/** A run that goes on although it asks for no tools has not stated its outcome. */
+/** Returns the reminder for a run that goes on although it asks for no tools: it has not stated its outcome. */
 function reminderAfter({ toolCalls }: ModelResponse): readonly ModelMessage[] {
   return toolCalls.length === 0 ? [REMINDER] : [];
 }
 
-/** @throws {ModelFailure} when nothing was recorded because the call no longer holds */
+/** Settles a late response. @throws {ModelFailure} when the call is no longer valid, so that nothing was recorded */
 async function recordLate(tx: Db, record: ModelStepRecord): Promise<RecordedResponse> {
   if (await isUnrecorded(tx, record)) {
     const message = 'The lease under which the model was called is over.';
@@ -95,7 +95,7 @@ async function recordLate(tx: Db, record: ModelStepRecord): Promise<RecordedResp
   return { outcome: await readOutcome(tx, record.runId, record.index), end: undefined };
 }
 
-/** Tells whether a run goes on and the step of this call on an account has no response. */
+/** Returns true when the run goes on and the step of this call on an account has no response. */
 async function isUnrecorded(
   db: Db,
   { runId, index, response: { call } }: ModelStepRecord,

@@ -35,7 +35,7 @@ export interface ModelStepRecord extends Attempt {
 /**
  * Records a model step with its usage, its settlement, the run's new totals and the tool calls that it asks for, in one
  * statement.
- * @returns false when the step had been recorded or the run had ended before; nothing is changed then
+ * @returns false, without any change, when the step had been recorded or the run had ended before
  */
 export async function recordModelStep(
   db: Db,
@@ -64,8 +64,8 @@ export async function recordModelStep(
 
 /**
  * Records the last step of a run and its success in one statement, which is all that most runs need.
- * @returns undefined when somebody is to be told of the end, the step had been recorded or the run had ended before; nothing is
- * changed then
+ * @returns undefined, without any change, when somebody has to be told of the end, the step had been recorded or the
+ * run had ended before
  */
 export async function recordStepAndSuccess(
   db: Db,
@@ -97,9 +97,9 @@ export async function recordStepAndSuccess(
 }
 
 /**
- * Settles a response that came too late to be recorded, because its run had ended or another attempt had recorded the
- * step: it was paid for, so its usage is added to the step's, the run's, the ledger and the totals. Everything else
- * stays. Does nothing when this attempt has been settled.
+ * Settles a response that came too late, because its run had ended or another attempt had recorded the step: it was
+ * paid for, so its usage is added to the step, the run, the ledger and the totals. Everything else stays. Does nothing
+ * when this attempt has been settled.
  * @param tx transaction
  */
 export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promise<void> {
@@ -128,7 +128,7 @@ function spentBy({ response: { usage }, ...record }: ModelStepRecord): Spent {
   return { ...record, usage };
 }
 
-/** The further condition of recording a response that came from an account; the gateway's have none. */
+/** Returns the condition, beyond the usual ones, of recording a response from an account; the gateway's have none. */
 function whileCallHolds({ response: { call } }: ModelStepRecord): Sql {
   return call === undefined ? empty : sql`and ${callHolds(call)}`;
 }
@@ -139,7 +139,7 @@ function recordCall({ response: { call } }: ModelStepRecord): Sql {
 }
 
 /**
- * Updates the step's row, and returns what its settlement needs; no row when it had been recorded.
+ * Updates the step's row and returns what its settlement needs; no row when the step had been recorded.
  * @param live relation with `id`, `organization_id` and `routine_id` of the run, empty when nothing may be recorded
  */
 function updateStep(live: Sql, record: ModelStepRecord): Sql {
@@ -172,14 +172,14 @@ function insertCalls(step: Sql, firstIndex: number, calls: readonly PlannedCall[
         on conflict do nothing`;
 }
 
-/** Keeps the text that the first step rendered: assignments of an update of `runs`. */
+/** Stores the text that the first step rendered: assignments for an update of `runs`. */
 function textOfRun({ prompt, briefing }: ModelStepRecord): Sql {
   return sql`prompt = coalesce(prompt, ${storable(prompt)}),
         briefing = coalesce(briefing, ${briefing === null ? null : storable(briefing)})`;
 }
 
 /**
- * Adds the usage of a response: assignments of an update of `runs` or `steps`.
+ * Adds the usage of a response: assignments for an update of `runs` or `steps`.
  * @param estimated the column that tells whether any of it was estimated
  */
 function addUsage({ response: { usage }, costUsd }: ModelStepRecord, estimated: Sql): Sql {

@@ -1,8 +1,8 @@
 import { redactAuthorization } from '#lib/redact-authorization.ts';
 
 /**
- * Removes from a text what must not be recorded or shown to a model: the given secrets wherever they occur, and
- * anything that has the unmistakable form of a credential.
+ * Removes from a text what must be neither recorded nor shown to a model: the given secrets wherever they occur, and
+ * anything that unmistakably has the form of a credential.
  */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
@@ -16,10 +16,10 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 const MARK = '[redacted]';
 
-/** Shorter secrets would remove ordinary words from a text. */
+/** Length below which a secret is left: it would remove ordinary words. */
 const MIN_SECRET_LENGTH = 6;
 
-/** Prefixes that issuers gave their credentials so that leaked ones can be found. */
+/** Matches credentials by the prefixes that issuers gave them so that leaked ones can be found. */
 const TOKEN =
   /\b(?:sk-[\w-]{20,}|gh[pousr]_\w{30,}|github_pat_\w{30,}|xox[abprs]-[\w-]{10,}|whsec_[\w+/=]{20,}|AKIA[0-9A-Z]{16})/g;
 

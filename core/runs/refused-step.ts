@@ -10,14 +10,14 @@ import {
 } from '#core/usage/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
-/** A step that is to be made: its model, its input, and the output that it would have. */
+/** A planned step: its model, its input, and the most that it may write. */
 export interface WantedStep {
   readonly option: ModelOption;
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
 
-/** Names the limit that leaves too little for a step, and who may raise it; undefined where none does by now. */
+/** Names the limit that leaves too little for a step, and who may raise it; undefined where none does any more. */
 export async function limitInTheWay(
   db: Db,
   limits: readonly ScopeLimits[],
@@ -30,7 +30,7 @@ export async function limitInTheWay(
   return passed === undefined ? undefined : tooLittleLeft(passed);
 }
 
-/** Names the limit of cost that binds a model without prices, and who may lift it; undefined where there is none. */
+/** Names the cost limit that refuses a model without prices, and who may lift it; undefined where there is none. */
 export function limitOnUnpriced(
   limits: readonly ScopeLimits[],
   { prices }: Pick<ModelOption, 'prices'>,
@@ -42,7 +42,7 @@ export function limitOnUnpriced(
   return `The model has no prices, so ${words} refuses it. It can be lifted by ${RAISED_BY[scope]}.`;
 }
 
-/** Names the run's own limit of tokens. */
+/** Names the run's own token limit. */
 export function runLimitInWords({ maxTotalTokens }: { maxTotalTokens: number | null }): string {
   return `The run reached limits.maxTotalTokens (${maxTotalTokens}), or too little of it was left for a step. It can be raised by ${RAISED_BY.routine}.`;
 }

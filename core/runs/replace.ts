@@ -5,22 +5,22 @@ import { replacement, type RecordedEnd, type RunEnding } from './ending.ts';
 import { inTheWay } from './in-the-way.ts';
 import type { RunState } from './states.ts';
 
-/** Open runs of routines that are to stop, because the next occurrence takes their place or a person wants it. */
+/** Open runs that are to stop, because the next occurrence replaces them or a person stops them. */
 export interface ReplacedRuns {
-  /** The ends of those that had not begun. */
+  /** Ends of the runs that had not begun. */
   readonly ends: readonly RecordedEnd[];
   /** Ids of running runs that are now to stop. */
   readonly cancelled: readonly string[];
 }
 
-/** Makes the open runs of routines give way to the next occurrence, as `cancelOpenRuns` does. */
+/** Cancels the open runs of routines in favour of the next occurrence, as `cancelOpenRuns` does. */
 export function replaceOpenRuns(tx: Db, routineIds: readonly string[]): Promise<ReplacedRuns> {
   return cancelOpenRuns(tx, routineIds, { ending: replacement, which: inTheWay });
 }
 
 /**
- * Cancels the open runs of routines, in the caller's transaction: queued ones end, running ones get the wish to be
- * cancelled, which their next step and every sweep look at. The caller calls `afterReplacing` once it has committed.
+ * Cancels the open runs of routines, in the caller's transaction: queued runs end, running ones get a request that
+ * their next step and every sweep check. The caller calls `afterReplacing` after its commit.
  */
 export async function cancelOpenRuns(
   tx: Db,
@@ -49,7 +49,7 @@ export async function cancelOpenRuns(
   return { ends, cancelled: open.filter(({ state }) => state === 'running').map(({ id }) => id) };
 }
 
-/** Does what follows: the ends that were recorded, and the news for Temporal, which the sweep repeats. */
+/** Does what follows the cancellations: follows up the recorded ends, and tells Temporal, which the sweep repeats. */
 export async function afterReplacing(deps: AfterEndDeps, replaced: ReplacedRuns): Promise<void> {
   for (const end of replaced.ends) await afterEnd(deps, end);
   // All at once, so that a caller waits for one deadline and not for many while Temporal is away.

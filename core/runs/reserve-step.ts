@@ -20,9 +20,9 @@ export interface ReserveDeps {
 export type Grant =
   | {
       readonly kind: 'granted';
-      /** Undefined leaves the output to the provider. */
+      /** Undefined leaves the limit of the output to the provider. */
       readonly maxOutputTokens: number | undefined;
-      /** The reason for which the run ends if the model stops at that many tokens, where a limit lowered them. */
+      /** The reason with which the run ends if the model stops at that many tokens; set where a limit lowered them. */
       readonly cutBy: FailureReason | undefined;
       /** True when something was reserved, which a call without a response has to release. */
       readonly reserved: boolean;
@@ -34,19 +34,19 @@ export type Grant =
       /** Names the limit and who may raise it. */
       readonly detail: string | undefined;
     }
-  /** The run has ended meanwhile, or a later attempt makes the step. */
+  /** The run has ended meanwhile, or a later attempt performs the step. */
   | { readonly kind: 'overtaken' };
 
-/** The output that is reserved where neither the routine nor the model directory has a bound of it. */
+/** Output tokens that are reserved where neither the routine nor the model directory limits them. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
-/** The time beyond its call's that a step has to record its response, before what it reserved is given to others. */
+/** Time that a step has after its call to record the response, before its reservation expires. */
 const RECORD_MS = 30_000;
 
 /**
- * Reserves the most that the next model step can use: its input as counted, and its output. A run without a limit costs
- * no statement.
- * @param step.maxCallMs the longest that the call takes
+ * Reserves the most that the next model step can use: its counted input, and its output. A run without a limit costs no
+ * statement.
+ * @param step.maxCallMs longest duration of the call
  */
 export async function reserveStep(
   deps: ReserveDeps,
@@ -135,14 +135,17 @@ function attemptUnderWay(run: RunContext, index: number) {
         for no key update of s`;
 }
 
-/** An attempt that has to wait has sent nothing, so it does not count. */
+/** Takes back an attempt that has to wait: it has sent nothing, so it does not count. */
 export function takeBackAttempt(run: RunContext, index: number): Sql {
   return sql`
         update steps set attempt = attempt - 1
         where run_id = ${run.id} and index = ${index} and state = 'started' and attempt = ${run.attempt}`;
 }
 
-/** Grows with the time that the step has waited, with some chance in it, so that those who wait do not ask together. */
+/**
+ * Returns a delay that grows with the time the step has waited, with a random part, so that those who wait do not ask
+ * together.
+ */
 export function delayAfter(waitedMs: number): number {
   const delayMs = Math.min(Math.max(waitedMs / 4, 500), 15_000);
   return Math.round(delayMs * (0.75 + Math.random() / 2));

@@ -22,13 +22,13 @@ export interface Run extends RunOutcome {
   readonly state: RunState;
   readonly reason: string | null;
   readonly errorMessage: string | null;
-  /** The instant that it stands for: of the schedule, past or present, or that of the run which it repeats. */
+  /** Instant of the schedule for which it was made, past or present; a repeated run has that of the run it repeats. */
   readonly scheduledFor: Date | null;
-  /** The time that it was asked for, before which it does not start. */
+  /** Requested time, before which it does not start. */
   readonly runAt: Date | null;
-  /** The backfill that it belongs to. */
+  /** Id of the backfill to which it belongs. */
   readonly backfillId: string | null;
-  /** The number of occurrences that a `skipped` row stands for, and the last of them. */
+  /** Number of occurrences that a `skipped` row accounts for, and the last of them. */
   readonly skippedCount: number | null;
   readonly skippedUntil: Date | null;
   readonly variables: Readonly<Record<string, string>>;

@@ -21,9 +21,9 @@ export interface Claimed {
   readonly more: boolean;
   readonly runs: number;
   readonly skipped: number;
-  /** Occurrences skipped, by reason; one row may stand for many. */
+  /** Counts skipped occurrences by reason; one row may stand for many. */
   readonly skippedBy: ReadonlyMap<string, number>;
-  /** Earlier runs that make way for the claimed ones; Temporal is told after the commit. */
+  /** Earlier runs that the claimed ones replace; Temporal is told after the commit. */
   readonly replaced: ReplacedRuns;
   /** Seconds by which the oldest of the batch was late; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;
@@ -39,9 +39,9 @@ const NOTHING: Claimed = {
 };
 
 /**
- * Claims one batch of due routines: inserts a row for every occurrence and advances the next times, in one
- * transaction that skips what another tick has locked. Overlapping ticks therefore never claim the same occurrence, and
- * the unique index on (routine, instant) makes sure of it.
+ * Claims one batch of due routines: inserts a row for every occurrence and advances the next times, in one transaction
+ * that skips what another tick has locked. Overlapping ticks therefore never claim the same occurrence; the unique
+ * index on (routine, instant) enforces it.
  */
 export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Claimed> {
   return transaction(deps.database, async (tx) => {
@@ -106,7 +106,7 @@ function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, numbe
 
 /**
  * Decides as many routines as fit into two seconds, at least one: after a long outage each may have thousands of missed
- * occurrences to count while the transaction holds the rows. The rest stay due for the next batch.
+ * occurrences to count while the transaction locks the rows. The rest stay due for the next batch.
  */
 function decideInTime(due: readonly DueRoutine[]) {
   const end = performance.now() + 2_000;
@@ -133,7 +133,7 @@ interface Decided {
   readonly next: Date;
 }
 
-/** Returns undefined for a stored schedule that cannot be computed, so that it does not stop the others. */
+/** Returns undefined for a stored schedule that cannot be computed, so that the others go on. */
 function tryDecide(routine: DueRoutine): Decided | undefined {
   try {
     const decision = decide({

@@ -18,13 +18,13 @@ export interface DueRoutine extends Timing {
   readonly budgets: Budgets;
   /** Next time of the routine, including its jitter. */
   readonly dueAt: Date;
-  /** The latest occurrence on record, run or skipped. */
+  /** Latest recorded occurrence, run or skipped. */
   readonly accountedUntil: Date | null;
-  /** The database's time, so that ticks on machines whose clocks differ agree. */
+  /** The database's time, so that ticks agree on machines whose clocks differ. */
   readonly now: Date;
 }
 
-/** Locks the routines that are due, longest due first, without those that another tick has locked. */
+/** Locks due routines, the longest due first, without those that another tick has locked. */
 export function lockDueRoutines(tx: Db, batchSize: number): Promise<DueRoutine[]> {
   return rows<DueRoutine>(
     tx,
@@ -61,7 +61,9 @@ export function lockDueRoutines(tx: Db, batchSize: number): Promise<DueRoutine[]
   );
 }
 
-/** Returns the milliseconds until the next routine is due, if at most two seconds; zero or less for one due now. */
+/**
+ * Returns the milliseconds until the next routine is due, if at most two seconds; zero or less for one that is due now.
+ */
 export async function dueWithinSeconds(db: Db): Promise<number | undefined> {
   const [soon] = await rows<{ ms: number | null }>(
     db,

@@ -9,7 +9,7 @@ import { forgetDays, forgetLedger } from '#core/usage/index.ts';
 import { forgetDeliveries } from '#core/webhooks/index.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 
-/** Rows deleted in one statement, so that a backlog of millions is no long transaction. */
+/** Rows deleted in one statement, so that a backlog of millions makes no long transaction. */
 const BATCH = 1_000;
 
 /** Functions that delete what has expired, each at most `limit` rows; they return how many. */
@@ -30,7 +30,7 @@ const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   forgetBudgetNotices,
 ];
 
-/** Deletes what is no longer needed, in batches, until nothing is left; stops between two when `signal` aborts. */
+/** Deletes expired rows in batches until none is left; stops between two batches when `signal` aborts. */
 export async function forgetExpired(
   db: Db,
   auditRetentionDays: number,
@@ -46,7 +46,7 @@ export async function forgetExpired(
   }
 }
 
-/** A day, as Stripe keeps them. */
+/** Deletes idempotency keys after a day, the time for which Stripe keeps them. */
 function forgetIdempotencyKeys(db: Db, limit: number): Promise<number> {
   return execute(
     db,

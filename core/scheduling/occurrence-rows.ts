@@ -10,7 +10,7 @@ export interface Judgement {
   readonly afterPrevious?: boolean;
 }
 
-/** Returns the rows of a decision. */
+/** Returns the rows to insert for a decision. */
 export function occurrenceRows(
   routineId: string,
   { run, missed }: Pick<Decision, 'run' | 'missed'>,

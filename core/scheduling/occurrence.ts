@@ -4,11 +4,11 @@ import { nextInTimetable, timesBetween, type Timetable } from '#lib/schedule/ind
 export interface DueSchedule {
   readonly timetable: Timetable;
   readonly misfire: MisfirePolicy;
-  /** The instant of the timetable that the routine was due at, not after `now`. */
+  /** Instant of the timetable at which the routine was due, not after `now`. */
   readonly dueAt: Date;
-  /** The latest occurrence on record; neither it nor an earlier one is accounted for again. */
+  /** Latest recorded occurrence; neither it nor an earlier one is accounted for again. */
   readonly accountedUntil: Date | null;
-  /** The time, earlier by the routine's jitter: its occurrences are late by that from the first. */
+  /** The time less the routine's jitter, by which all of its occurrences are late. */
   readonly now: Date;
 }
 
@@ -19,26 +19,29 @@ export interface PassedOver {
 }
 
 export interface Decision {
-  /** The occurrence that runs. */
+  /** The occurrence that gets a run. */
   readonly run: Date | undefined;
-  /** The occurrences that were missed and are not made up for. */
+  /** The occurrences that were missed and get none. */
   readonly missed: PassedOver | undefined;
-  /** The first occurrence after `now` that is not on record; undefined when the window holds no more. */
+  /** The first unrecorded occurrence after `now`; undefined when the window holds no more. */
   readonly next: Date | undefined;
 }
 
 /**
- * The delay up to which an occurrence still runs under `misfire: skip`. A tick comes every minute, so a shorter one is
- * ordinary and no outage.
+ * Delay up to which an occurrence still runs under `misfire: skip`. A tick comes every minute, so a shorter delay is no
+ * outage.
  */
 const MISFIRE_GRACE_MS = 5 * 60_000;
 
-/** About two years of a routine that is due every minute; a longer outage counts as this many. */
+/**
+ * Limit of counted occurrences, about two years of a routine that is due every minute; a longer outage counts as this
+ * many.
+ */
 const MAX_COUNTED = 1_000_000;
 
 /**
- * Accounts for every occurrence from the one that was due up to now: the latest runs, those before it were missed.
- * Under `misfire: skip` the latest runs only if it is not late itself.
+ * Accounts for every occurrence since the one that was due: the latest runs, those before it were missed. Under
+ * `misfire: skip` the latest runs only if it is not late itself.
  */
 export function decide(due: DueSchedule): Decision {
   const { timetable, now } = due;

@@ -3,23 +3,23 @@ import { pauseEnded, pauseUnreadable } from '#core/routines/index.ts';
 import { followPause } from '#core/runs/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
-/** Routines that cannot go on, by why. */
+/** Routines that cannot go on, by reason. */
 export interface Stopped {
   /** Routines whose stored schedule this process cannot compute. */
   readonly unreadable: readonly Unreadable[];
-  /** The ids of those whose window is over. */
+  /** Ids of the routines whose window is over. */
   readonly ended: readonly string[];
 }
 
 export interface Unreadable {
   readonly id: string;
-  /** The occurrence that could not run for it; null when none was due. */
+  /** The occurrence that could not run because of it; null when none was due. */
   readonly runId: string | null;
 }
 
 /**
- * Pauses routines whose rows the transaction holds, and does what follows. The caller calls `kickDeliveries` after its
- * commit.
+ * Pauses routines whose rows the transaction has locked, with the events and mails that follow. The caller calls
+ * `kickDeliveries` after its commit.
  */
 export async function pauseWithNews(tx: Db, { unreadable, ended }: Stopped): Promise<void> {
   const ids = unreadable.map(({ id }) => id);

@@ -6,7 +6,7 @@ interface Unscheduled extends Timing {
   readonly now: Date;
 }
 
-/** Gives active routines that have lost their next time a new one. There should be none, and none may stay. */
+/** Gives a new next time to active routines that have lost theirs. There should be none, and none may stay. */
 export function reconcileNextTimes(database: Database): Promise<number> {
   return transaction(database, async (tx) => {
     const lost = await rows<Unscheduled>(

@@ -11,13 +11,13 @@ export interface RollbackDeps {
 /** Accounts whose routines are paused in one tick; the next goes on. */
 const BATCH = 500;
 
-/** Shown on the routine. */
+/** Reason that the routine shows. */
 const REASON = 'paused because its model provider is disabled';
 
 /**
- * Pauses the active routines whose model provider is disabled. They stay paused when it is enabled again, until a person
- * activates them, and nothing else takes their place.
- * @returns how many
+ * Pauses the active routines whose model provider is disabled. They stay paused when it is enabled again, until a
+ * person activates them.
+ * @returns the number of paused routines
  */
 export async function pauseOfDisabledProviders(deps: RollbackDeps): Promise<number> {
   const disabled = SLOTS.filter((slot) => !deps.providerEnabled(slot));

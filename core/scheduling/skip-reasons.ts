@@ -19,7 +19,7 @@ import type { DueRoutine } from './due-routines.ts';
 
 export interface SkipRules {
   readonly planRule: PlanRule;
-  /** Tells whether routines of this model provider may run now. */
+  /** Returns true when routines of this model provider may run now. */
   readonly providerEnabled: (provider: string) => boolean;
   readonly maxCostUsdPerOrganization?: OperatorCap;
 }
@@ -37,8 +37,8 @@ export interface Verdicts {
 }
 
 /**
- * Judges the occurrences that would run. The allowance is taken last, only for those that nothing else holds back, and
- * an account is probed only by an occurrence that has it.
+ * Judges the occurrences that would run. Takes the allowance last, only for those that nothing else holds back, and
+ * probes an account only with an occurrence that has it.
  */
 export async function judge(
   tx: Db,
@@ -114,13 +114,16 @@ interface Overlap {
   readonly onlyBackfill: boolean;
 }
 
-/** `queue` keeps one occurrence waiting, as Temporal's BufferOne does; `cancel_previous` always runs. */
+/**
+ * Returns true when an occurrence is skipped. `queue` keeps one occurrence waiting, as Temporal's BufferOne does;
+ * `cancel_previous` always runs.
+ */
 function isPassedOver({ overlap, queued, onlyBackfill }: Overlap): boolean {
   if (onlyBackfill) return false;
   return overlap === 'skip' || (overlap === 'queue' && queued);
 }
 
-/** Returns the routines whose policy minds that they have open runs. */
+/** Returns the routines with open runs whose overlap policy forbids another one. */
 async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overlap[]> {
   const minding = new Map(
     routines.filter(({ overlap }) => overlap !== 'allow').map(({ id, overlap }) => [id, overlap]),
@@ -138,7 +141,7 @@ async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overla
   return open.map((found) => ({ ...found, overlap: minding.get(found.id) ?? 'skip' }));
 }
 
-/** Asks the breakers of model accounts, which is one statement more only while one of them is open. */
+/** Checks the breakers of model accounts, which takes a second statement only while one of them is open. */
 async function behindBreakers(tx: Db, routines: readonly DueRoutine[]) {
   const behind = routines.filter(({ breakerOpen }) => breakerOpen);
   if (behind.length === 0) return chooseProbes(behind, []);
@@ -146,7 +149,7 @@ async function behindBreakers(tx: Db, routines: readonly DueRoutine[]) {
   return chooseProbes(behind, await lockOpenBreakers(tx, [...accounts]));
 }
 
-/** Takes the month's allowance by organization, in the order of their ids so that ticks cannot deadlock. */
+/** Takes the month's allowance by organization, ordered by id so that ticks cannot deadlock. */
 async function overAllowance(
   tx: Db,
   planRule: PlanRule,

@@ -1,11 +1,12 @@
-import { createTickParts, tick, type TickDeps } from './tick.ts';
+import { tick } from './tick.ts';
+import { createTickParts, type TickDeps } from './tick-parts.ts';
 
-/** The tick under way in this process: a cron that calls faster than ticks end does not begin a second one. */
+/** The running tick of this process: a cron that calls faster than ticks end does not begin a second one. */
 const underWay = new WeakMap<object, Promise<void>>();
 
 /**
  * Begins the tick that the scheduler workflow makes each minute, in this process, and does not wait for its end.
- * @returns whether the one before is still going on, in which case none is begun
+ * @returns whether an earlier one is still running, in which case none is begun
  */
 export function tickInProcess(deps: TickDeps): { alreadyRunning: boolean } {
   const alreadyRunning = underWay.has(deps);
@@ -16,7 +17,7 @@ export function tickInProcess(deps: TickDeps): { alreadyRunning: boolean } {
   return { alreadyRunning };
 }
 
-/** Resolves when the tick under way, if any, has ended: for a graceful shutdown. */
+/** Resolves when the running tick, if any, has ended: for a graceful shutdown. */
 export async function tickSettled(deps: object): Promise<void> {
   await underWay.get(deps);
 }

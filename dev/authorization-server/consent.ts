@@ -4,7 +4,7 @@ import type Provider from 'oidc-provider';
 
 import { ALL_SCOPES } from './scope.ts';
 
-/** Plays the person at the login and consent pages, who says yes or no to everything at once. */
+/** Plays the person at the login and consent pages, who agrees to or refuses everything at once. */
 export async function consent(
   provider: Provider,
   ctx: { req: IncomingMessage; res: ServerResponse; respond?: boolean | undefined },

@@ -2,30 +2,30 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { buffer } from 'node:stream/consumers';
 
 import { TOOLS_SCOPE } from './scope.ts';
-import type { AuthorizationServer } from './server.ts';
+import type { AuthorizationServer } from './options.ts';
 
 export interface ProtectedToolServerOptions {
-  /** 0 takes a free one. */
+  /** Port; 0 takes a free one. */
   port: number;
   authorizationServer: AuthorizationServer;
-  /** The MCP endpoint behind it, which lets anyone in. */
+  /** MCP endpoint behind it, which asks for no credentials. */
   upstream: string;
 }
 
 export interface ProtectedToolServer {
   /** The MCP endpoint. */
   readonly url: string;
-  /** Bearer tokens of the requests that were let through. */
+  /** Bearer tokens of the requests that it has forwarded. */
   readonly bearers: string[];
   readonly control: {
-    /** Scope that a tool call needs besides; a token without it is told so (RFC 6750, section 3.1). */
+    /** Additional scope that a tool call needs; a token without it is told so (RFC 6750, section 3.1). */
     callScope: string | undefined;
   };
   stop(): Promise<void>;
 }
 
 /**
- * A gate in front of a tool server: a request needs a token of the authorization server that was issued for this very
+ * Starts a gate in front of a tool server: a request needs a token that the authorization server issued for this very
  * resource, and one without is told where to get it (MCP authorization, RFC 9728).
  */
 export async function startProtectedToolServer({
@@ -94,7 +94,7 @@ export async function startProtectedToolServer({
   };
 }
 
-/** Forwards a request without the credential, which is for this server only. */
+/** Forwards a request without its credential, which is for this server only. */
 function forward(
   incoming: IncomingMessage,
   body: Buffer,

@@ -1,66 +1,16 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-
-import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
-
+import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
+import { configuration } from './configuration.ts';
 import { consent } from './consent.ts';
 import { answerDevice } from './device.ts';
+import type { AuthorizationServer, AuthorizationServerOptions } from './options.ts';
 import { ALL_SCOPES } from './scope.ts';
-
-export interface AuthorizationServerOptions {
-  /** 0 takes a free one. */
-  port: number;
-  /** Decision of the person at the browser; `control` may change it later. */
-  answer?: 'approve' | 'deny';
-  accessTokenSeconds?: number;
-  /** Clients that are there from the start. */
-  clients?: Configuration['clients'];
-  /** Dynamic registration (RFC 7591); default true. */
-  registration?: boolean;
-  /** Takes addresses of metadata documents for client ids, and reads them with this. */
-  readClientMetadata?: typeof globalThis.fetch;
-  /** A key of the `/accounts` API that is no token. */
-  apiKey?: string;
-}
-
-export interface AuthorizationServer {
-  readonly issuer: string;
-  readonly control: {
-    answer: 'approve' | 'deny';
-    accessTokenSeconds: number;
-    /** Answers of the token endpoint that take the place of its own, the next first. */
-    readonly tokenFaults: { status: number; body: string }[];
-    /** The grant types of the requests to the token endpoint, in their order. */
-    readonly tokenRequests: string[];
-    /** Delay of the token endpoint before it acts. */
-    tokenDelayMs: number;
-    /** Delay of its response on the way. */
-    tokenAnswerDelayMs: number;
-    /** The account of the person at the browser. */
-    account: string;
-    /** Scopes of the tool server that the person agrees to. */
-    agreedTo: string;
-    /** The hints of the requests to the revocation endpoint, in their order. */
-    readonly revocationRequests: string[];
-    /** Answers of the revocation endpoint that take the place of its own, the next first; `hang` never ends. */
-    readonly revocationFaults: (number | 'hang')[];
-    /** Decision of the person about a user code of the device flow. */
-    answerDevice(userCode: string, answer: 'approve' | 'deny'): Promise<void>;
-    /** Makes every access token worthless. */
-    revokeAccessTokens(): Promise<void>;
-    /** Makes every token worthless. */
-    revokeAll(): Promise<void>;
-  };
-  /** The live access token behind a bearer, or undefined. */
-  accessToken(bearer: string): Promise<{ audience: string | undefined; scope: string } | undefined>;
-  stop(): Promise<void>;
-}
 
 /**
  * An OAuth 2.1 and OpenID authorization server on 127.0.0.1, made of `oidc-provider`: code flow with PKCE, device flow,
- * rotating refresh tokens, revocation, resource indicators, dynamic registration. Nobody has to click: it answers every
- * request for consent by itself, and whoever opens the page of a device's code agrees to it.
+ * rotating refresh tokens, revocation, resource indicators, dynamic registration. Nobody has to click: it responds to
+ * every request for consent by itself, and opening the page of a device's code agrees to it.
  */
 export async function startAuthorizationServer(
   options: AuthorizationServerOptions,
@@ -163,66 +113,6 @@ const ACCOUNTS = {
     { id: 'site-2', name: 'https://blog.example/' },
   ],
 };
-
-function configuration(
-  { clients = [], registration = true, readClientMetadata }: AuthorizationServerOptions,
-  control: AuthorizationServer['control'],
-): Configuration {
-  return {
-    clients,
-    scopes: ['openid', 'email', 'offline_access', ...ALL_SCOPES.split(' ')],
-    claims: { openid: ['sub'], email: ['email'] },
-    conformIdTokenClaims: false,
-    ...(readClientMetadata === undefined ? {} : { fetch: readClientMetadata }),
-    jwks: { keys: [signingKey()] },
-    cookies: { keys: [randomBytes(32).toString('hex')] },
-    pkce: { required: () => true },
-    rotateRefreshToken: true,
-    issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
-    interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
-    findAccount: (_, id) => ({
-      accountId: id,
-      claims: () => ({ sub: id, email: `${id}@fixture.example` }),
-    }),
-    ttl: {
-      AccessToken: () => control.accessTokenSeconds,
-      AuthorizationCode: 60,
-      DeviceCode: 600,
-      Grant: 86_400,
-      IdToken: 3600,
-      Interaction: 600,
-      RefreshToken: 86_400,
-      Session: 86_400,
-    },
-    features: {
-      devInteractions: { enabled: false },
-      deviceFlow: { enabled: true },
-      introspection: { enabled: true },
-      revocation: { enabled: true },
-      registration: { enabled: registration },
-      clientIdMetadataDocument: { enabled: readClientMetadata !== undefined, ack: 'draft-02' },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => [],
-        useGrantedResource: () => true,
-        getResourceServerInfo: () => ({
-          scope: ALL_SCOPES,
-          accessTokenFormat: 'opaque',
-          accessTokenTTL: control.accessTokenSeconds,
-        }),
-      },
-    },
-  };
-}
-
-function signingKey() {
-  return {
-    ...generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),
-    kid: 'fixture',
-    use: 'sig',
-    alg: 'RS256',
-  };
-}
 
 function audienceOf(audience: string | string[] | undefined): string | undefined {
   return Array.isArray(audience) ? audience[0] : audience;

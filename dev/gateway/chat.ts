@@ -22,7 +22,7 @@ import type { Behaviour, ScriptQueue } from './script.ts';
 import { toolCall } from './tool-calls.ts';
 import { usageOf } from './usage.ts';
 
-/** `POST /v1/chat/completions`, as scripted or else as the fixture answers by itself. */
+/** Serves `POST /v1/chat/completions`, as scripted or else with the fixture's own response. */
 export async function answerChat(
   response: ServerResponse,
   body: unknown,

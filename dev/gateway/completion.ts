@@ -21,7 +21,7 @@ export function completion(model: string, reply: Reply, usage: unknown): Complet
   };
 }
 
-/** The body of a plain answer. */
+/** Makes the body of a response that is not streamed. */
 export function completionBody({ reply, usage, ...head }: Completion): string {
   return JSON.stringify({
     ...head,
@@ -42,7 +42,7 @@ export function completionBody({ reply, usage, ...head }: Completion): string {
   });
 }
 
-/** The server-sent events of a streamed answer; usage comes last, with no choices, when it was asked for. */
+/** Makes the server-sent events of a streamed response; usage comes last, with no choices, when it was asked for. */
 export function completionEvents(
   { reply, usage, ...head }: Completion,
   includeUsage: boolean,

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 
 /**
- * A simple value that a JSON Schema accepts: what it gives as const, default, example or first
- * choice, else the smallest value of its type. Patterns and conditions are not looked at.
+ * Makes a simple value that a JSON Schema accepts: its const, default, example or first choice, else the smallest value
+ * of its type. Patterns and conditions are ignored.
  */
 export function exampleFor(schema: unknown): unknown {
   return valueFor(schema, schema, 0);

@@ -17,7 +17,7 @@ export function sendScriptedError(
   sendError(response, new GatewayError(status, type, null, message), headers);
 }
 
-/** Begins the answer and then neither goes on nor ends. */
+/** Begins the response, then neither goes on nor ends. */
 export function hang(response: ServerResponse, answer: Answer, afterChunks?: number): void {
   if (afterChunks !== undefined) begin(response, answer, afterChunks);
 }
@@ -26,12 +26,12 @@ export function cutBeforeAnswer(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
 }
 
-/** Sends the beginning and closes the connection, so that the client sees an answer without an end. */
+/** Sends the beginning of a response and closes the connection. */
 export function cutMidway(response: ServerResponse, answer: Answer, afterChunks: number): void {
   begin(response, answer, afterChunks, () => response.socket?.destroy());
 }
 
-/** A well-formed HTTP answer whose JSON ends too early. */
+/** Sends a well-formed HTTP response whose JSON ends too early. */
 export function sendMalformed(response: ServerResponse, { events, body }: Answer): void {
   if (events === undefined) send(response, 200, 'application/json', half(body()));
   else {
@@ -40,7 +40,7 @@ export function sendMalformed(response: ServerResponse, { events, body }: Answer
   }
 }
 
-/** Goes on for as long as the client reads. */
+/** Sends for as long as the client reads. */
 export async function sendEndlessly(
   response: ServerResponse,
   answer: Answer,
@@ -56,7 +56,7 @@ export async function sendEndlessly(
   }
 }
 
-/** The whole answer, made only when needed: the events of a stream, or a plain body. */
+/** A whole response, made only when needed: the events of a stream, or a body. */
 export interface Answer {
   events?: () => string[];
   body: () => string;

@@ -4,9 +4,9 @@ import { FINISH, toolCall } from './tool-calls.ts';
 import type { ToolCall } from './tool-calls.ts';
 
 /**
- * The call by which the fixture states the outcome of a run that is offered `finish`: what a line
- * `FINISH <outcome> <summary>` of the task says, else `done`. With `FINISH never` it does not call
- * it, and with `FINISH late` not before it is reminded.
+ * Makes the call by which the fixture states the outcome of a run that is offered `finish`: what a line `FINISH
+ * <outcome> <summary>` of the task says, else `done`. With `FINISH never` it does not call it, and with `FINISH late`
+ * only after the reminder.
  */
 export function finishCall(request: ChatRequest): ToolCall | undefined {
   const offered = request.tools?.some((tool) => tool.function.name === FINISH) ?? false;

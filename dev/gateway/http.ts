@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An answer in OpenAI's error envelope. */
+/** Thrown to respond with OpenAI's error envelope. */
 export class GatewayError extends Error {
   readonly status: number;
   readonly type: string;
@@ -70,7 +70,7 @@ export function send(
   response.end(text);
 }
 
-/** Waits, but not for a client that has gone; false then. */
+/** Waits. @returns false when the client has gone before */
 export async function waited(response: ServerResponse, ms: number): Promise<boolean> {
   if (ms === 0) return !response.destroyed;
   const gone = new AbortController();

@@ -5,7 +5,7 @@ import { promptOf, textOf } from './request.ts';
 import type { ChatRequest } from './request.ts';
 
 /**
- * The fixture's answer where it is asked for JSON by a schema, in the request or in its text: what a line `DATA <json>`
+ * Makes the fixture's response where JSON of a schema is wanted, by the request or its text: what a line `DATA <json>`
  * of the task says, else an example of the schema.
  */
 export function jsonAnswer(request: ChatRequest): string | undefined {

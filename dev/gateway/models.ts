@@ -11,8 +11,8 @@ export interface FixtureModel {
 }
 
 /**
- * The shapes that gateways publish: OpenRouter's `prompt`/`completion` with `overrides` from a
- * prompt size on, and Vercel AI Gateway's `input`/`output` with brackets in `…_tiers`.
+ * Pricing in the forms that gateways publish: OpenRouter's `prompt`/`completion` with `overrides` from a prompt size
+ * on, and Vercel AI Gateway's `input`/`output` with brackets in `…_tiers`.
  */
 export type Pricing = OpenRouterPricing | VercelPricing;
 
@@ -43,7 +43,7 @@ interface PriceTier {
   max?: number;
 }
 
-/** One model of each kind that a directory has to cope with: plain, tiered twice over, free, without a price. */
+/** Models of every kind that a directory has to handle: plain, with two tiers, free, without a price. */
 export const FIXTURE_MODELS: readonly FixtureModel[] = [
   {
     id: 'fixture/writer-small',
@@ -109,7 +109,7 @@ export const FIXTURE_MODELS: readonly FixtureModel[] = [
   { id: 'fixture/unpriced', name: 'Fixture Unpriced', context_length: 8_000 },
 ];
 
-/** The body of `GET /v1/models`. */
+/** Makes the body of `GET /v1/models`. */
 export function modelList(models: readonly unknown[]): object {
   return {
     object: 'list',

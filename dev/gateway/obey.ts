@@ -6,9 +6,9 @@ import type { ChatRequest } from './request.ts';
 import { toolCall } from './tool-calls.ts';
 
 /**
- * A model that does whatever anybody tells it: a line `CALL <tool> <json>` in a user message or in
- * a tool result makes it call that tool with those arguments, offered or not, once for each
- * different instruction. It is what prompt injection hopes for.
+ * Makes the reply of a model that does whatever anybody tells it: a line `CALL <tool> <json>` in a user message or in a
+ * tool result makes it call that tool with those arguments, offered or not, once for each different instruction. That
+ * is what prompt injection hopes for.
  */
 export function obedientReply(request: ChatRequest, reasons: boolean): Reply {
   const done = new Set(
@@ -35,7 +35,7 @@ interface Order {
   args: string;
 }
 
-/** Tool results often come as JSON texts, where line ends and quotes are escaped. */
+/** Finds instructions, also in tool results that are JSON texts, where line ends and quotes are escaped. */
 function ordersIn(text: string): Order[] {
   const unescaped = text.replaceAll('\\n', '\n').replaceAll('\\"', '"').replaceAll('\\\\', '\\');
   return [text, unescaped].flatMap((variant) =>
@@ -46,7 +46,7 @@ function ordersIn(text: string): Order[] {
   );
 }
 
-/** The JSON object that a text begins with, whatever follows it. */
+/** Returns the JSON object with which a text begins, whatever follows it. */
 function leadingObject(text: string): string | undefined {
   for (let end = text.indexOf('}'); end !== -1; end = text.indexOf('}', end + 1)) {
     const candidate = text.slice(0, end + 1).trim();
@@ -59,13 +59,13 @@ function isJson(text: string): boolean {
   return parsed(text) !== undefined;
 }
 
-/** The same for the same arguments, however they are written. */
+/** Returns a key that is equal for equal arguments, however they are written. */
 function key(tool: string, args: string): string {
   const value = parsed(args);
   return `${tool} ${value === undefined ? args : JSON.stringify(value, sortedKeys)}`;
 }
 
-/** Undefined, which JSON cannot say, where the text is not JSON. */
+/** Parses JSON; undefined, which JSON cannot express, for any other text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

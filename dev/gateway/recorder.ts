@@ -6,14 +6,14 @@ export interface RecordedRequest {
   at: string;
   method: string;
   path: string;
-  /** Authorization is only "present": a key has no business in a test's output. */
+  /** Headers. Authorization is only "present": a key must not appear in a test's output. */
   headers: Record<string, string>;
   body: unknown;
-  /** The client went away before the answer was complete. */
+  /** True when the client went away before the response was complete. */
   aborted: boolean;
 }
 
-/** Benchmarks send hundreds of thousands; the last ones are enough for any assertion. */
+/** Recorded requests. Benchmarks send hundreds of thousands; the latest are enough for any assertion. */
 const KEPT = 1_000;
 
 export interface Recorder {

@@ -14,8 +14,9 @@ export interface Reply {
 }
 
 /**
- * Makes the fixture's own reply: it calls tools that are offered and not yet answered, else it
- * writes a report, or the JSON that it is asked for, and, where it is offered `finish`, states the outcome. The same request always gets the same reply (on the same day, where it names none).
+ * Makes the fixture's own reply: it calls offered tools that have no result yet, else it writes a report, or the JSON
+ * that is wanted, and, where it is offered `finish`, states the outcome. The same request always gets the same reply
+ * (on the same day, where it names none).
  */
 export function naturalReply(request: ChatRequest, reasons: boolean): Reply {
   const calls = chooseCalls(request);

@@ -4,8 +4,8 @@ import { promptOf, textOf } from './request.ts';
 import type { ChatMessage, ChatRequest } from './request.ts';
 
 /**
- * A short report that shows what reached the model: the task's first lines, the attached skills,
- * the date and the tool results. The fingerprint differs when any letter of the prompt does.
+ * Writes a short report that shows what reached the model: the task's first lines, the attached skills, the date and
+ * the tool results. The fingerprint changes with any letter of the prompt.
  */
 export function report(request: ChatRequest): string {
   const prompt = promptOf(request);

@@ -44,7 +44,7 @@ export const ChatRequest = z.looseObject({
 export type ChatRequest = z.infer<typeof ChatRequest>;
 export type ChatMessage = ChatRequest['messages'][number];
 
-/** The text of a message, whose content is a string or a list of parts. */
+/** Returns the text of a message, whose content is a string or a list of parts. */
 export function textOf({ content }: ChatMessage): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -60,7 +60,7 @@ export function promptOf({ messages }: ChatRequest): string {
   return messages.map(textOf).join('\n');
 }
 
-/** The text of the last tool result; empty where there is none. */
+/** Returns the text of the last tool result; empty where there is none. */
 export function lastToolText({ messages }: ChatRequest): string {
   const last = messages.findLast(({ role }) => role === 'tool');
   return last === undefined ? '' : textOf(last);

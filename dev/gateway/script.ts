@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const Call = z.strictObject({
   name: z.string(),
-  /** A text is sent as it is, so it may be invalid JSON. */
+  /** Arguments; a text is sent unchanged, so it may be invalid JSON. */
   arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).default({}),
   id: z.string().optional(),
 });
@@ -21,17 +21,17 @@ export const Behaviour = z.discriminatedUnion('kind', [
     calls: z.array(Call).min(1),
     text: z.string().nullable().default(null),
   }),
-  /** Says what the last tool said, word for word. */
+  /** Repeats the last tool result word for word. */
   z.strictObject({ kind: z.literal('repeat') }),
   /** Does what it reads: see obey.ts. */
   z.strictObject({ kind: z.literal('obey') }),
-  /** The fixture's own answer with this usage; null leaves it out. */
+  /** Sends the fixture's own response with this usage; null leaves the usage out. */
   z.strictObject({ kind: z.literal('usage'), usage: z.unknown() }),
   z.strictObject({
     kind: z.literal('error'),
     status: z.int().min(300).max(599),
     message: z.string().default('Scripted failure.'),
-    /** Sent as the header is to read: seconds or an HTTP date. */
+    /** Value of the header: seconds or an HTTP date. */
     retryAfter: z.string().exactOptional(),
     /** Sent instead of the JSON error, as text/html: a proxy's error page. */
     body: z.string().exactOptional(),
@@ -40,7 +40,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('hang'), afterChunks: z.int().min(0).exactOptional() }),
   /** Cuts the connection before the first byte. */
   z.strictObject({ kind: z.literal('reset') }),
-  /** Cuts the connection in the middle of the answer. */
+  /** Cuts the connection in the middle of the response. */
   z.strictObject({ kind: z.literal('broken-stream'), afterChunks: z.int().min(0).default(2) }),
   z.strictObject({ kind: z.literal('malformed-json') }),
   /** Writes until the client closes. */
@@ -56,7 +56,7 @@ export const Script = z.strictObject({
   model: z.string().exactOptional(),
   /** Applies only to requests whose messages contain this text. */
   marker: z.string().exactOptional(),
-  /** Number of requests it serves; null for all that come. */
+  /** Number of requests that it applies to; null for all. */
   times: z.int().positive().nullable().default(1),
   latencyMs: z.int().min(0).default(0),
   behaviour: Behaviour.default({ kind: 'normal' }),
@@ -67,7 +67,7 @@ export type ScriptInput = z.input<typeof Script>;
 
 export interface ScriptQueue {
   add(script: ScriptInput): void;
-  /** The oldest script that fits the request and is not used up. */
+  /** Takes the oldest script that fits the request and is not used up. */
   take(request: {
     target: Script['target'];
     model?: string;

@@ -14,16 +14,16 @@ import { Script, scriptQueue } from './script.ts';
 import type { ScriptInput, ScriptQueue } from './script.ts';
 
 export interface GatewayOptions {
-  /** 0 for any free port. */
+  /** Port; 0 takes a free one. */
   port: number;
   log: Log;
 }
 
 export interface Gateway {
-  /** The base address that OpenAI's clients take, which ends in /v1. */
+  /** Base address for OpenAI's clients, which ends in /v1. */
   url: string;
   port: number;
-  /** The same that `/_script`, `/_requests` and `/_reset` do, for tests in this process. */
+  /** Does what `/_script`, `/_requests` and `/_reset` do, for tests in this process. */
   control: GatewayControl;
   stop(): Promise<void>;
 }
@@ -36,8 +36,8 @@ export interface GatewayControl {
 }
 
 /**
- * A local OpenAI-compatible model gateway: no model, but deterministic answers, real usage figures,
- * and any fault that a test asks for. Listens on 127.0.0.1 only and refuses to start in production.
+ * Starts a local OpenAI-compatible model gateway: no model, but deterministic responses, real usage figures, and any
+ * fault that a test asks for. Listens on 127.0.0.1 only and refuses to start in production.
  */
 export async function startGateway({ port, log }: GatewayOptions): Promise<Gateway> {
   if (process.env['NODE_ENV'] === 'production') {

@@ -7,7 +7,7 @@ import type { ChatRequest } from './request.ts';
 export interface ToolCall {
   id: string;
   name: string;
-  /** JSON as a rule; a script may send anything. */
+  /** JSON, as a rule; a script may send anything. */
   arguments: string;
 }
 
@@ -15,9 +15,9 @@ export interface ToolCall {
 export const FINISH = 'finish';
 
 /**
- * The calls of the first turn: every offered tool that the task names, else the first one. The task is the first
- * message of the user; what comes behind it may list every tool there is.
- * Once there is a tool result the model is content. `tool_choice` is respected.
+ * Chooses the calls of the first turn: every offered tool that the task names, else the first one. The task is the
+ * user's first message; later ones may list every tool there is. Once there is a tool result, it calls none.
+ * `tool_choice` is respected.
  */
 export function chooseCalls(request: ChatRequest): ToolCall[] {
   const { tool_choice: choice, messages } = request;
@@ -37,7 +37,7 @@ export function chooseCalls(request: ChatRequest): ToolCall[] {
   );
 }
 
-/** The id is the same for the same request, and no other call of the conversation has it. */
+/** Makes a call whose id is the same for the same request and unique in the conversation. */
 export function toolCall(
   request: ChatRequest,
   index: number,

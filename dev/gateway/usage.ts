@@ -13,7 +13,7 @@ export interface Usage {
   cost?: number;
 }
 
-/** Four characters are a token. What an earlier turn of the conversation has sent already is cached. */
+/** Estimates usage: four characters are a token, and what an earlier turn of the conversation sent is cached. */
 export function usageOf(
   request: ChatRequest,
   reply: Reply,

@@ -51,19 +51,19 @@ export interface ReceivedCall {
 
 /** State that a test sets and reads, for all scenarios that have none of their own. */
 export interface HostileControl {
-  /** The tools it claims to have. */
+  /** Tools that it claims to have. */
   tools: ToolClaim[];
   /** Result of a call: its text, or the whole result. */
   answer: (call: ReceivedCall) => string | object;
-  /** Credential that `guarded` asks for. */
+  /** Credential that `guarded` demands. */
   credential: string;
-  /** Delay before a call is answered. */
+  /** Delay before the response to a call. */
   delayMs: number;
-  /** The method of requests whose connection is broken off, and how many times. */
+  /** Method of the requests whose connection is cut, and how often. */
   drops: { method: string; times: number } | undefined;
-  /** A call is answered once this has resolved. */
+  /** Holds back the response to a call until it resolves. */
   held: Promise<void> | undefined;
-  /** Behaviour from now on, whatever the path says. */
+  /** Behaviour from now on, on every path. */
   becomes: Scenario | undefined;
   /** Every `tools/call` that arrived. */
   readonly calls: ReceivedCall[];

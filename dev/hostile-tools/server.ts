@@ -20,8 +20,8 @@ const message = z.looseObject({
 });
 
 /**
- * A tool server that does what a bad one might: each path is another misbehaviour. It speaks just enough of the
- * protocol (2025, without sessions) to get as far as misbehaving. Listens on 127.0.0.1 only, on a free port by default.
+ * Starts a tool server that misbehaves, each path in another way. It speaks just enough of the protocol (2025, without
+ * sessions) to get that far. Listens on 127.0.0.1 only, on a free port by default.
  */
 export async function startHostileTools({ port: wanted = 0 } = {}): Promise<HostileTools> {
   const control: HostileControl = {

@@ -9,12 +9,12 @@ import { page } from './page.ts';
 
 export interface MailCatcher {
   readonly smtpUrl: string;
-  /** Shows what was caught: a page at `/`, JSON at `/messages` (`?to=` narrows it). */
+  /** Address that shows what was caught: a page at `/`, JSON at `/messages` (`?to=` narrows it). */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Takes every mail by SMTP, sends none of them on, and shows them on a page. */
+/** Accepts every mail by SMTP, forwards none, and shows them on a page. */
 export async function startMailCatcher(options: {
   smtpPort: number;
   httpPort: number;

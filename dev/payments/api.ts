@@ -2,7 +2,7 @@ import { group, text, texts, type Form } from './form.ts';
 import { newId, type Ledger } from './ledger.ts';
 import type { Price, Session } from './objects.ts';
 
-/** An error in the processor's envelope. */
+/** Thrown to respond with the processor's error envelope. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -24,7 +24,7 @@ export interface ApiRequest {
 /** Objects on one page of a list, few so that lists have several pages. */
 const PAGE = 2;
 
-/** Carries out a request against the ledger. `origin` is where the hosted pages are. */
+/** Handles a request on the ledger. `origin` is that of the hosted pages. */
 export function handle(
   ledger: Ledger,
   origin: string,
@@ -73,7 +73,7 @@ export function handle(
   }
 }
 
-/** Requests about the pages that the processor hosts. */
+/** Handles requests about the hosted pages. */
 function handlePages(ledger: Ledger, origin: string, { method, path, form }: ApiRequest): unknown {
   const [, resource, id = '', action] = path.split('/');
   switch (

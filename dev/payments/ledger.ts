@@ -37,7 +37,7 @@ export class Ledger {
     return Math.floor(Date.now() / 1_000) + this.#aheadSeconds;
   }
 
-  /** Completes a checkout: a subscription that is paid for, or that its customer tried in vain to pay. */
+  /** Completes a checkout: its subscription is paid for, or its payment fails. */
   pay(session: Session, { free = false } = {}): Subscription {
     const price = this.prices.get(session.price);
     if (price === undefined || session.status !== 'open') throw new Error('nothing to pay');

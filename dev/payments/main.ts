@@ -1,4 +1,4 @@
-/** The payment processor of this machine as a process of its own, on PAYMENTS_PORT, with three prices to sell. */
+/** Entry: runs the payment processor as a process of its own, on PAYMENTS_PORT, with three prices for sale. */
 import { assertPortFree } from '../ports.ts';
 import { LOCAL_PRICES, LOCAL_SECRET_KEY, LOCAL_WEBHOOK_SECRET } from './local.ts';
 import { startPaymentProcessor } from './server.ts';

@@ -1,4 +1,4 @@
-/** Objects of the processor, with the fields that anybody here reads; named as its API names them. */
+/** Objects of the processor, with the fields that are read here, named as in its API. */
 export interface Price {
   readonly id: string;
   readonly object: 'price';

@@ -4,7 +4,7 @@ import type { Session, Subscription } from './objects.ts';
 /** Response of a hosted page: the page itself, or the address to go to next. */
 export type Visit = { readonly html: string } | { readonly location: string };
 
-/** Shows the checkout, or carries out a choice on it. */
+/** Shows the checkout, or performs a choice on it. */
 export function visitCheckout(ledger: Ledger, session: Session, choice: string | undefined): Visit {
   if (choice === undefined || session.status !== 'open')
     return { html: checkoutPage(ledger, session) };
@@ -15,7 +15,7 @@ export function visitCheckout(ledger: Ledger, session: Session, choice: string |
   return { location: session.success_url };
 }
 
-/** Shows the portal, or carries out a choice in it. */
+/** Shows the portal, or performs a choice in it. */
 export function visitPortal(
   ledger: Ledger,
   portal: { customer: string; back: string; wanted: string | undefined },

@@ -7,19 +7,19 @@ import { Ledger } from './ledger.ts';
 import type { PaymentEvent } from './objects.ts';
 import { visitCheckout, visitPortal, type Visit } from './pages.ts';
 
-/** A fault of the next requests that match, each used once. */
+/** A fault of the next request that matches; each is used once. */
 export interface ProcessorFault {
-  /** Method and path, like `GET subscriptions`; any request when it is left out. */
+  /** Method and path, like `GET subscriptions`; left out for any request. */
   readonly of?: string;
   readonly kind:
     | { readonly name: 'delay'; readonly ms: number }
     | { readonly name: 'rate_limit' }
-    /** The request is carried out, and its response is an error. */
+    /** Performs the request and responds with an error. */
     | { readonly name: 'error_after' }
-    /** The request is carried out, and its response never arrives. */
+    /** Performs the request and sends no response. */
     | { readonly name: 'cut_after' }
     | { readonly name: 'unauthorized' }
-    /** The response is the one of before: a replica of the processor that lags. */
+    /** Responds as before, like a replica of the processor that lags. */
     | { readonly name: 'stale'; readonly body: unknown; readonly ms: number };
 }
 
@@ -28,13 +28,13 @@ export interface PaymentProcessor {
   endpoint: Endpoint;
   readonly url: string;
   readonly ledger: Ledger;
-  /** Faults to come, the first first. */
+  /** Faults of the next requests, in order. */
   readonly faults: ProcessorFault[];
   /** Every request to its API, as method and path. */
   readonly requests: string[];
   /** True when events are sent as they happen. Tests that send them by hand set it to false. */
   delivers: boolean;
-  /** Sends an event now, as often as it is called. */
+  /** Sends an event now, also one that was sent before. */
   send(event: PaymentEvent): Promise<number>;
   stop(): Promise<void>;
 }
@@ -51,8 +51,8 @@ export interface ProcessorOptions {
 }
 
 /**
- * Starts a payment processor that moves no money: the part of Stripe's API that is used here, with state, a clock, hosted
- * pages and signed events.
+ * Starts a payment processor that moves no money: the part of Stripe's API that is used here, with state, a clock,
+ * hosted pages and signed events.
  */
 export async function startPaymentProcessor(options: ProcessorOptions): Promise<PaymentProcessor> {
   const sending = new Set<Promise<unknown>>();

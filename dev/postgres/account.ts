@@ -7,9 +7,9 @@ const run = promisify(execFile);
 
 /** Account that runs Postgres, which refuses to run as root. */
 export interface Account {
-  /** The command line and credentials that run an executable under this account. */
+  /** Returns the command line and credentials that run an executable under this account. */
   command(executable: string, args: readonly string[]): AccountCommand;
-  /** Gives the account a file or folder of ours. */
+  /** Makes the account the owner of a file or folder of ours. */
   own(path: string): Promise<void>;
 }
 
@@ -27,8 +27,8 @@ export interface AccountOptions {
 }
 
 /**
- * Ourselves, unless we are root. Then it is whoever owns the cluster already, else the system's
- * `postgres` user, else `nobody`: no user is created.
+ * Returns our own account, unless we are root: then the owner of an existing cluster, else the system's `postgres`
+ * user, else `nobody`. Creates no user.
  */
 export async function runAs({ dataDir, clusterDir, executable }: AccountOptions): Promise<Account> {
   if (process.getuid?.() !== 0) {
@@ -65,7 +65,7 @@ async function systemUser(): Promise<Ids> {
   );
 }
 
-/** Tells whether others may pass through every folder on the way. */
+/** Returns true when others may pass through every folder of the path. */
 async function isOpenTo(path: string): Promise<boolean> {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     if (((await stat(folder)).mode & 0o001) === 0) return false;

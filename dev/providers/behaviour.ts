@@ -12,24 +12,24 @@ export const Behaviour = z.discriminatedUnion('kind', [
     kind: z.literal('tool-calls'),
     calls: z.array(z.strictObject({ name: z.string(), arguments: z.string() })).min(1),
   }),
-  /** A status with this JSON body and these headers. */
+  /** Responds with a status, this JSON body and these headers. */
   z.strictObject({
     kind: z.literal('error'),
     status: z.int().min(300).max(599),
     body: z.unknown().optional(),
     headers: z.record(z.string(), z.string()).default({}),
   }),
-  /** An error event in the middle of a stream that began with status 200. */
+  /** Sends an error event in the middle of a stream that began with status 200. */
   z.strictObject({ kind: z.literal('stream-error'), error: z.record(z.string(), z.unknown()) }),
   /** Cuts the connection in the middle. */
   z.strictObject({ kind: z.literal('broken-stream') }),
-  /** Ends the stream in good order, before the answer is complete. */
+  /** Ends the stream properly, but before the response is complete. */
   z.strictObject({ kind: z.literal('unfinished') }),
   /** Never responds. */
   z.strictObject({ kind: z.literal('hang') }),
-  /** Begins and then sends only what keeps the connection. */
+  /** Begins, and then only keeps the connection alive. */
   z.strictObject({ kind: z.literal('silent') }),
-  /** Sends events that are no JSON. */
+  /** Sends events that are not JSON. */
   z.strictObject({ kind: z.literal('malformed') }),
   /** Writes text until the client closes. */
   z.strictObject({ kind: z.literal('endless') }),

@@ -7,7 +7,7 @@ import { usageOf, type Usage } from '../gateway/usage.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { FixtureProtocol } from './protocol.ts';
 
-/** Answers one request for a completion as the script says, or else as the fixture does by itself. */
+/** Serves one request for a completion, as scripted or else with the fixture's own response. */
 export async function complete(
   response: ServerResponse,
   request: ChatRequest,
@@ -83,7 +83,7 @@ async function keepAlive(response: ServerResponse): Promise<void> {
   }
 }
 
-/** Each event has a long comment with it, so that the limit on bytes is reached before the reader's patience is. */
+/** Repeats an event with a long comment, so that the limit on bytes is reached before the reader's timeout. */
 async function repeat(response: ServerResponse, event: string): Promise<void> {
   const padded = `${event}: ${'x'.repeat(8_000)}\n\n`;
   while (!response.destroyed) {

@@ -7,13 +7,13 @@ interface FileOptions {
   readonly protocol: Protocol;
   /** Issuer of the fixture authorization server; slots A and B need it. */
   readonly issuer?: string;
-  /** Fields of `auth` of slots A and B beyond those. */
+  /** Further fields of `auth` of slots A and B. */
   readonly auth?: Readonly<Record<string, unknown>>;
-  /** Fields of `api` beyond the address. */
+  /** Further fields of `api`. */
   readonly api?: Readonly<Record<string, unknown>>;
 }
 
-/** A provider file, as text, that names a fixture provider. */
+/** Returns the text of a provider file that names a fixture provider. */
 export function fixtureProviderFile(options: FileOptions): string {
   const { slot, baseUrl, protocol } = options;
   return stringify({

@@ -1,4 +1,7 @@
-/** The fixture model providers as a process of their own, with the authorization server that people sign in at. */
+/**
+ * Entry: runs the fixture model providers as a process of their own, with the authorization server at which people sign
+ * in.
+ */
 import { startSignInProviders } from './sign-in.ts';
 
 const redirectUri = process.env['MODEL_REDIRECT_URI'];

@@ -8,7 +8,7 @@ export const FIXTURE_ACCOUNT_MODELS = [
 
 const PAGE = 2;
 
-/** One page of a list, with the fields by which Anthropic's clients ask for the next. */
+/** Returns one page of a list, with the fields by which Anthropic's clients ask for the next. */
 export function modelPage(models: readonly { readonly id: string }[], after: string | null) {
   const start = after === null ? 0 : models.findIndex(({ id }) => id === after) + 1;
   const data = models.slice(start, start + PAGE);

@@ -26,7 +26,7 @@ const Request = z.looseObject({
     .optional(),
 });
 
-/** OpenAI's Responses, streamed and not stored. */
+/** Serves OpenAI's Responses, streamed and not stored. */
 export const openaiResponses: FixtureProtocol = {
   completionPath: '/responses',
   credentialOf: bearerOf,

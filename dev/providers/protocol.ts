@@ -9,13 +9,13 @@ export interface FixtureProtocol {
   credentialOf(
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): string | undefined;
-  /** @throws when the request is not one of the protocol */
+  /** Reads a request. @throws when it is not one of the protocol */
   read(body: unknown): ChatRequest;
-  /** The last event ends the answer; those before it are only its parts. */
+  /** Returns the events of a response; the last one ends it. */
   events(model: string, reply: Reply, usage: Usage): string[];
-  /** An error within a stream. */
+  /** Makes an error within a stream. */
   errorEvent(error: Readonly<Record<string, unknown>>): string;
-  /** A body of an error's status. */
+  /** Makes the body of an error response. */
   errorBody(type: string, message: string): unknown;
 }
 

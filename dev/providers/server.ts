@@ -26,11 +26,11 @@ export interface FixtureProviders {
   /** `baseUrl` of a provider file, by protocol. */
   readonly baseUrls: Readonly<Record<Protocol, string>>;
   readonly control: {
-    /** Behaviours of the next completions, the first first. */
+    /** Sets the behaviours of the next completions, in order. */
     script(...behaviours: BehaviourInput[]): void;
     /** Sets the response of the next request for the list of models or the proof of a key. */
     answer(path: string, status: number, body: unknown): void;
-    /** Credentials that are good. */
+    /** Valid credentials. */
     readonly credentials: Set<string>;
     requests(): readonly ReceivedRequest[];
     reset(): void;
@@ -44,12 +44,13 @@ const PROTOCOLS: Readonly<Record<Protocol, FixtureProtocol>> = {
   'anthropic-messages': anthropicMessages,
 };
 
-/** The key that is good from the start. */
+/** Key that is valid from the start. */
 export const FIXTURE_KEY = 'fixture-provider-key';
 
 /**
- * Local model providers that speak the three protocols: no model, but deterministic answers, real usage figures, keys
- * that are checked, and any fault that a test asks for. Listens on 127.0.0.1 only and refuses to start in production.
+ * Starts local model providers that speak the three protocols: no model, but deterministic responses, real usage
+ * figures, keys that are checked, and any fault that a test asks for. Listens on 127.0.0.1 only and refuses to start in
+ * production.
  */
 export async function startProviders({
   port,

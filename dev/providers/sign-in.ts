@@ -1,11 +1,9 @@
-import {
-  startAuthorizationServer,
-  type AuthorizationServer,
-} from '../authorization-server/server.ts';
+import type { AuthorizationServer } from '../authorization-server/options.ts';
+import { startAuthorizationServer } from '../authorization-server/server.ts';
 import type { Log } from '../child.ts';
 import { startProviders, type FixtureProviders } from './server.ts';
 
-/** The clients that an operator would have registered. Both are public: PKCE and the device code stand for a secret. */
+/** Clients that an operator would have registered. Both are public: PKCE and the device code replace a secret. */
 export const FIXTURE_CLIENTS = { a: 'fixture-device-client', b: 'fixture-sign-in-client' } as const;
 
 export interface FixtureSignIn {
@@ -14,7 +12,7 @@ export interface FixtureSignIn {
   stop(): Promise<void>;
 }
 
-/** Model providers whose accounts can be signed in to: what the authorization server grants is good at the providers. */
+/** Starts model providers with an authorization server whose tokens they accept. */
 export async function startSignInProviders(options: {
   readonly ports: { readonly providers: number; readonly authorizationServer: number };
   /** Addresses to which the authorization server may send a browser back. */

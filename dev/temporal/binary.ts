@@ -18,17 +18,17 @@ export interface TemporalBinary {
 
 export interface BinaryOptions {
   env: NodeJS.ProcessEnv;
-  /** Told what takes long and for how long, every few seconds. */
+  /** Called every few seconds with what takes long, and for how long. */
   onProgress: Log;
-  /** Sees to it that a build does not outlive us. */
+  /** Ensures that a build does not outlive us. */
   guard?: Guard;
-  /** Ends a download or build. */
+  /** Aborts a download or build. */
   signal?: AbortSignal;
   downloadUrl?: string;
 }
 
 /**
- * The Temporal CLI, which contains the development server: from PATH, from the user's cache,
+ * Returns the path of the Temporal CLI, which contains the development server: from PATH, from the user's cache,
  * downloaded, or built from the pinned Go module. Throws an error that names every way to get one.
  */
 export async function ensureTemporalBinary(options: BinaryOptions): Promise<TemporalBinary> {
@@ -80,7 +80,9 @@ async function findOnPath(env: NodeJS.ProcessEnv): Promise<Found> {
   return { reason: 'not found' };
 }
 
-/** Gets the file under a temporary name and moves it into place whole; returns why it failed, if it did. */
+/**
+ * Creates the file under a temporary name and moves it into place whole. @returns the reason why it failed, if it did
+ */
 async function attempt(
   destination: string,
   get: (temporary: string) => Promise<void>,
@@ -100,7 +102,7 @@ async function attempt(
   }
 }
 
-/** Temporary files of a start that was killed; only called under the lock. */
+/** Deletes the temporary files of a start that was killed; only called under the lock. */
 async function clearLeftovers(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   await Promise.all(
@@ -121,7 +123,7 @@ function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-/** Returns what `--version` prints, or why it could not be run. */
+/** Returns the output of `--version`, or the reason why it could not be run. */
 function versionOf(path: string): Promise<string> {
   return promisify(execFile)(path, ['--version'], { timeout: 20_000 }).then(
     ({ stdout }) => stdout.trim(),

@@ -98,7 +98,7 @@ function readOutput(stderr: NodeJS.ReadableStream): { state: () => string; error
   };
 }
 
-/** The machine stays usable meanwhile; where that is not allowed, it is no matter. */
+/** Lowers the priority of a build, so that the machine stays usable; does nothing where that is not allowed. */
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, 10);

@@ -14,7 +14,7 @@ import type { Log } from '../child.ts';
 import { elapsed, reportEvery } from '../progress.ts';
 import { CLI_VERSION } from './version.ts';
 
-/** Address that Temporal's own SDKs ask which archive holds a release. */
+/** Address at which Temporal's own SDKs look up the archive of a release. */
 export const DOWNLOAD_URL = 'https://temporal.download';
 
 export interface DownloadOptions {
@@ -24,8 +24,8 @@ export interface DownloadOptions {
 }
 
 /**
- * Downloads the official release of the pinned CLI to the file `destination`. A host that cannot
- * be reached fails within seconds; proxies are taken from HTTPS_PROXY and NO_PROXY.
+ * Downloads the official release of the pinned CLI to the file `destination`. An unreachable host fails within seconds;
+ * proxies are taken from HTTPS_PROXY and NO_PROXY.
  */
 export async function downloadBinary(
   destination: string,
@@ -49,7 +49,10 @@ export async function downloadBinary(
   }
 }
 
-/** `fileToExtract` is a bare name: a path could point out of the folder that we unpack into. */
+/**
+ * Response of the look-up. `fileToExtract` has to be a bare name: a path could point outside the folder into which we
+ * unpack.
+ */
 const ReleaseInfo = z.object({
   archiveUrl: z.url().regex(/\.(?:tar\.gz|zip)$/),
   fileToExtract: z.string().regex(/^[\w-]+(?:\.exe)?$/),
@@ -119,7 +122,7 @@ async function successful(response: Response): Promise<Response> {
   throw new Error(`${new URL(response.url).host} answered ${response.status}`);
 }
 
-/** undici says only "fetch failed"; the reason is in its cause. */
+/** Adds the cause to undici's "fetch failed". */
 function explained(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   return error.cause instanceof Error ? new Error(error.cause.message, { cause: error }) : error;

@@ -13,7 +13,7 @@ export interface HealthOptions {
   signal: AbortSignal;
 }
 
-/** Resolves when the server's default namespace can be used and its UI, if any, answers. */
+/** Resolves when the server's default namespace can be used and its UI, if any, responds. */
 export async function whenHealthy({ address, uiUrl, log, signal }: HealthOptions): Promise<void> {
   // gRPC waits a second after a first refused connection, so it is made only when somebody listens.
   await retried(signal, async () => {

@@ -3,7 +3,7 @@ import { ensureSearchAttributes as ensure } from '#lib/temporal/index.ts';
 
 import type { Log } from '../child.ts';
 
-/** Registers what is missing; the server's own flag acts only when its database is created. */
+/** Registers missing search attributes; the server's own flag works only when its database is created. */
 export async function ensureSearchAttributes(
   connection: Connection,
   log: Log,

@@ -11,15 +11,15 @@ import { DYNAMIC_CONFIG, SEARCH_ATTRIBUTES, SQLITE_PRAGMAS } from './settings.ts
 export interface TemporalOptions {
   /** Path of the Temporal CLI. */
   binary: string;
-  /** Holds the database and the log; undefined for a temporary folder that `stop` removes. */
+  /** Folder of the database and the log; undefined for a temporary folder that `stop` removes. */
   dataDir: string | undefined;
   port: number;
-  /** Null for no web UI. */
+  /** Port of the web UI; null for none. */
   uiPort: number | null;
   log: Log;
-  /** Starts the server; give the supervisor's, so that it cannot outlive us. */
+  /** Starts the server; use the supervisor's function, so that the server cannot outlive us. */
   spawn?: SpawnChild;
-  /** Dynamic configuration over our own. */
+  /** Dynamic configuration that overrides our own. */
   dynamicConfig?: Readonly<Record<string, number | boolean>>;
 }
 
@@ -32,8 +32,8 @@ export interface Temporal {
 }
 
 /**
- * Starts the Temporal development server on 127.0.0.1 and waits until its default namespace answers
- * with our search attributes registered.
+ * Starts the Temporal development server on 127.0.0.1 and waits until its default namespace has our search attributes
+ * registered.
  */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const { dataDir, port, uiPort, log, spawn = spawnChild } = options;
@@ -100,14 +100,14 @@ function repeated(flag: string, values: Readonly<Record<string, unknown>>): stri
   return Object.entries(values).flatMap(([name, value]) => [flag, `${name}=${String(value)}`]);
 }
 
-/** Settings of the user's own Temporal (TEMPORAL_…) do not concern this server. */
+/** Returns the environment without the settings of the user's own Temporal (TEMPORAL_…). */
 function serverEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')),
   );
 }
 
-/** Opening a large database takes a while; a server that has ended will not come up any more. */
+/** Timeout of the start: a large database takes a while to open. A server that has ended is not waited for. */
 const HEALTHY_TIMEOUT_MS = 60_000;
 
 async function healthyOrStopped(

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 
 const goMod = readFileSync(new URL('./go.mod', import.meta.url), 'utf8');
 
-/** The Temporal CLI that `go.mod` pins; the one place where the version is chosen. */
+/** Version of the Temporal CLI, which is chosen in `go.mod` alone. */
 export const CLI_VERSION = required('github.com/temporalio/cli');
 
-/** The Temporal server inside that CLI. */
+/** Version of the Temporal server inside that CLI. */
 export const SERVER_VERSION = required('go.temporal.io/server');
 
-/** The oldest Go that builds it. */
+/** Oldest Go that builds it. */
 export const GO_VERSION = /^go (\S+)$/m.exec(goMod)?.[1] ?? '';
 
 /**
- * Tells whether the output of `temporal --version` names the pinned version or a later one.
- * A build without a release's stamp calls itself 0.0.0-DEV: there its server's version decides.
+ * Returns true when the output of `temporal --version` names the pinned version or a later one. A build without a
+ * release's stamp calls itself 0.0.0-DEV: then its server's version decides.
  */
 export function isPinnedOrLater(output: string): boolean {
   const match = /(?:^|\s)(\d+\.\d+\.\d+\S*) \(Server (\d+\.\d+\.\d+[^,\s)]*)/.exec(output);

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { readConnectionClients } from './connection-clients.ts';
 import { modelRuntimeFaults } from './model-runtime.ts';
-import { BILLING_VARIABLES, configSchema, runtimeSchema } from './schema.ts';
+import { configSchema, runtimeSchema } from './schema.ts';
+import { BILLING_VARIABLES } from './variables.ts';
 
 const PAYMENT = {
   NODE_ENV: true,

@@ -32,7 +32,7 @@ export const runResult = z.strictObject({
       callId: z.string(),
       name: z.string(),
       input: z.unknown(),
-      /** No such tool, or no usable arguments: answered already, in `messages`. */
+      /** True when there is no such tool or its arguments are unusable; `messages` already hold the result. */
       invalid: z.boolean(),
     }),
   ),

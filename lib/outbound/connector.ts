@@ -15,12 +15,12 @@ export interface ConnectorOptions {
 }
 
 /**
- * Opens connections to permitted addresses only. A name is resolved once, here, and the socket is
- * given the very addresses that were checked, so an answer that changes afterwards changes nothing.
- * Host header and TLS server name keep the name.
+ * Opens connections to permitted addresses only. A name is resolved once, here, and the socket is given the very
+ * addresses that were checked, so a DNS response that changes afterwards changes nothing. Host header and TLS server
+ * name keep the name.
  *
- * A pooled connection needs no second check: pools are kept per origin, the address of an open
- * socket cannot change, and a new socket comes through here again.
+ * A pooled connection needs no second check: pools are kept per origin, the address of an open socket cannot change,
+ * and a new socket comes through here again.
  */
 export function createGuardedConnector(options: ConnectorOptions): buildConnector.connector {
   const connect = buildConnector({

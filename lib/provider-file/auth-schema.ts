@@ -8,7 +8,7 @@ const parameters = z
   });
 
 const oauthFields = {
-  /** Fills in what is left out, by discovery, and is compared with `iss` of answers and ID tokens. */
+  /** Completes the settings by discovery, and is compared with `iss` of responses and ID tokens. */
   issuer: providerUrl.optional(),
   tokenEndpoint: providerUrl.optional(),
   revocationEndpoint: providerUrl.optional(),

@@ -11,7 +11,7 @@ export const requestPath = z
   .string()
   .regex(/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/, 'expected a path such as /models');
 
-/** Field names with dots between them, `*` for each of a list; empty for the whole answer. */
+/** Path into a response: field names with dots between them, `*` for each item of a list; empty for the whole. */
 export const dottedPath = z
   .string()
   .regex(/^([A-Za-z0-9_$-]+|\*)(\.([A-Za-z0-9_$-]+|\*))*$|^$/, 'expected names with dots between');

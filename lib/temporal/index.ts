@@ -12,12 +12,9 @@ export { openTemporal } from './connection.ts';
 export { connectionOptions } from './connection-options.ts';
 export { ensureSearchAttributes, SEARCH_ATTRIBUTE_NAMES } from './search-attributes.ts';
 export {
-  DEFAULT_TASK_QUEUE,
   SCHEDULER_WORKFLOW_ID,
-  schedulerTaskQueue,
   schedulerWorkflowId,
   SEARCH_ATTRIBUTE,
-  webhookTaskQueue,
   TRACE_HEADER,
   WORKFLOW,
 } from './names.ts';

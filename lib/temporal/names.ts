@@ -1,4 +1,5 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
+import { DEFAULT_TASK_QUEUE } from '#lib/task-queues.ts';
 
 /** Workflow types. A recorded history names them, so they never change. */
 export const WORKFLOW = {
@@ -6,9 +7,6 @@ export const WORKFLOW = {
   scheduler: 'scheduler',
   webhookDelivery: 'webhookDelivery',
 } as const;
-
-/** The task queue of an installation that names none. */
-export const DEFAULT_TASK_QUEUE = 'routines';
 
 /** The scheduler of the default task queue; of every installation before there was one a task queue. */
 export const SCHEDULER_WORKFLOW_ID = 'scheduler';
@@ -18,19 +16,6 @@ export function schedulerWorkflowId(taskQueue: string): string {
   return taskQueue === DEFAULT_TASK_QUEUE
     ? SCHEDULER_WORKFLOW_ID
     : `${SCHEDULER_WORKFLOW_ID}:${taskQueue}`;
-}
-
-/**
- * Names the queue of webhook attempts, which has its own concurrency, so that receivers which hang cannot take the
- * slots of model steps.
- */
-export function webhookTaskQueue(taskQueue: string): string {
-  return `${taskQueue}-webhooks`;
-}
-
-/** Names the queue of ticks, so that the schedule is kept however many model steps are under way. */
-export function schedulerTaskQueue(taskQueue: string): string {
-  return `${taskQueue}-scheduler`;
 }
 
 /** The header that carries a W3C `traceparent` into workflows and activities. */

@@ -2,9 +2,9 @@ import { CallFailure, runBody, type OpenedRequest } from '#lib/envelope/index.ts
 import type { LoadedProvider, ProviderSlot } from '#lib/provider-file/index.ts';
 import { listModels } from '../provider/catalog.ts';
 import type { ProviderCall } from '../provider/request-json.ts';
-import { runModel } from '../provider/run-model.ts';
 import { verifyCredential } from '../provider/verify.ts';
 import type { Sessions } from '../sandbox/sessions.ts';
+import { runModel } from './run-model.ts';
 
 export type Providers = ReadonlyMap<ProviderSlot, LoadedProvider>;
 

@@ -15,7 +15,7 @@ export interface ListenerDeps extends CallDeps {
 
 const RETRY_SECONDS = '2';
 
-/** Answers every request that reaches the runtime. What is not sealed says nothing but its status. */
+/** Serves every request that reaches the runtime. A response that is not sealed says nothing but its status. */
 export async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,

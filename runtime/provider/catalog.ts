@@ -7,7 +7,7 @@ const MAX_MODELS = 2_000;
 
 type Model = CatalogResult['models'][number];
 
-/** Lists the models of the account, page by page, as the file says. @throws {CallFailure} */
+/** Lists the models of the account, page by page, as the file describes. @throws {CallFailure} */
 export async function listModels(call: ProviderCall): Promise<CatalogResult> {
   const { models } = call.provider.file;
   const found = new Map<string, Model>();

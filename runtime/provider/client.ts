@@ -1,9 +1,9 @@
 import { createOutboundClient } from '#lib/outbound/index.ts';
 
-/** Time to connect, and to the first byte; a model may think, but says so by then. */
+/** Time to connect, and to the first byte: a model that reasons for long begins its response before. */
 const CONNECT_MS = 10_000;
 const FIRST_BYTE_MS = 120_000;
-/** A hundred thousand tokens, each in an event of its own. */
+/** Limit of a response: a hundred thousand tokens, each in an event of its own. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 export interface ProviderClient {
@@ -12,8 +12,9 @@ export interface ProviderClient {
 }
 
 /**
- * The guarded client for the hosts that provider files name: https to public addresses, one try, no redirect.
- * @param allowPrivateNetwork opens http and this machine, for fixture providers
+ * Creates the guarded client for the hosts that provider files name: https to public addresses, one attempt, no
+ * redirects.
+ * @param allowPrivateNetwork allows http and this machine, for fixture providers
  */
 export function createProviderClient({
   allowPrivateNetwork,

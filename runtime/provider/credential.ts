@@ -1,13 +1,13 @@
 import type { LoadedProvider } from '#lib/provider-file/index.ts';
 
-/** Access token or key of one call. It lives for that call only: nothing keeps or logs it. */
+/** Access token or key of one call. It lives for that call only and is neither stored nor logged. */
 export interface Credential {
   readonly value: string;
-  /** Names the account, where the provider wants it in a header. */
+  /** Account to be named in a header; null where the provider wants none. */
   readonly account: string | null;
 }
 
-/** The headers that only the runtime adds: the file's own, the account, and the credential. */
+/** Returns the headers that only the runtime adds: the file's own, the account, and the credential. */
 export function providerHeaders(
   { file }: LoadedProvider,
   credential: Credential,

@@ -12,7 +12,7 @@ export interface ProviderCall {
 
 export type JsonOutcome = { readonly body: unknown } | { readonly failure: Classified };
 
-/** Makes one request of the runtime's own, with the credential; a list or a proof, never a completion. */
+/** Makes one request of the runtime itself, with the credential: a list of models or a proof, never a completion. */
 export async function requestJson(
   { provider, credential, fetch, signal }: ProviderCall,
   { method = 'GET', path, query }: { method?: string; path: string; query?: [string, string] },

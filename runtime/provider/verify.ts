@@ -2,7 +2,7 @@ import type { VerifyResult } from '#lib/envelope/index.ts';
 import { requestJson, type ProviderCall } from './request-json.ts';
 
 /**
- * Tries a credential by the request that the file names, which spends nothing. An account that is empty or busy proves
+ * Tries a credential by the request that the file names, which costs nothing. An account that is used up or busy proves
  * the credential; a provider that is away proves nothing.
  */
 export async function verifyCredential(call: ProviderCall): Promise<VerifyResult> {

@@ -9,9 +9,9 @@ import type { Credential } from '../provider/credential.ts';
 import { providerHeaders } from '../provider/credential.ts';
 import { classifyStatus, type Classified } from '../session/classify.ts';
 
-/** Texts within texts are escaped once more on their way to the provider. */
+/** Limit of a request: strings within strings are escaped once more on their way to the provider. */
 const MAX_REQUEST_BYTES = 2 * MAX_PLAINTEXT_BYTES;
-/** An error is a few lines; what follows them is not read. */
+/** Limit of an error, which is a few lines; the rest is not read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Permission of one session: one request of the kind that the provider's file allows. */
@@ -24,8 +24,9 @@ export interface BrokerJob {
 }
 
 /**
- * The way out of one session: a unix socket. The session names method, path and body; the rest, and the address, are
- * of the file, and the credential is added here. So a session that is taken over has nothing to steal and nowhere to go.
+ * The only way out of one session: a unix socket. The session names method, path and body; the address and the rest
+ * come from the file, and the credential is added here. So a session that is taken over has nothing to steal and
+ * nowhere to go.
  */
 export interface Broker {
   assign(job: BrokerJob): void;

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { startBroker } from './broker.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Walls that Node's permission model has too; the others only bubblewrap has. */
+/** Barriers that Node's permission model has too; the others only bubblewrap has. */
 const EXPECTED_OF_PROCESS = new Set(['broker answers', 'environment is empty']);
 
 const walls = z.record(z.string(), z.boolean());
 
 /**
- * Runs the probe within the sandbox, as sessions will run.
- * @throws naming the walls that are missing, and how to mend it
+ * Runs the probe in the sandbox, as sessions will run.
+ * @throws naming the missing barriers, and the remedy
  */
 export async function checkSandbox(sandbox: Sandbox): Promise<void> {
   const socketPath = sandbox.socketPath();

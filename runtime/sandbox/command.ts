@@ -10,7 +10,7 @@ export interface SandboxCommand {
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** All of the product that a session can read, from the root of the code. */
+/** Parts of the product that a session can read, from the root of the code. */
 const CODE = [
   'package.json',
   'node_modules',
@@ -28,13 +28,16 @@ export interface SandboxEntry {
   readonly script: string;
   /** Socket of the broker. */
   readonly socketPath: string;
-  /** Given to the script after the socket; words without spaces. */
+  /** Arguments of the script, after the socket; words without spaces. */
   readonly args?: readonly string[];
-  /** Number of the file descriptor that the filter of system calls is read from. */
+  /** File descriptor from which the filter of system calls is read. */
   readonly seccompFd?: number;
 }
 
-/** The command that runs a script with nothing of the machine but Node, `/usr` to read, the code and one socket. */
+/**
+ * Returns the command that runs a script with nothing of the machine but Node, a read-only `/usr`, the code and one
+ * socket.
+ */
 export function bubblewrapCommand({
   script,
   socketPath,
@@ -78,8 +81,8 @@ export function bubblewrapCommand({
 }
 
 /**
- * The fallback outside production: Node's permission model keeps files and other programs away from honest code. It
- * does not hold against hostile code, and leaves the network open.
+ * Returns the command of the fallback outside production: Node's permission model keeps honest code from files and
+ * other programs. It does not hold against hostile code, and leaves the network open.
  */
 export function processCommand({ script, socketPath, args = [] }: SandboxEntry): SandboxCommand {
   const readable = [...CODE, script].map((part) => path.resolve(ROOT, part));

@@ -31,7 +31,7 @@ function fails(attempt: () => unknown): boolean {
   }
 }
 
-/** Node's permission model throws instead of failing to start it. */
+/** Returns true when a program starts; Node's permission model throws instead of failing to start it. */
 function runs(program: string, ...args: string[]): boolean {
   try {
     return spawnSync(program, args).status === 0;

@@ -10,14 +10,14 @@ export interface SandboxedProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the process is gone, however it ended; null for a signal, or when it never began. */
+  /** Resolves when the process has ended, in whatever way; null for a signal, or when it never began. */
   readonly exited: Promise<number | null>;
   kill(): void;
 }
 
 export interface Sandbox {
   readonly kind: SandboxKind;
-  /** A path for the socket of one session's broker. */
+  /** Returns a path for the socket of one session's broker. */
   socketPath(): string;
   launch(script: string, socketPath: string, args?: readonly string[]): SandboxedProcess;
   close(): void;
@@ -49,7 +49,7 @@ export function createSandbox(kind: SandboxKind): Sandbox {
   };
 }
 
-/** The first after standard input, output and error. */
+/** The first descriptor after standard input, output and error. */
 const FILTER_FD = 3;
 const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin';
 
@@ -68,8 +68,8 @@ function start(
 }
 
 /**
- * Kills the process with those that it has started. bubblewrap asks for its child's end with its own only some time after it
- * has begun the child: one that lost its parent before would wait for ever and hold the pipes open.
+ * Kills the process and those that it has started. bubblewrap asks to be ended with its parent only some time after it
+ * has started its child: a child that lost its parent before would wait for ever and hold the pipes open.
  */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;

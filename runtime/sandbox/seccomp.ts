@@ -1,8 +1,8 @@
 /**
- * The system calls that a session may not make, as the program that bubblewrap gives the kernel (`--seccomp`).
- * Namespaces take files and network away; this takes away processes of its own, memory that no limit counts, and the
- * doors by which kernels have been broken. Threads stay, because Node needs them.
- * @returns undefined where the machine's numbers are not known here
+ * Returns the system calls that a session may not make, as the program that bubblewrap gives to the kernel
+ * (`--seccomp`). Namespaces take files and network away; this takes away processes of its own, memory that no limit
+ * counts, and the calls by which kernels have been broken. Threads stay, because Node needs them.
+ * @returns undefined where the machine's numbers are not known
  */
 export function seccompProgram(arch: string): Buffer | undefined {
   const abi = ABIS[arch];
@@ -51,7 +51,7 @@ interface Abi {
   };
 }
 
-/** The io_uring calls, the new mount calls, memfd_secret. */
+/** Denied everywhere: the io_uring calls, the new mount calls, memfd_secret. */
 const SAME_EVERYWHERE = [425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 447];
 
 /**
@@ -101,7 +101,7 @@ const CLONE_THREAD = 0x0001_0000;
 const AF_UNIX = 1;
 const SHARED_ANONYMOUS = 0x21;
 
-/** The low half of an argument, on the little-endian machines that are known here. */
+/** Loads the low half of an argument, on the little-endian machines that are known here. */
 function argument(index: number): number {
   return 16 + 8 * index;
 }
@@ -122,7 +122,7 @@ function unless(value: number, then: readonly Buffer[]): Buffer[] {
   return [instruction(JUMP_EQ, then.length, 0, value), ...then];
 }
 
-/** One `struct sock_filter`. */
+/** Encodes one `struct sock_filter`. */
 function instruction(code: number, jumpTrue: number, jumpFalse: number, value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt16LE(code, 0);

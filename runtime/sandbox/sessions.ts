@@ -35,8 +35,8 @@ const SCRIPT = 'runtime/session/session.ts';
 const RESTART_MS = 1_000;
 
 /**
- * Keeps sessions started ahead: loading the model library costs a quarter of a second of CPU, which is then no part of
- * a step's time. Each serves one job.
+ * Keeps started sessions ready: loading the model library costs a quarter of a second of CPU, which then is no part of
+ * a step's time. Each session serves one job.
  */
 export function createSessions(
   sandbox: Sandbox,
@@ -114,7 +114,7 @@ export function createSessions(
   };
 }
 
-/** Reads the one line that a session writes. @returns undefined when it was too much */
+/** Reads the one line that a session writes. @returns undefined when it was too long */
 async function readLine(session: SandboxedProcess, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -2,9 +2,9 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 
 /**
- * `fetch` as far as the model library uses it, through the broker's socket, the only way out of a session. The path is
- * the one that is allowed, whatever the library makes of the address; fields that the provider does not take are left
- * out of the body.
+ * Returns the part of `fetch` that the model library uses, through the broker's socket, the only way out of a session.
+ * The path is always the allowed one, whatever the library makes of the address; fields that the provider does not
+ * accept are removed from the body.
  */
 export function brokerFetch({
   socketPath,

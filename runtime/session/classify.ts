@@ -13,7 +13,7 @@ export interface LimitWords {
   readonly resetInSeconds?: string | undefined;
 }
 
-/** A wait beyond this is an allowance that is used up, not a burst of requests. */
+/** Longest wait that counts as a burst of requests; beyond it the allowance is used up. */
 const LONGEST_BURST_MS = 10 * 60_000;
 
 /**
@@ -65,7 +65,7 @@ function namesLimit(body: unknown, { errors }: LimitWords): boolean {
   return errors.length > 0 && strings(body, 0).some((text) => errors.includes(text));
 }
 
-/** Every text within the value, to a depth that real errors have. */
+/** Collects every text within the value, to a depth that real errors have. */
 function strings(value: unknown, depth: number): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null || depth > 6) return [];
@@ -86,7 +86,7 @@ function readReset(body: unknown, limits: LimitWords, now: number): number | nul
   return seconds !== undefined && isSane(seconds * 1_000) ? now + seconds * 1_000 : null;
 }
 
-/** `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). */
+/** Reads `Retry-After`, in seconds or as a date (RFC 9110, section 10.2.3). */
 function readRetryAfter(header: string | null, now: number): number | null {
   if (header === null) return null;
   const text = header.trim();
@@ -94,7 +94,7 @@ function readRetryAfter(header: string | null, now: number): number | null {
   return isSane(ms) ? ms : null;
 }
 
-/** A provider's time is a claim: a wait is between nothing and forty days. */
+/** Returns true for a wait of at most forty days; a provider's time is only a claim. */
 function isSane(ms: number): boolean {
   return Number.isFinite(ms) && ms >= 0 && ms <= 40 * 86_400_000;
 }

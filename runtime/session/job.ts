@@ -4,7 +4,7 @@ import type { LimitWords } from './classify.ts';
 /** Input of a session, one line on its standard input. It holds no credential. */
 export interface SessionJob {
   readonly protocol: Protocol;
-  /** The one path that the broker lets through. */
+  /** The only path that the broker allows. */
   readonly path: string;
   readonly modelId: string;
   readonly instructions: string;
@@ -21,6 +21,6 @@ export interface SessionJob {
     readonly toolNamespace?: string | undefined;
   };
   readonly limits: LimitWords;
-  /** Silence of the model after which the step is given up; bytes that only keep the connection do not count. */
+  /** Silence of the model after which the step is given up; bytes that only keep the connection alive do not count. */
   readonly idleMs: number;
 }

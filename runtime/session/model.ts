@@ -6,11 +6,11 @@ import type { SessionJob } from './job.ts';
 
 type StreamOptions = Pick<Parameters<typeof streamText>[0], 'instructions' | 'providerOptions'>;
 
-/** The address only has to look like one: the broker knows where the provider is, and holds the credential. */
+/** Address that only has to look like one: the broker knows where the provider is, and holds the credential. */
 const BASE_URL = 'http://broker.internal';
 const NO_KEY = 'none';
 
-/** The model library's model for the provider's protocol, and where that protocol wants the instructions. */
+/** Opens the model library's model for the provider's protocol, and says where that protocol wants the instructions. */
 export function openModel(
   job: SessionJob,
   fetch: typeof globalThis.fetch,

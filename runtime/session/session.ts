@@ -1,4 +1,4 @@
-/** Entry of a model session: one job on standard input, one answer on standard output, and the end. */
+/** Entry of a model session: reads one job from standard input, writes one result to standard output, and ends. */
 import { text } from 'node:stream/consumers';
 import type { Protocol } from '#lib/provider-file/protocols.ts';
 import { brokerFetch } from './broker-fetch.ts';

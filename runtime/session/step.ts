@@ -6,7 +6,7 @@ import { openModel } from './model.ts';
 /** Output of a session, one line on its standard output. The runtime trusts it no more than any stranger's. */
 export type SessionAnswer = { readonly result: unknown } | { readonly failure: Classified };
 
-/** Makes one model step: a stream from the provider, one neutral answer. */
+/** Performs one model step: a stream from the provider, one neutral result. */
 export async function runStep(
   job: SessionJob,
   fetch: typeof globalThis.fetch,
@@ -97,7 +97,7 @@ function startIdleClock(idleMs: number) {
   };
 }
 
-/** Tools without anything to execute: their calls come back in the answer. */
+/** Returns the tools without functions to execute them: their calls are part of the result. */
 function toolSet(tools: SessionJob['tools'], namespace: string): ToolSet {
   return Object.fromEntries(
     tools.map(({ name, description, inputSchema }) => [
@@ -118,7 +118,7 @@ function failureOf(error: unknown, job: SessionJob): Classified {
   return sent === undefined ? BROKEN_OFF : classifyStreamError(sent, job.limits);
 }
 
-/** The messages with every tool's name changed, in calls and in their results. */
+/** Returns the messages with every tool renamed, in calls and in their results. */
 function renamed(messages: readonly unknown[], rename: (name: string) => string): ModelMessage[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library checks messages itself
   return structuredClone(messages).map((message) => renameIn(message, rename)) as ModelMessage[];

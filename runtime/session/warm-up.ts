@@ -2,8 +2,8 @@ import type { Protocol } from '#lib/provider-file/protocols.ts';
 import { runStep } from './step.ts';
 
 /**
- * Makes one step per protocol from answers that are here, before there is a job: what the model library builds at its
- * first use is then no part of a step's time. Nothing leaves the process.
+ * Performs one step per protocol on built-in responses, before there is a job, so that what the model library builds at
+ * its first use is no part of a step's time. Nothing leaves the process.
  */
 export async function warmUp(protocols: readonly Protocol[]): Promise<void> {
   for (const protocol of protocols) {

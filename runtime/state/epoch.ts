@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** The highest epoch this instance was ever called under. */
+/** Highest epoch under which this instance was ever called. */
 export interface Epoch {
   readonly instanceId: string;
   current(): number;
-  /** Keeps a higher epoch, on disk before it returns. */
+  /** Stores a higher epoch, on disk before it returns. */
   raise(epoch: number): void;
 }
 

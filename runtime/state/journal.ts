@@ -10,7 +10,7 @@ export interface Journal {
   accept(requestId: string, bodyHash: string): void;
   /** @param sealed the outcome, sealed for the disk */
   finish(requestId: string, sealed: string): void;
-  /** Forgets results after an hour, or sooner when they are too many, and ids after 25 hours. */
+  /** Deletes results after an hour, or sooner when there are too many, and ids after 25 hours. */
   prune(): void;
 }
 

@@ -4,11 +4,11 @@ import type { Epoch } from './epoch.ts';
 export const LEASE_MS = 30_000;
 
 /**
- * The lease of the API side as this process sees it: each envelope carries the epoch and so renews it. What was begun
- * under a lease that is over must not go on, nor be stored.
+ * Lease of the API side as this process sees it: each envelope carries the epoch and so renews it. Work that was begun
+ * under an expired lease must neither go on nor be stored.
  */
 export interface Lease {
-  /** Takes an envelope's epoch. @returns false for an epoch that is over */
+  /** Accepts an envelope's epoch. @returns false for an expired epoch */
   renew(epoch: number): boolean;
   /** Returns true while work that was begun under this epoch still counts. */
   holds(epoch: number): boolean;
@@ -17,8 +17,9 @@ export interface Lease {
 }
 
 /**
- * @param onLost is told that work under epochs below this one is over
- * @param now milliseconds of a clock that nobody sets, and that runs on while the process is stopped
+ * Creates a lease.
+ * @param onLost called when work under epochs below this one is over
+ * @param now milliseconds of a monotonic clock that runs on while the process is stopped
  */
 export function createLease(
   stored: Epoch,

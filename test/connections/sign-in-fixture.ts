@@ -5,16 +5,17 @@ import {
   startProtectedToolServer,
   type ProtectedToolServer,
 } from '#dev/authorization-server/protected-tool-server.ts';
+import type {
+  AuthorizationServer,
+  AuthorizationServerOptions,
+} from '#dev/authorization-server/options.ts';
 import { TOOLS_SCOPE } from '#dev/authorization-server/scope.ts';
-import {
-  startAuthorizationServer,
-  type AuthorizationServer,
-  type AuthorizationServerOptions,
-} from '#dev/authorization-server/server.ts';
+import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
 import { rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '../support/client.ts';
 import { signUp, type Person } from '../support/people.ts';
 import { startService, type Service, type ServiceOptions } from '../support/service.ts';
+import { visit as followSignIn } from '../support/visit.ts';
 import { startEverythingServer, type EverythingServer } from '#test/tools/everything-server.ts';
 
 export const CLIENT_SECRET = 'canary-client-secret-0123456789abcdef';
@@ -185,29 +186,12 @@ export async function visit(authorizationUrl: string): Promise<string> {
   return (await returnFrom(authorizationUrl)).search;
 }
 
-/** The address that the provider sends the browser back to. */
-export async function returnFrom(authorizationUrl: string): Promise<URL> {
-  const jar = new Map<string, string>();
-  let url = new URL(authorizationUrl);
-  for (let hop = 0; hop < 10; hop++) {
-    const response = await fetch(url, {
-      redirect: 'manual',
-      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') },
-    });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (name !== undefined && value !== undefined) jar.set(name, value);
-    }
-    const location = response.headers.get('location');
-    if (location === null)
-      throw new Error(`${url.pathname} answered ${response.status}: ${await response.text()}`);
-    url = new URL(location, url);
-    if (url.origin === UI_ORIGIN) return url;
-  }
-  throw new Error('too many redirects');
+/** Follows an authorization URL, and returns the address to which the provider sends the browser back. */
+export function returnFrom(authorizationUrl: string): Promise<URL> {
+  return followSignIn(authorizationUrl, (url) => url.origin === UI_ORIGIN);
 }
 
-/** Signs in from start to end; the answer of the callback. */
+/** Signs in from start to end, and returns the response of the callback. */
 export async function signIn(session: ApiClient, provider: string, body: object = {}) {
   const started = await session.post(`/v1/connections/oauth/${provider}/start`, body);
   if (started.status !== 200) throw new Error(JSON.stringify(started.body));

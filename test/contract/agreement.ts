@@ -109,7 +109,7 @@ function fitting(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-/** What fits a choice has to fit what stands beside the choices as well. */
+/** Joins two schemas: what fits a choice has to fit what stands beside the choices as well. */
 function both(common: Schema, choice: Schema): Schema {
   if (common.properties === undefined) return choice;
   return {

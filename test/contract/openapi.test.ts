@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { buildOpenApi, errorsOf } from '#api/docs/openapi.ts';
+import { buildOpenApi } from '#api/docs/openapi.ts';
+import { errorsOf } from '#api/docs/responses.ts';
 import { routes } from '#api/routes.ts';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
 

@@ -77,7 +77,7 @@ async function startRuns(count: number): Promise<string[]> {
   return started.map(({ data }) => data.id);
 }
 
-/** Calls of tools are answered when this is called. */
+/** Sends the responses to tool calls, which are held back until then. */
 function holdTools(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   tools.control.held = promise;

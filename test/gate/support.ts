@@ -12,7 +12,7 @@ import { requestsWith, type Json } from '#test/tools/support.ts';
 export interface WatchedPage extends Receiver {
   /** JSON, unless it is a text. */
   body: unknown;
-  /** Sent with the body, and answered with 304 when it is asked with. */
+  /** Entity tag sent with the body; a request that carries it gets 304. */
   etag: string | undefined;
   /** Takes the place of the page. */
   instead: http.RequestListener | undefined;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorsOf } from '#api/docs/openapi.ts';
+import { errorsOf } from '#api/docs/responses.ts';
 import { routes } from '#api/routes.ts';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
 import type { ApiClient } from '#test/support/client.ts';

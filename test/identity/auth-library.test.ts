@@ -4,6 +4,7 @@ import { authOptions } from '#core/identity/index.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { PASSWORD, postAuth, signUp } from '#test/support/people.ts';
+import type { Service } from '#test/support/service.ts';
 
 const test = serviceTest()
   .extend('signIn', ({ service }) => (headers: Record<string, string>) => {
@@ -24,11 +25,8 @@ const test = serviceTest()
       },
   );
 
-test('our migrations give the authentication library every table and column it expects', async ({
-  service,
-}) => {
-  const { config, deps } = service;
-  const options = authOptions({
+function optionsOf({ config, deps }: Service) {
+  return authOptions({
     database: deps.database,
     publicUrl: config.PUBLIC_URL,
     uiOrigin: config.UI_ORIGIN,
@@ -38,6 +36,12 @@ test('our migrations give the authentication library every table and column it e
     mails: undefined,
     membershipEnded: async () => undefined,
   });
+}
+
+test('our migrations give the authentication library every table and column it expects', async ({
+  service,
+}) => {
+  const options = optionsOf(service);
   const { toBeCreated, toBeAdded } = await getMigrations(options);
   expect({ toBeCreated, toBeAdded }).toEqual({ toBeCreated: [], toBeAdded: [] });
 });
@@ -45,17 +49,7 @@ test('our migrations give the authentication library every table and column it e
 test('a drift would be found: a column that only the library knows has to be added', async ({
   service,
 }) => {
-  const { config, deps } = service;
-  const options = authOptions({
-    database: deps.database,
-    publicUrl: config.PUBLIC_URL,
-    uiOrigin: config.UI_ORIGIN,
-    secret: config.BETTER_AUTH_SECRET,
-    productTag: config.PRODUCT_TAG,
-    signUp: 'open',
-    mails: undefined,
-    membershipEnded: async () => undefined,
-  });
+  const options = optionsOf(service);
   const { toBeAdded } = await getMigrations({
     ...options,
     user: { ...options.user, additionalFields: { nickname: { type: 'string', required: false } } },

@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { row, sql } from '#lib/database/index.ts';
 import { sweepModelConnections } from '#core/model-connections/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { signInAgain } from '#test/support/people.ts';
 import {
+  ada,
   connectByDevice,
+  fixture,
   makeDue,
   newColleague,
   newOwner,
@@ -12,24 +14,11 @@ import {
   pollDue,
   runOut,
   startDevice,
-  startModelFixture,
-  type ModelFixture,
+  useModelFixture,
   type OwnSession,
 } from './fixture.ts';
 
-let fixture: ModelFixture;
-let ada: OwnSession;
-
-beforeAll(async () => {
-  fixture = await startModelFixture();
-}, 60_000);
-beforeEach(async () => {
-  ada = await newOwner(fixture);
-  const { control } = fixture.authorizationServer;
-  control.tokenFaults.length = 0;
-  control.tokenRequests.length = 0;
-});
-afterAll(() => fixture.close());
+useModelFixture();
 
 function cancel({ session }: OwnSession, attemptId: string) {
   return session.post(`/v1/model-connections/provider-a/device/${attemptId}/cancel`);

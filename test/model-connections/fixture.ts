@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { AuthorizationServer } from '#dev/authorization-server/server.ts';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { AuthorizationServer } from '#dev/authorization-server/options.ts';
 import type { FixtureProviders } from '#dev/providers/server.ts';
 import { FIXTURE_CLIENTS, startSignInProviders } from '#dev/providers/sign-in.ts';
 import { execute, row, sql } from '#lib/database/index.ts';
@@ -9,6 +10,7 @@ import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service, type ServiceOptions } from '#test/support/service.ts';
+import { visit } from '#test/support/visit.ts';
 
 export const UI_ORIGIN = 'http://localhost:5998';
 export const CALLBACK = '/v1/model-connections/provider-b/oauth/callback';
@@ -85,6 +87,27 @@ export interface OwnSession {
 export async function newOwner({ service }: Pick<ModelFixture, 'service'>): Promise<OwnSession> {
   const person = await signUp(service);
   return { person, session: person.session.with({ 'X-Project-Id': person.projectId }) };
+}
+
+/** The fixture of a file's tests, and the owner of the test that runs; both are set by `useModelFixture`. */
+export let fixture: ModelFixture;
+export let ada: OwnSession;
+
+/** Starts a fixture for the tests of a file. Before each of them it signs up a new owner, and the providers forget. */
+export function useModelFixture(): void {
+  beforeAll(async () => {
+    fixture = await startModelFixture();
+  }, 60_000);
+  beforeEach(async () => {
+    ada = await newOwner(fixture);
+    const { control } = fixture.authorizationServer;
+    Object.assign(control, { answer: 'approve', tokenDelayMs: 0 });
+    control.tokenFaults.length = 0;
+    control.tokenRequests.length = 0;
+    control.revocationFaults.length = 0;
+    control.revocationRequests.length = 0;
+  });
+  afterAll(() => fixture.close());
 }
 
 /** Another person in the same organization. */
@@ -198,24 +221,11 @@ export async function storedRow({ service }: ModelFixture, id: string) {
 
 /** Follows an authorization URL as a browser does, and returns the address at which it ends. */
 export async function visitModelPage(authorizationUrl: string): Promise<string> {
-  const jar = new Map<string, string>();
-  let url = new URL(authorizationUrl);
-  for (let hop = 0; hop < 10; hop++) {
-    const response = await fetch(url, {
-      redirect: 'manual',
-      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') },
-    });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (name !== undefined && value !== undefined) jar.set(name, value);
-    }
-    const location = response.headers.get('location');
-    if (location === null)
-      throw new Error(`${url.pathname} answered ${response.status}: ${await response.text()}`);
-    url = new URL(location, url);
-    if (url.href.startsWith(UI_ORIGIN) || url.href.startsWith(PASTED)) return url.href;
-  }
-  throw new Error('too many redirects');
+  const { href } = await visit(
+    authorizationUrl,
+    (url) => url.href.startsWith(UI_ORIGIN) || url.href.startsWith(PASTED),
+  );
+  return href;
 }
 
 function pick(from: Record<string, string>, wanted: (name: string) => boolean) {

@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
+  ada,
   connectWithKey,
+  fixture,
   goodKey,
   newColleague,
   newOwner,
-  startModelFixture,
   storedRow,
-  type ModelFixture,
+  useModelFixture,
   type OwnSession,
 } from './fixture.ts';
 
-let fixture: ModelFixture;
-let ada: OwnSession;
-
-beforeAll(async () => {
-  fixture = await startModelFixture();
-}, 60_000);
-beforeEach(async () => {
-  ada = await newOwner(fixture);
-});
-afterAll(() => fixture.close());
+useModelFixture();
 
 async function list({ session }: OwnSession = ada) {
   return (await session.get('/v1/model-connections')).data;

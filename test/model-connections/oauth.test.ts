@@ -1,35 +1,23 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { execute, rows, sql } from '#lib/database/index.ts';
 import { signInAgain } from '#test/support/people.ts';
 import {
+  ada,
   CALLBACK,
   comeBack,
   connectByDevice,
   connectByOAuth,
+  fixture,
   newOwner,
-  startModelFixture,
   startOAuth,
   storedRow,
   UI_ORIGIN,
+  useModelFixture,
   visitModelPage,
-  type ModelFixture,
   type OwnSession,
 } from './fixture.ts';
 
-let fixture: ModelFixture;
-let ada: OwnSession;
-
-beforeAll(async () => {
-  fixture = await startModelFixture();
-}, 60_000);
-beforeEach(async () => {
-  ada = await newOwner(fixture);
-  const { control } = fixture.authorizationServer;
-  control.answer = 'approve';
-  control.tokenFaults.length = 0;
-  control.tokenRequests.length = 0;
-});
-afterAll(() => fixture.close());
+useModelFixture();
 
 async function begin(session = ada.session) {
   const { data } = await startOAuth(session);

@@ -1,36 +1,26 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '#dev/ports.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { proves } from '#test/support/proves.ts';
 import {
+  ada,
   connectByDevice,
   connectByOAuth,
   connectionOf,
   connectWithKey,
+  fixture,
   goodKey,
-  newOwner,
   pollDevice,
   revoke,
   startDevice,
-  startModelFixture,
   startOAuth,
-  type ModelFixture,
-  type OwnSession,
+  useModelFixture,
 } from './fixture.ts';
 
-let fixture: ModelFixture;
-let ada: OwnSession;
-
-beforeAll(async () => {
-  fixture = await startModelFixture();
-}, 60_000);
-beforeEach(async () => {
-  ada = await newOwner(fixture);
-});
-afterAll(() => fixture.close());
+useModelFixture();
 
 /** The person's session at another API process over the same database. */
 async function replicaWith(overrides: Record<string, string>): Promise<ApiClient> {

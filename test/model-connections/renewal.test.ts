@@ -1,35 +1,28 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createModelCredentials, type ModelCredentials } from '#core/model-connections/index.ts';
 import { execute, rows, sql } from '#lib/database/index.ts';
 import {
+  ada,
   connectByDevice,
   connectByOAuth,
   connectionOf,
   connectWithKey,
+  fixture,
   goodKey,
   newOwner,
-  startModelFixture,
   storedRow,
-  type ModelFixture,
-  type OwnSession,
+  useModelFixture,
 } from './fixture.ts';
 
-let fixture: ModelFixture;
-let ada: OwnSession;
-let id: string;
+useModelFixture();
 
-beforeAll(async () => {
-  fixture = await startModelFixture();
-}, 60_000);
+let id: string;
 beforeEach(async () => {
-  ada = await newOwner(fixture);
   id = (await connectByDevice(fixture, ada.session)).id;
   const { control } = fixture.authorizationServer;
   control.tokenFaults.length = 0;
   control.tokenRequests.length = 0;
-  control.tokenDelayMs = 0;
 });
-afterAll(() => fixture.close());
 
 const signal = new AbortController().signal;
 function ref() {

@@ -78,6 +78,13 @@ export async function failedRun(service: Service, client: ClientOf, routineId: s
 
 type ClientOf = Parameters<typeof createRoutine>[0];
 
+/** Makes a run fail whose owner is mailed of it; the mail is queued, not sent. */
+export async function mailedFailure(service: Service, person: () => Promise<Person>) {
+  const owner = await person();
+  const key = await owner.key();
+  return { owner, key, run: await failedRun(service, key, await watchedRoutine(key)) };
+}
+
 /** A draft whose owner is mailed of everything. */
 export function watchedRoutine(client: ClientOf, fields: Record<string, unknown> = {}) {
   return createRoutine(client, { notifications: { mail: EVERYTHING }, ...fields });

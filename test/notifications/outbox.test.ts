@@ -9,6 +9,7 @@ import { parseSamples, total } from '#test/observability/scrape.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import {
   failedRun,
+  mailedFailure,
   mailingTest,
   makeDue,
   newsTo,
@@ -94,9 +95,7 @@ test('a process that dies between sending and recording has the same mail sent a
   mailbox,
   person,
 }) => {
-  const owner = await person();
-  const key = await owner.key();
-  await failedRun(service, key, await watchedRoutine(key));
+  const { owner } = await mailedFailure(service, person);
   const { database } = service.deps;
   const died = {
     ...service.deps,
@@ -125,9 +124,7 @@ test('an attempt whose lease ran out records nothing over the next one', async (
   service,
   person,
 }) => {
-  const owner = await person();
-  const key = await owner.key();
-  await failedRun(service, key, await watchedRoutine(key));
+  const { owner } = await mailedFailure(service, person);
   const { database } = service.deps;
   const [late] = await claimMessages(database, ALL);
   expect(await claimMessages(database, ALL)).toEqual([]);
@@ -233,9 +230,7 @@ test('a project that is deleted tells nobody of what was queued', async ({
   mailbox,
   person,
 }) => {
-  const owner = await person();
-  const key = await owner.key();
-  await failedRun(service, key, await watchedRoutine(key));
+  const { owner } = await mailedFailure(service, person);
   const deleted = await owner.session.delete(`/v1/projects/${owner.projectId}?confirm=Default`);
   expect(deleted.status).toBe(200);
   await sendNow(service);
@@ -250,9 +245,7 @@ test('retention erases the text of a mail with the content of its run, and its r
   mailbox,
   person,
 }) => {
-  const owner = await person();
-  const key = await owner.key();
-  const run = await failedRun(service, key, await watchedRoutine(key));
+  const { owner, run } = await mailedFailure(service, person);
   const { database } = service.deps;
   const age = (days: number) =>
     execute(

@@ -36,7 +36,7 @@ const UNUSABLE = {
   outputSchema: { type: 'object', $ref: 'https://example.com/schema.json' },
 };
 
-/** A run that calls a tool with this output schema once, which answers like this. */
+/** Makes a run that calls a tool with this output schema once, and gets this result. */
 async function answered(
   outputSchema: object,
   answer: object,

@@ -95,7 +95,7 @@ function begin(response: ServerResponse): ServerResponse {
 
 type Answer = (request: IncomingMessage, response: ServerResponse, number: number) => unknown;
 
-/** Follows a server that answers so, until there is nothing more to follow. */
+/** Follows a server that responds so, until there is nothing more to follow. */
 async function followed(
   answer: Answer,
   poll: () => Promise<boolean> = () => Promise.reject(new Error('nothing to poll')),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createWebhookActivities } from '#activities/webhooks.ts';
 import { createEngine, type Engine, type StartableDelivery } from '#core/engine/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
-import { webhookTaskQueue } from '#lib/temporal/index.ts';
+import { webhookTaskQueue } from '#lib/task-queues.ts';
 import { workflowBundle } from '#workers/workflow-bundle.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { startWorld, type World } from './world.ts';

@@ -3,11 +3,11 @@ import { Agent as HttpsAgent, request as requestHttps, type RequestOptions } fro
 
 /** The API behind the dashboard. */
 export interface Api {
-  /** Begins a request to a path with its query; connections are kept. */
+  /** Begins a request to a path with its query; connections are kept alive. */
   request(target: string, options: Pick<RequestOptions, 'method' | 'headers'>): ClientRequest;
 }
 
-/** A response that sends nothing for this long, not even a comment of an event stream, is given up. */
+/** Time without a byte, not even a comment of an event stream, after which a response is given up. */
 const SILENCE_MS = 75_000;
 
 /** Connects to the API at its origin. */

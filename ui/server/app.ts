@@ -12,13 +12,13 @@ import { requestId } from './request-id.ts';
 export interface Dashboard {
   readonly config: Pick<ConfigOf<'ui'>, 'API_URL' | 'UI_ORIGIN' | 'COMMERCIAL_ACQUISITION_ENABLED'>;
   readonly log: Log;
-  /** Serves the pages: the built files, or the sources while somebody works on them. */
+  /** Serves the pages: the built files, or the sources during development. */
   readonly pages: Middleware;
-  /** The policy of all responses; another one only where sources are served. */
+  /** Content security policy of all responses; set only where sources are served. */
   readonly policy?: string;
 }
 
-/** Creates the server of the dashboard: every request passes these, in this order. */
+/** Creates the server of the dashboard: every request passes these middlewares, in this order. */
 export function createDashboard({ config, log, pages, policy }: Dashboard): Koa {
   const app = new Koa();
   const api = connectApi(config.API_URL);

@@ -75,7 +75,7 @@ async function compress(body: Buffer) {
   ] as const);
 }
 
-/** Serves the files, and the page for every address that is not one of a file: its router knows the rest. */
+/** Serves the files, and the page for every other address, which its router resolves. */
 export function serveFiles(files: BuiltFiles): Middleware {
   return (ctx) => {
     ctx.state.served = 'files';

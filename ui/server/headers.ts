@@ -1,6 +1,9 @@
 import type { Middleware } from 'koa';
 
-/** Pages load what this origin serves and nothing else; nothing may frame them, and no text is ever run. */
+/**
+ * Policy of the pages: they load what this origin serves and nothing else, nothing may frame them, and no text is ever
+ * executed.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -14,7 +17,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Sets the headers that every response carries, whatever its status and whoever made it. */
+/** Sets the headers that every response carries, whatever its status and source. */
 export function securityHeaders(policy = POLICY): Middleware {
   const headers = { ...HEADERS, 'Content-Security-Policy': policy };
   return (ctx, next) => {

@@ -4,7 +4,7 @@ import { gracefulClose, listenOn } from '../../lib/listen.ts';
 export interface RunningServer {
   readonly port: number;
   readonly server: Server;
-  /** Takes no new request, lets those under way finish for up to 20 seconds, then cuts them off. */
+  /** Accepts no new request, lets running ones finish for up to 20 seconds, then cuts them off. */
   close(): Promise<void>;
 }
 

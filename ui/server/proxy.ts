@@ -7,8 +7,8 @@ import { failure } from './failure.ts';
 import { CONSTANT_HEADERS } from './headers.ts';
 
 /**
- * Hands requests of the API on, so that a browser knows one origin only. Bodies are streamed both ways: an event
- * arrives when it is sent, and whoever goes away takes the other side along.
+ * Forwards requests for the API, so that a browser knows one origin only. Bodies are streamed both ways: an event
+ * arrives when it is sent, and a client that disconnects ends the other side too.
  */
 export function proxy(api: Api, log: Log): Middleware {
   return async (ctx, next) => {
@@ -49,13 +49,13 @@ async function forward(ctx: Context, api: Api): Promise<void> {
   ctx.flushHeaders();
 }
 
-/** Koa drops what it believes to describe another body. */
+/** Restores the length, which Koa drops when it believes that it describes another body. */
 function restoreLength(ctx: Context, headers: IncomingHttpHeaders): void {
   if (headers['content-type'] === undefined) ctx.remove('Content-Type');
   if (headers['content-length'] !== undefined) ctx.set('Content-Length', headers['content-length']);
 }
 
-/** Headers that speak of one connection only (RFC 9110, section 7.6.1), and those that are ours to say. */
+/** Headers of one connection only (RFC 9110, section 7.6.1), and those that this server sets itself. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -79,7 +79,7 @@ const OURS: ReadonlySet<string> = new Set([
   'x-request-id',
 ]);
 
-/** The browser's headers, `Origin` and cookie among them, with its address appended for the API to find. */
+/** Returns the browser's headers, `Origin` and cookie among them, with its address appended for the API. */
 export function forwardedHeaders(ctx: Context): OutgoingHttpHeaders {
   const named = new Set(
     ctx

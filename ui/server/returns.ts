@@ -8,8 +8,8 @@ import { readApi, type ApiResponse } from './read-api.ts';
 const MODEL_CALLBACK = '/v1/model-connections/provider-b/oauth/callback';
 
 /**
- * Takes browsers that come back from a provider: ends the sign-in at the API with the cookie of the session, then leads
- * on to a page, so that no code stays in the address bar, the history or a log.
+ * Receives browsers that return from a provider: ends the sign-in at the API with the session's cookie, then redirects
+ * to a page, so that no code stays in the address bar, the history or a log.
  */
 export function returns(api: Api): Middleware {
   return async (ctx, next) => {

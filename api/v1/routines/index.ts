@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import * as routines from '#core/routines/index.ts';
-import { pauseWithRuns } from '#core/runs/index.ts';
-import { activateWithForecast } from '#core/scheduling/index.ts';
 import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { deliveryOf } from '../notification-schemas.ts';
+import { activationRoutes } from './activation.ts';
 import { etag, saveErrors } from './declared.ts';
 import { routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
@@ -18,15 +17,10 @@ import {
   presentSaved,
 } from './present.ts';
 import { previewRoutes } from './preview.ts';
-import { activateBody, pauseBody, routineBody, routinePatch } from './requests.ts';
-import {
-  rotatedRoutine,
-  routine,
-  routineDetail,
-  routineSummary,
-  savedRoutine,
-} from './responses.ts';
+import { routineBody, routinePatch } from './requests.ts';
+import { routine, routineDetail, routineSummary, savedRoutine } from './responses.ts';
 import { versionRoutes } from './versions.ts';
+import { rotateWebhookSecret } from './webhook-secret.ts';
 
 const tag = 'Routines';
 const params = routineParams;
@@ -164,93 +158,13 @@ const archiveRoutine = route({
   data: presentRoutine(await routines.archiveRoutine(deps, access.projectId, routineId)),
 }));
 
-const activateRoutine = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/activate',
-  id: 'activateRoutine',
-  tag,
-  summary: 'Put a routine on its schedule',
-  description:
-    'Needs a manual run that has succeeded since the last material change. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, that has to be accepted with `acceptForecast: true`; the error names the limit, the day, and who may raise it.',
-  auth: 'key-or-session',
-  scope: 'routines:write',
-  params,
-  body: activateBody,
-  bodyOptional: true,
-  success: { status: 200, data: routine, description: 'The active routine.' },
-  errors: [
-    'successful_run_required',
-    'routine_archived',
-    'schedule_ended',
-    'allowance_exceeded',
-    'forecast_over_budget',
-  ],
-}).to(async ({ access, by, params: { routineId }, body: { acceptForecast }, deps }) => {
-  const { projectId, organizationId, plan } = access;
-  const active = await activateWithForecast(deps, by, {
-    id: routineId,
-    projectId,
-    organizationId,
-    plan,
-    acceptForecast,
-  });
-  return { data: presentRoutine(active) };
-});
-
-const pauseRoutine = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/pause',
-  id: 'pauseRoutine',
-  tag,
-  summary: 'Take a routine off its schedule',
-  description:
-    'Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, manual ones included, also when the routine was paused before.',
-  auth: 'key-or-session',
-  scope: 'routines:write',
-  params,
-  body: pauseBody,
-  bodyOptional: true,
-  success: { status: 200, data: routine, description: 'The paused routine.' },
-  errors: ['routine_archived'],
-}).to(async ({ access, by, params: { routineId }, body: { cancelRuns }, deps }) => ({
-  data: presentRoutine(
-    await pauseWithRuns(deps, by, { projectId: access.projectId, id: routineId, cancelRuns }),
-  ),
-}));
-
-const rotateWebhookSecret = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/webhook-secret',
-  id: 'rotateWebhookSecret',
-  tag,
-  summary: 'Replace the webhook secret',
-  description:
-    'For 24 hours deliveries are signed with the new secret and with the one before. A second rotation inside that time needs `force`.',
-  auth: 'key-or-session',
-  scope: 'routines:write',
-  params,
-  body: z.strictObject({
-    force: z.boolean().default(false).meta({
-      description: 'Also drops a previous secret that still signs.',
-    }),
-  }),
-  bodyOptional: true,
-  success: { status: 200, data: rotatedRoutine, description: 'The routine with its new secret.' },
-  errors: ['routine_archived', 'webhook_not_configured', 'rotation_in_progress'],
-}).to(async ({ access: { projectId }, params: { routineId }, body: { force }, deps }) => {
-  const input = { projectId, id: routineId, force };
-  const { routine: rotated, webhookSecret } = await routines.rotateWebhookSecret(deps, input);
-  return { data: { ...presentRoutine(rotated), webhookSecret } };
-});
-
 export const routineRoutes: readonly Route[] = [
   listRoutines,
   createRoutine,
   readRoutine,
   updateRoutine,
   archiveRoutine,
-  activateRoutine,
-  pauseRoutine,
+  ...activationRoutes,
   rotateWebhookSecret,
   ...versionRoutes,
   ...forecastRoutes,

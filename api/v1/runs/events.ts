@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { openRunEvents, STREAM_END_NAMES, type RunEvent } from '#core/runs/index.ts';
 import { credentialId } from '../../access.ts';
 import { eventRoute } from '../../route.ts';
-import { presentRun, run, runParams } from './schemas.ts';
+import { presentRun } from './present.ts';
+import { runParams } from './query.ts';
+import { run } from './schemas.ts';
 import { presentStep, step } from './step-schema.ts';
 
 const id = z.string().meta({

@@ -10,17 +10,10 @@ import { routineParams, variables } from '../routines/fields.ts';
 import { backfillRoutine } from './backfill.ts';
 import { followRun } from './events.ts';
 import { listRecentRuns } from './recent.ts';
+import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
+import { runParams, runQuery } from './query.ts';
 import { presentDiff, runDiff } from './result-schema.ts';
-import {
-  presentRun,
-  presentRunDetail,
-  presentRunSummary,
-  run,
-  runDetail,
-  runParams,
-  runQuery,
-  runSummary,
-} from './schemas.ts';
+import { run, runDetail, runSummary } from './schemas.ts';
 
 const tag = 'Runs';
 const params = runParams;

@@ -1,34 +1,22 @@
 import { z } from 'zod';
 import {
-  failureClassOf,
   FAILURE_CLASSES,
   RUN_REASONS,
   RUN_STATES,
   TRIGGERS,
   WAITS,
   type FailureClass,
-  type Run,
-  type RunDetail,
   type RunReason,
-  type RunSummary,
   type Wait,
 } from '#core/runs/index.ts';
-import { EXAMPLE, idOf, iso, isoOrNull, pageQuery, timestamp } from '../../http/schemas.ts';
-import { delivery, presentDelivery } from './delivery-schema.ts';
-import { outcomeFields, outcomes, presentOutcome } from './outcome-schema.ts';
-import { gateVerdict, presentGateVerdict } from './gate-schema.ts';
-import { notification, presentNotification } from './notification-schema.ts';
-import {
-  changes,
-  changesSummary,
-  data,
-  presentChanges,
-  presentChangesSummary,
-  withheld,
-} from './result-schema.ts';
-import { presentStep, step } from './step-schema.ts';
-import { presentUsage, usage } from './usage-schema.ts';
-import { workflowUrl, type WorkflowUrlConfig } from './workflow-url.ts';
+import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { delivery } from './delivery-schema.ts';
+import { outcomeFields } from './outcome-schema.ts';
+import { gateVerdict } from './gate-schema.ts';
+import { notification } from './notification-schema.ts';
+import { changes, changesSummary, data, withheld } from './result-schema.ts';
+import { step } from './step-schema.ts';
+import { usage } from './usage-schema.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 const waits = Object.keys(WAITS) as [Wait, ...Wait[]];
@@ -161,94 +149,3 @@ export const runDetail = z
     }),
   })
   .meta({ id: 'RunDetail' });
-
-export const runFilters = {
-  state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
-  trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only those started so.' }),
-  outcome: outcomes.optional().meta({ description: 'Only those that succeeded and came to this.' }),
-  backfillId: idOf('backfill', EXAMPLE.backfill)
-    .optional()
-    .meta({ description: 'Only those of this backfill.', example: EXAMPLE.backfill }),
-  since: z.iso
-    .datetime({ offset: true })
-    .transform((text) => new Date(text))
-    .optional()
-    .meta({ description: 'Created at or after this time.' }),
-  until: z.iso
-    .datetime({ offset: true })
-    .transform((text) => new Date(text))
-    .optional()
-    .meta({ description: 'Created before this time.' }),
-};
-
-export const runQuery = pageQuery('run', runFilters);
-export const runParams = z.strictObject({ runId: idOf('run', EXAMPLE.run) });
-
-export function presentRun(row: Run) {
-  return {
-    ...presentShort(row),
-    variables: { ...row.variables },
-    result: row.result,
-    data: row.data,
-    changes: presentChanges(row),
-  };
-}
-
-export function presentRunSummary(row: RunSummary) {
-  return {
-    ...presentShort(row),
-    routineName: row.routineName,
-    resultPreview: row.resultPreview,
-    changes: presentChangesSummary(row),
-  };
-}
-
-function presentShort(row: Run | RunSummary) {
-  return {
-    id: row.id,
-    routineId: row.routineId,
-    routineRevision: row.routineRevision,
-    trigger: row.trigger,
-    state: row.state,
-    reason: row.reason,
-    failureClass: failureClassOf(row),
-    errorMessage: row.errorMessage,
-    ...presentOutcome(row),
-    withheld: row.withheld,
-    scheduledFor: isoOrNull(row.scheduledFor),
-    runAt: isoOrNull(row.runAt),
-    backfillId: row.backfillId,
-    skipped: presentSkipped(row),
-    retryOf: row.retryOf,
-    model: row.model,
-    stepCount: row.stepCount,
-    usage: presentUsage(row.usage),
-    cancelRequestedAt: isoOrNull(row.cancelRequestedAt),
-    pinned: row.pinned,
-    contentErasedAt: isoOrNull(row.contentErasedAt),
-    createdAt: iso(row.createdAt),
-    startedAt: isoOrNull(row.startedAt),
-    finishedAt: isoOrNull(row.finishedAt),
-  };
-}
-
-export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
-  return {
-    ...presentRun(row),
-    routineName: row.routineName,
-    queuedSeconds: row.queuedSeconds,
-    waitingFor: row.waitingFor,
-    prompt: row.prompt,
-    briefing: row.briefing,
-    gate: presentGateVerdict(row.gate),
-    steps: row.steps.map(presentStep),
-    webhookDeliveries: row.deliveries.map(presentDelivery),
-    notifications: row.messages.map(presentNotification),
-    workflowUrl: workflowUrl(row, config),
-  };
-}
-
-function presentSkipped({ skippedCount, scheduledFor, skippedUntil }: Run | RunSummary) {
-  if (skippedCount === null || scheduledFor === null || skippedUntil === null) return null;
-  return { count: skippedCount, from: iso(scheduledFor), until: iso(skippedUntil) };
-}

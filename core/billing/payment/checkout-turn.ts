@@ -6,8 +6,8 @@ import { AppError } from '#lib/errors.ts';
 const TURN_MS = 15_000;
 
 /**
- * Does `work` while no other checkout of the organization is being begun anywhere. A lease and not a transaction, because
- * requests are made meanwhile.
+ * Calls `work` while no other checkout of the organization is being begun anywhere. It takes a lease and not a
+ * transaction, because `work` makes requests.
  * @throws {AppError} `service_unavailable` when another takes too long
  */
 export async function oneCheckoutAtATime<T>(

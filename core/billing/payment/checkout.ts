@@ -33,7 +33,7 @@ export interface CheckoutInput {
 
 export interface Checkout {
   readonly url: string;
-  /** The portal for an organization that has a subscription: it never gets a second one. */
+  /** `portal` for an organization that has a subscription, as it must never get a second one. */
   readonly kind: 'checkout' | 'portal';
 }
 
@@ -41,7 +41,7 @@ export interface Checkout {
 const OPEN_SECONDS = 35 * 60;
 const LEFT_SECONDS = 10 * 60;
 
-/** States of a subscription that is changed in the portal instead of being bought once more. */
+/** States of a subscription that is changed in the portal instead of being bought again. */
 const SUBSCRIBED: ReadonlySet<string> = new Set([
   'active',
   'trialing',
@@ -50,7 +50,7 @@ const SUBSCRIBED: ReadonlySet<string> = new Set([
   'paused',
 ]);
 
-/** Returns why no new checkout can be begun; undefined when one can. */
+/** Returns the reason why no new checkout can be begun; undefined when one can. */
 export function checkoutBarrier({
   processor,
   switches,
@@ -62,7 +62,7 @@ export function checkoutBarrier({
 }
 
 /**
- * Begins a checkout of a plan on the processor's page, or leads to the portal. The checkouts of an organization are begun
+ * Begins a checkout of a plan on the processor's page, or opens the portal. The checkouts of an organization are begun
  * one at a time, so that two owners in two tabs get the same open one; those of other plans are expired.
  * @throws {AppError} `checkout_disabled`, and as `callProcessor`
  */
@@ -96,7 +96,7 @@ export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): P
 
 type Ready = CheckoutDeps & { readonly processor: Processor };
 
-/** Leads to the portal, to the confirmation of the wanted price where the subscription can be changed to it. */
+/** Opens the portal, at the confirmation of the wanted price where the subscription can be changed to it. */
 async function toPortal(
   deps: Ready,
   input: CheckoutInput & { customer: string; subscribed: Stripe.Subscription },
@@ -140,7 +140,7 @@ async function openSession(
   return again;
 }
 
-/** Expires a session; one that was completed or ran out meanwhile is as good. */
+/** Expires a session; a session that was completed or has expired meanwhile is no error. */
 async function expire(stripe: Stripe, id: string): Promise<void> {
   try {
     await stripe.checkout.sessions.expire(id);

@@ -5,9 +5,9 @@ import { PAID_PLANS } from './prices.ts';
 import type { Processor } from './processor.ts';
 
 /**
- * Looks whether the prices that are sold are what the plans say: active, recurring each month, in US dollars, of the
- * plan's amount and of the mode of the key.
- * @returns the faults, in words for the operator; empty when all is well
+ * Checks that the prices for sale agree with the plans: active, monthly, in US dollars, of the plan's amount and of the
+ * key's mode.
+ * @returns the faults, in words for the operator; empty when there are none
  */
 export async function priceFaults({ stripe, prices, livemode }: Processor): Promise<string[]> {
   const faults: string[] = [];
@@ -28,8 +28,8 @@ export async function priceFaults({ stripe, prices, livemode }: Processor): Prom
 }
 
 /**
- * Looks at the prices when the service starts. A price that is wrong ends the start, because somebody would pay the wrong
- * amount; a processor that cannot be asked does not.
+ * Checks the prices when the service starts. A wrong price ends the start, because somebody would pay the wrong amount;
+ * a processor that cannot be reached does not.
  * @throws naming every fault
  */
 export async function reportPriceFaults({ processor, watch }: Payment): Promise<void> {

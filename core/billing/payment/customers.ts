@@ -17,9 +17,9 @@ export async function findCustomer(db: Db, organizationId: string): Promise<stri
 }
 
 /**
- * Returns the customer of an organization, made when it is first needed. It is stored before anything else is asked of
- * the processor. The processor keeps the first response to an idempotency key, errors included, so each attempt that
- * failed has used up its key; one that was cut off is repeated under the same.
+ * Returns the customer of an organization, created when it is first needed and stored before anything else is asked of
+ * the processor. The processor keeps the first response to an idempotency key, errors included, so an attempt that
+ * failed has used up its key; an attempt that was cut off is repeated under the same key.
  * @throws {AppError} as `callProcessor`
  */
 export async function ensureCustomer(
@@ -74,13 +74,13 @@ export async function listCustomers(db: Db): Promise<string[]> {
   return found.map(({ id }) => id);
 }
 
-/** The age in seconds of the oldest request that no sync has met, as an SQL expression; 0 when there is none. */
+/** Age in seconds of the oldest unanswered request for a sync, as an SQL expression; 0 when there is none. */
 export const oldestUnsynced = sql`coalesce((
   select extract(epoch from now() - min(requested_at)) from billing_customers
   where sync_requested > sync_done and customer_id is not null
 ), 0)::float8`;
 
-/** Asks for a sync of one organization; nothing happens when it is no customer. */
+/** Requests a sync of one organization; does nothing when it is no customer. */
 export async function requestSync(db: Db, organizationId: string): Promise<void> {
   await execute(
     db,
@@ -90,6 +90,6 @@ export async function requestSync(db: Db, organizationId: string): Promise<void>
   );
 }
 
-/** Assigns that a customer's subscriptions have to be listed again. */
+/** Assignments that request another sync of a customer. */
 export const requested = sql`sync_requested = sync_requested + 1,
   requested_at = case when sync_requested > sync_done then requested_at else now() end, next_attempt_at = now()`;

@@ -20,7 +20,7 @@ const ACCEPTED: ReadonlySet<string> = new Set(EVENT_KINDS);
 /** An id of the processor, as it may stand in a query. */
 const processorId = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
-/** What is read of an event. */
+/** The fields that are read of an event. */
 const paymentEvent = z.object({
   id: processorId,
   type: z.string(),
@@ -68,9 +68,9 @@ export interface EventDeps {
 }
 
 /**
- * Records a verified event. Of its payload only the customer is used, and only to ask for a sync, so neither its order
- * nor its age nor what it claims matters. The event's id and the request for the sync are one transaction.
- * @returns the organization to sync; undefined for an event that is a repetition or none of ours
+ * Records a verified event. Only the customer in its payload is used, and only to request a sync, so neither the
+ * event's order nor its age nor its claims matter. The event's id and the request are one transaction.
+ * @returns the organization to sync; undefined for an event that is a repetition or not about one of ours
  */
 export async function recordEvent(
   deps: EventDeps,

@@ -6,14 +6,14 @@ import { createProcessor, type PaymentWatch, type Processor } from './processor.
 
 /** Configuration of payment, as one process holds it. */
 export interface Payment {
-  /** Undefined on a self-hosted service, where nobody pays. */
+  /** Undefined on a self-hosted service without payment. */
   readonly processor: Processor | undefined;
   readonly watch: PaymentWatch;
   readonly switches: LaunchSwitches;
   readonly uiOrigin: string;
 }
 
-/** The variables that payment is configured by. */
+/** Variables that configure payment. */
 export interface PaymentVariables {
   readonly UI_ORIGIN: string;
   readonly COMMERCIAL_ACQUISITION_ENABLED: boolean;

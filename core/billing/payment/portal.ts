@@ -50,7 +50,7 @@ export async function openPortal(
 }
 
 /**
- * Opens the portal of an organization. It depends on no launch switch: whoever pays must be able to leave.
+ * Opens the portal of an organization. It depends on no launch switch: a customer must always be able to cancel.
  * @throws {AppError} `billing_account_missing` when the organization was never a customer, and as `callProcessor`
  */
 export async function visitPortal(

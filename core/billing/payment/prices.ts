@@ -7,12 +7,12 @@ export const PAID_PLANS = ['starter', 'pro', 'scale'] as const satisfies readonl
 /** Price ids of each paid plan: the first is sold, the others stay recognized. */
 export type PriceList = Readonly<Record<PaidPlan, readonly [sold: string, ...former: string[]]>>;
 
-/** Returns the plan that a price stands for; undefined for a price that is none of ours. */
+/** Returns the plan of a price; undefined for a price that is not ours. */
 export function planOfPrice(prices: PriceList, priceId: string | null): PaidPlan | undefined {
   return PAID_PLANS.find((plan) => priceId !== null && prices[plan].includes(priceId));
 }
 
-/** Reads `price_a, price_b` as the variables give it. @throws when it names no price */
+/** Parses `price_a, price_b`, as the variables hold it. @throws when it names no price */
 export function parsePriceIds(text: string): readonly [string, ...string[]] {
   const [sold, ...former] = text
     .split(',')

@@ -41,7 +41,7 @@ export function createProcessor(settings: ProcessorSettings): Processor {
   };
 }
 
-/** Makes the client of the processor; `apiUrl` is the origin of one on this machine. */
+/** Creates the client of the processor; `apiUrl` is the origin of one on this machine. */
 export function connectProcessor(secretKey: string, apiUrl: string | undefined): Stripe {
   return new Stripe(secretKey, {
     // The defaults are 80 s and one retry, which a caller does not wait for.
@@ -61,8 +61,8 @@ function addressOf({ hostname, port, protocol }: URL) {
 }
 
 /**
- * Calls the processor, and turns its errors into those that a caller may see. Its own words may hold ids and addresses,
- * so they are passed to nobody.
+ * Calls the processor and converts its errors into those that a caller may see. Its own messages may hold ids and
+ * addresses, so they are passed to nobody.
  * @throws {AppError} `service_unavailable` when it cannot be reached or asks to slow down, else `provider_error`
  */
 export async function callProcessor<T>(watch: PaymentWatch, call: () => Promise<T>): Promise<T> {
@@ -84,7 +84,7 @@ export async function callProcessor<T>(watch: PaymentWatch, call: () => Promise<
   }
 }
 
-/** Tells whether the same request may succeed a little later. */
+/** Returns true when the same request may soon succeed. */
 function isPassing(error: InstanceType<typeof Stripe.errors.StripeError>): boolean {
   return (
     error instanceof Stripe.errors.StripeConnectionError ||
@@ -92,7 +92,7 @@ function isPassing(error: InstanceType<typeof Stripe.errors.StripeError>): boole
   );
 }
 
-/** Tells whether our own key was refused. */
+/** Returns true when our own key was refused. */
 function isRefusal(error: InstanceType<typeof Stripe.errors.StripeError>): boolean {
   return (
     error instanceof Stripe.errors.StripeAuthenticationError ||
@@ -100,14 +100,14 @@ function isRefusal(error: InstanceType<typeof Stripe.errors.StripeError>): boole
   );
 }
 
-/** Conditions of payment that an operator has to look at. */
+/** Conditions of payment that need an operator. */
 export type PaymentAlert =
   | 'authentication'
   | 'unknown_customer'
   | 'unknown_price'
   | 'several_subscriptions';
 
-/** Counts and logs a condition that an operator has to look at. */
+/** Counts and logs a condition that needs an operator. */
 export function raise({ log, metrics }: PaymentWatch, alert: PaymentAlert, facts: object): void {
   metrics.paymentAlert(alert);
   log.error({ alert, ...facts }, 'payment needs an operator');

@@ -4,16 +4,21 @@ import type { Payment } from './payment.ts';
 import { callProcessor } from './processor.ts';
 import { syncOrganization, type SyncDeps } from './sync.ts';
 
-/** Customers that one reconciliation syncs; the next goes on with the longest waiting. */
+/** Customers synced by one reconciliation; the next goes on with those that have waited longest. */
 const BATCH = 50;
 
-/** Stripe keeps events for thirty days; what is older than the last look by a day has been looked at before. */
+/**
+ * Age of the oldest events that are fetched. Stripe keeps events for thirty days; older ones than this have been
+ * fetched before.
+ */
 const EVENTS_BACK_SECONDS = 26 * 3_600;
 
-/** The minute of each hour at which events are asked for. */
+/** Minute of each hour at which missed events are fetched. */
 const EVENTS_MINUTE = 17;
 
-/** The scheduler's part: reconciles each minute, and asks for missed events each hour. Nothing where nobody pays. */
+/**
+ * Reconciles payments in the scheduler's tick: each minute, with missed events each hour. Does nothing without payment.
+ */
 export async function keepPaymentsInStep(
   { database, payment }: { readonly database: Database; readonly payment: Payment },
   signal: AbortSignal,
@@ -26,10 +31,9 @@ export async function keepPaymentsInStep(
 }
 
 /**
- * Makes good whatever an event should have brought and did not: syncs customers with an open request, whose period has
- * ended, who have a checkout under way, or who have not been looked at for six hours. One that fails does not stop the
- * others.
- * @returns how many were synced
+ * Makes up for missed events: syncs customers with an open request, whose period has ended, who have an open checkout,
+ * or who have not been synced for six hours. One that fails does not stop the others.
+ * @returns the number of synced customers
  */
 export async function reconcilePayments(deps: SyncDeps, signal: AbortSignal): Promise<number> {
   let synced = 0;
@@ -67,7 +71,7 @@ async function dueForSync(db: Db): Promise<string[]> {
   return due.map(({ id }) => id);
 }
 
-/** Notes checkouts that are over, so that nobody waits for them any longer. */
+/** Records checkouts that are over, so that nobody waits for them any longer. */
 async function closeCheckouts({ database, processor, watch }: SyncDeps): Promise<void> {
   await execute(
     database,
@@ -97,7 +101,7 @@ async function closeCheckouts({ database, processor, watch }: SyncDeps): Promise
   }
 }
 
-/** Asks for the events of the last day, and takes those that never arrived as if they had. */
+/** Fetches the events of the last day and processes those that never arrived. */
 export async function fetchMissedEvents(deps: SyncDeps): Promise<number> {
   const { processor, watch } = deps;
   const since = Math.floor(Date.now() / 1_000) - EVENTS_BACK_SECONDS;

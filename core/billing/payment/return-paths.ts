@@ -1,4 +1,4 @@
-/** The places of the user interface from which a checkout can be begun, and to which it returns. */
+/** Pages of the dashboard from which a checkout can be begun, and to which it returns. */
 const RETURN_PATHS: Readonly<Record<string, string>> = {
   billing: '/settings/billing',
   pricing: '/pricing',
@@ -8,7 +8,7 @@ const RETURN_PATHS: Readonly<Record<string, string>> = {
 
 /**
  * Returns the addresses to which the processor's pages lead back. The entry point is only looked up: it never becomes
- * part of an address, and an unknown one leads to the page on billing.
+ * part of an address, and an unknown one leads to the billing page.
  */
 export function returnAddresses(uiOrigin: string, entrypoint: string) {
   const path = Object.hasOwn(RETURN_PATHS, entrypoint) ? RETURN_PATHS[entrypoint] : undefined;

@@ -3,7 +3,7 @@ import type { PaidPlan } from '#core/identity/index.ts';
 import { PLANS } from '../plans.ts';
 import { PAID_PLANS } from './prices.ts';
 
-/** Marks what this set-up has made, so that it finds its own again. */
+/** Metadata by which this set-up finds what it has created. */
 const MARK = 'ras_plan';
 
 export interface SetUp {
@@ -12,8 +12,8 @@ export interface SetUp {
 }
 
 /**
- * Makes the products, the monthly prices and the portal's configuration at the processor. It finds what it has made by
- * its metadata, so a repetition changes nothing.
+ * Creates the products, the monthly prices and the portal's configuration at the processor. It finds what it created
+ * before by its metadata, so a repetition changes nothing.
  */
 export async function setUpProcessor(stripe: Stripe, productName: string): Promise<SetUp> {
   const products: Record<string, { product: string; price: string }> = {};
@@ -53,7 +53,10 @@ async function ensurePlan(stripe: Stripe, plan: PaidPlan, productName: string) {
   return { product: product.id, price: price.id };
 }
 
-/** Upgrades count at once; downgrades and cancellations at the end of the period; nothing can be paused. */
+/**
+ * Configures the portal: upgrades count at once, downgrades and cancellations at the end of the period; nothing can be
+ * paused.
+ */
 async function ensurePortal(
   stripe: Stripe,
   products: readonly { product: string; price: string }[],

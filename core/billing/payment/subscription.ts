@@ -2,13 +2,13 @@ import type Stripe from 'stripe';
 import type { PaidPlan } from '#core/identity/index.ts';
 import { planOfPrice, type PriceList } from './prices.ts';
 
-/** A subscription as we keep it: what access and its presentation need, no payer and no address. */
+/** A subscription as it is stored: what access and its presentation need, without payer and address. */
 export interface Subscription {
   readonly id: string;
-  /** The processor's word; its list is open. */
+  /** Status in the processor's word, from an open list. */
   readonly status: string;
   readonly priceId: string | null;
-  /** Null for a price that is none of ours. */
+  /** Null for a price that is not ours. */
   readonly plan: PaidPlan | null;
   readonly priceCents: number | null;
   readonly currency: string | null;
@@ -64,8 +64,8 @@ export function readSubscription(rule: EntitlementRule, found: Stripe.Subscripti
 }
 
 /**
- * Decides until when a subscription entitles. The grace of a failed payment counts from the invoice that failed, so that
- * retries of the payment do not extend it. A status that is not known entitles to nothing.
+ * Decides until when a subscription entitles. The grace of a failed payment counts from the invoice that failed, so
+ * that retries of the payment do not extend it. An unknown status entitles to nothing.
  */
 function entitledUntil(
   { graceDays }: EntitlementRule,

@@ -9,11 +9,11 @@ export interface BillingSummary {
   readonly plan: Plan;
   /** Source of the plan: the operator, a subscription, or `none`, which is the free plan. */
   readonly source: 'self_hosted' | 'subscription' | 'none';
-  /** The subscription's state in the processor's words; null without one. */
+  /** State of the subscription in the processor's words; null without one. */
   readonly status: string | null;
   readonly subscription: Subscription | undefined;
   readonly usage: PeriodUsage;
-  /** A payment that failed, and until when access lasts all the same. */
+  /** A failed payment, and until when access lasts in spite of it. */
   readonly attention: { readonly code: 'payment_failed'; readonly until: Date | null } | null;
   readonly isCustomer: boolean;
   readonly syncedAt: Date | null;

@@ -20,7 +20,10 @@ export interface SyncDeps {
   readonly watch: PaymentWatch;
 }
 
-/** Outlasts the processor's time-out with its retries; a process that stalls beyond it is fenced off by its token. */
+/**
+ * Lease that outlasts the processor's timeout with its retries; a process that stalls beyond it is fenced off by its
+ * token.
+ */
 const LEASE = sql`interval '60 seconds'`;
 
 interface Lease {

@@ -36,8 +36,9 @@ export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): P
 
 /**
  * Renews the lease once, or takes the next one where it has run out.
- * @returns false while the lease is that of another instance than answers, or its epoch is not the runtime's own
- * @throws {RuntimeUnreachable} when nobody answers
+ * @returns false while the lease belongs to another instance than the one that responds, or its epoch is not the
+ * runtime's own
+ * @throws {RuntimeUnreachable} when no runtime responds
  */
 async function renew({ database, runtime }: KeeperDeps): Promise<boolean> {
   const lease = await runtime.lease();

@@ -16,9 +16,9 @@ export function readRuntimeLease(db: Db): Promise<RuntimeLease | undefined> {
 
 /**
  * Takes the lease with the next epoch, once it has run out. While it runs no other instance gets it, even one that
- * answers in the place of an instance that is gone: the two might work at the same time.
+ * responds in place of an instance that is gone: the two might work at the same time.
  * @param input.seenEpoch the highest epoch that the runtime has seen
- * @returns undefined when it runs, because somebody else has just taken it
+ * @returns undefined when it runs, because another process has just taken it
  */
 export function takeRuntimeLease(
   db: Db,

@@ -154,7 +154,7 @@ async function issue(
   }
 }
 
-/** @throws {ModelFailure} when nobody answers */
+/** Waits for the runtime's lease. @throws {ModelFailure} when no runtime responds */
 async function leaseOrFail(runtime: ModelRuntime): Promise<void> {
   try {
     await runtime.lease();

@@ -7,8 +7,8 @@ import { row, sql, type Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 
 /**
- * Passes the end of a step on to the runtime, when its run is no longer wanted. A worker that stops, or has lost its
- * step, leaves the call: the next worker asks for it under the same request id.
+ * Cancels a call at the runtime when its run is no longer wanted. A worker that stops, or has lost its step, leaves the
+ * call running: the next worker asks for it under the same request id.
  */
 export async function cancelUnlessWanted(
   { database, log }: { readonly database: Db; readonly log: Log },

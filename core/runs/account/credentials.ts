@@ -24,7 +24,7 @@ export function readCredential(
   return understood(() => modelCredentials.forCall(connection, { deadline, signal }));
 }
 
-/** Renews a credential that the provider refused. @throws {ModelFailure} when there is no other; {AccountBlocked} */
+/** Renews a credential that the provider refused. @throws {ModelFailure} when there is no other, {AccountBlocked} */
 export async function renewRefused(
   { modelCredentials }: CredentialDeps,
   { connection }: AccountStep,

@@ -3,10 +3,10 @@ import type { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import { ModelFailure } from '../model-failure.ts';
 import { AccountBlocked, AccountBusy } from './not-made.ts';
 
-/** No provider can put a step off for longer. */
+/** Longest delay by which a provider can postpone a step. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;
 
-/** Turns a sealed failure of the runtime into what it means for the step. */
+/** Converts a sealed failure of the runtime into its consequence for the step. */
 export function fromCallFailure({
   code,
   message,
@@ -53,7 +53,7 @@ export function fromCallFailure({
   }
 }
 
-/** Turns an exchange without a sealed outcome into what it means for the step. The call keeps its request id. */
+/** Converts an exchange without a sealed outcome into its consequence for the step. The call keeps its request id. */
 export function fromUnreachable({
   reason,
   message,

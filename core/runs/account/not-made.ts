@@ -1,9 +1,9 @@
 import type { FailureReason } from '../states.ts';
 
-/** A call that was not made yet: the account, or the runtime, has as many under way as it may. */
+/** Thrown for a call that was not made yet: the account or the runtime has reached its limit of running calls. */
 export class AccountBusy extends Error {
   override readonly name = 'AccountBusy';
-  /** The least time to wait. */
+  /** Shortest time to wait. */
   readonly delayMs: number;
 
   constructor(delayMs = 0) {
@@ -12,11 +12,11 @@ export class AccountBusy extends Error {
   }
 }
 
-/** A call that is not made: its run ends for this reason, which no later attempt would change. */
+/** Thrown for a call that is not made: its run ends with this reason, which no later attempt would change. */
 export class AccountBlocked extends Error {
   override readonly name = 'AccountBlocked';
   readonly reason: FailureReason;
-  /** Says more than the reason does; nothing that a provider or a person wrote. */
+  /** Detail beyond the reason, in nobody's words but the service's. */
   readonly detail: string | undefined;
 
   constructor(reason: FailureReason, detail?: string) {
@@ -26,7 +26,7 @@ export class AccountBlocked extends Error {
   }
 }
 
-/** Returns why a run ends whose account waits for its allowance. */
+/** Returns the reason for ending a run whose account waits for its allowance. */
 export function usedUp(
   until: Date,
   atFirst: boolean,

@@ -12,15 +12,15 @@ import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import { fromCallFailure, fromUnreachable } from './failure.ts';
 import type { AccountStep } from './step.ts';
 
-/** The wait for an allowance whose provider does not say when it is there again. */
+/** Wait for an allowance whose provider does not say when it is reset. */
 const UNKNOWN_RESET_MS = 15 * 60_000;
 
-/** Failures that tell nothing of whether the provider was asked. */
+/** Failures after which it is unknown whether the provider was asked. */
 const UNKNOWN: ReadonlySet<FailureCode> = new Set(['unknown_outcome', 'result_gone', 'conflict']);
 
 /**
- * Records what came of a call without a response, and returns what it means for the step. A call that was fenced, or of
- * which nothing was heard, has no outcome yet and keeps its request id: asked for again, it may still give one.
+ * Records the outcome of a call without a response, and returns its consequence for the step. A call that was fenced,
+ * or of which nothing was heard, has no outcome yet and keeps its request id: a repeated request may still produce one.
  */
 export async function recordFailure(
   deps: { readonly database: Db; readonly runtime: ModelRuntime; readonly log: Log },

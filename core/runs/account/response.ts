@@ -7,8 +7,8 @@ import { usageOf } from '../model-usage.ts';
 import { asStored } from '../stored-response.ts';
 
 /**
- * Reads the neutral response of a session as one of the gateway's is read.
- * @param secret of the call, which a provider that repeats what it was sent would put on record
+ * Reads the neutral response of a session as a response of the gateway is read.
+ * @param secret the call's credential, removed from the response in case the provider repeats it
  */
 export function responseOf(
   input: ModelCall,

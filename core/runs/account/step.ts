@@ -1,7 +1,7 @@
 import type { ModelConnectionRef } from '#core/model-connections/index.ts';
 import type { OfferedTool } from '#core/tools/index.ts';
 
-/** The model step that a call on an account is for. */
+/** The model step for which a call on an account is made. */
 export interface AccountStep {
   readonly provider: string;
   readonly connection: ModelConnectionRef;

@@ -21,18 +21,18 @@ export interface AdmissionReport {
 export interface Admission {
   readonly rule: AdmissionRule;
   /**
-   * Admits and starts runs until nothing more fits. Callers meanwhile share the round that is under way, which then
-   * looks once more, so that no room and no run is overlooked.
+   * Admits and starts runs until nothing more fits. Concurrent callers share the running round, which then checks once
+   * more, so that neither room nor a run is overlooked.
    * @throws when Postgres cannot be reached
    */
   admit(): Promise<AdmissionReport>;
-  /** Does the same in the background, for callers that must not wait; a failure is logged and the next call's. */
+  /** Does the same in the background, for callers that must not wait; a failure is logged and left to the next call. */
   nudge(): void;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no round is running. */
   settled(): Promise<void>;
 }
 
-/** Starts in flight at a time: enough to keep Temporal's one shard busy, few enough to stop quickly. */
+/** Concurrent starts: enough to keep Temporal's one shard busy, few enough to stop quickly. */
 const CONCURRENCY = 32;
 
 /**
@@ -80,7 +80,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   };
 }
 
-/** Starts what is startable, `CONCURRENCY` at a time, until nothing more is or Temporal is away. */
+/** Starts admitted runs, `CONCURRENCY` at a time, until none is left or Temporal is away. */
 async function startAll(deps: AdmissionDeps): Promise<AdmissionReport> {
   const { database, engine, rule, log } = deps;
   const underWay = new Set<Promise<void>>();

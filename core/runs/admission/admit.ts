@@ -115,7 +115,7 @@ export function retakeUnstarted(db: Db, limit: number): Promise<StartableRun[]> 
   );
 }
 
-/** Records that workflows of these runs exist. */
+/** Records that the workflows of these runs have been started. */
 export async function recordStarts(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await execute(
@@ -124,7 +124,7 @@ export async function recordStarts(db: Db, ids: readonly string[]): Promise<void
   );
 }
 
-/** Gives back a run whose start failed; it is taken again when the pause is over. */
+/** Releases a run whose start failed; it is taken again after the pause. */
 export async function postponeStart(db: Db, id: string, pauseMs: number): Promise<void> {
   await execute(
     db,

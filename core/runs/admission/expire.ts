@@ -2,13 +2,13 @@ import { rows, sql } from '#lib/database/index.ts';
 import { endRun, type EndRunDeps } from '../end-run.ts';
 import { skip } from '../ending.ts';
 
-/** Runs passed over in one round; the next tick goes on. */
+/** Runs skipped in one round; the next tick goes on. */
 const BATCH = 500;
 
 /**
- * Passes over the runs that have waited longer than `limits.maxQueueSeconds` without beginning, whether they were
- * admitted or not. Stops between two of them when `signal` aborts.
- * @returns how many
+ * Skips the runs that have waited longer than `limits.maxQueueSeconds` without beginning, whether they were admitted or
+ * not. Stops between two of them when `signal` aborts.
+ * @returns the number of skipped runs
  */
 export async function expireQueued(deps: EndRunDeps, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();

@@ -3,7 +3,7 @@ import { execute, sql, type Db } from '#lib/database/index.ts';
 /** Runs released in one statement, so that no transaction holds many. */
 const BATCH = 1_000;
 
-/** Lets the runs whose `runAt` has come wait for admission like all others. */
+/** Releases the runs whose `runAt` has come: they wait for admission like all others. */
 export async function releaseDue(db: Db): Promise<void> {
   while (
     (await execute(

@@ -12,12 +12,12 @@ export interface AdmissionRule {
 /** Time that the process which admitted a run has to start its workflow, before another one does. */
 export const START_LEASE = sql`interval '30 seconds'`;
 
-/** The condition of a run that waits to be admitted; one that is held waits for its time instead. */
+/** SQL condition on `runs`: the run waits to be admitted. One that is held waits for its time instead. */
 export const waiting = sql`state = 'queued' and admitted_at is null and not held`;
 
 /**
- * The order in which the runs of an organization are admitted, as an SQL expression, before that of their ids: manual
- * ones, then scheduled ones, then those of a backfill. The index of waiting runs has the same expression.
+ * Returns the rank by which the runs of an organization are admitted, as an SQL expression: manual ones, then scheduled
+ * ones, then those of a backfill; ids decide between equals. The index of waiting runs has the same expression.
  */
 export function rankOf(run: Sql): Sql {
   return sql`(case ${run}.trigger when 'manual' then 0 when 'schedule' then 1 else 2 end)`;
@@ -39,7 +39,7 @@ export const behindPrevious = sql`(after_previous and (
 /** SQL expression that is true when any run waits; it reads one entry of a small index. */
 export const othersWait = sql`exists (select from runs w where w.state = 'queued' and w.admitted_at is null and not w.held)`;
 
-/** The condition of a run that takes up room: it has been admitted and has not ended. */
+/** SQL condition on `runs`: the run takes up room, as it has been admitted and has not ended. */
 export const admitted = sql`state in ('queued', 'running') and admitted_at is not null`;
 
 /** Selects one column of the live workers that new runs reach: those of the current build, where there are builds. */
@@ -69,8 +69,8 @@ export function takePlace(taskQueue: string): Sql {
 }
 
 /**
- * The accounts of connected providers that have admitted runs, as a relation of `account` and `places`: how many
- * more they take. The few admitted runs are read, whatever waits.
+ * Selects the accounts of connected providers that have admitted runs, as a relation of `account` and `places`, the
+ * number of runs that they still take. It reads the few admitted runs, however many wait.
  */
 export function accountPlaces(rule: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>): Sql {
   return sql`
@@ -78,7 +78,7 @@ export function accountPlaces(rule: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>
     from runs where ${admitted} and model_connection_id is not null group by model_connection_id`;
 }
 
-/** The runs at a time on an account of a provider, as an SQL expression. */
+/** Returns the runs at a time on an account of a provider, as an SQL expression. */
 export function runsAtATimeOn(
   { runsAtATimeOfAccounts }: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>,
   provider: Sql,

@@ -20,7 +20,7 @@ export interface WorkerSlots {
   readonly takesRuns?: boolean;
 }
 
-/** Announces the room of a live worker, and forgets workers that have been gone for an hour. */
+/** Announces the room of a live worker, and deletes workers that have been gone for an hour. */
 export async function announceSlots(db: Db, worker: WorkerSlots): Promise<void> {
   await execute(
     db,
@@ -38,12 +38,14 @@ export async function announceSlots(db: Db, worker: WorkerSlots): Promise<void> 
   );
 }
 
-/** Takes the room of a worker away: it drains, and takes no further steps. */
+/** Withdraws the room of a worker that drains, and so takes no further steps. */
 export async function withdrawSlots(db: Db, workerId: string): Promise<void> {
   await execute(db, sql`delete from worker_slots where worker_id = ${workerId}`);
 }
 
-/** Counts the live workers of a build, with how many of them take new runs; null stands for workers without a build. */
+/**
+ * Counts the live workers of a build, and those of them that take new runs; null stands for workers without a build.
+ */
 export async function workersOfBuild(
   db: Db,
   taskQueue: string,
@@ -59,7 +61,7 @@ export async function workersOfBuild(
   return found ?? { live: 0, takingRuns: 0 };
 }
 
-/** Counts the runs that have begun on a build and not ended. */
+/** Counts the open runs that began on a build. */
 export async function openRunsOfBuild(db: Db, buildId: string): Promise<number> {
   const found = await row<{ count: number }>(
     db,
@@ -68,7 +70,7 @@ export async function openRunsOfBuild(db: Db, buildId: string): Promise<number> 
   return found?.count ?? 0;
 }
 
-/** Tells whether a build has no live worker any more, while others take new runs. */
+/** Returns true when a build has no live worker any more, while others take new runs. */
 export async function buildIsGone(db: Db, taskQueue: string, buildId: string): Promise<boolean> {
   const found = await row<{ gone: boolean }>(
     db,

@@ -8,12 +8,12 @@ export function breakerIsOpen(account: Sql): Sql {
   )`;
 }
 
-/** The number of open breakers, as an SQL expression. */
+/** Number of open breakers, as an SQL expression. */
 export const openBreakers = sql`(select count(*) from model_breakers where pause_until is not null)`;
 
 /**
- * Locks those of the accounts' breakers that are open, in one order so that ticks cannot deadlock. Of two ticks at the
- * same time the second sees the probe that the first has taken.
+ * Locks the open breakers of these accounts, always in the same order so that ticks cannot deadlock. Of two concurrent
+ * ticks the second sees the probe that the first has taken.
  */
 export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<OpenBreaker[]> {
   return rows<OpenBreaker>(
@@ -27,8 +27,8 @@ export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<O
 }
 
 /**
- * Begins the next pause of breakers whose probe is on its way; if it gets lost, another follows after the pause. That is
- * as long as the last, but not as long as the wait for an allowance.
+ * Begins the next pause of breakers whose probe has been sent; if the probe is lost, another follows after the pause.
+ * The pause is as long as the last one, but not as long as the wait for an allowance.
  */
 export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
   if (accounts.length === 0) return;

@@ -11,9 +11,9 @@ import {
 } from './rule.ts';
 
 /**
- * Notes on the breaker of the model account how a run ended. It is a part of the statement that ends the run, whose
+ * Records on the breaker of the model account how a run ended. It is a part of the statement that ends the run, whose
  * common table expressions `ended` (the run) and `routine` it reads; its own, `breaker`, follows a comma. Reading
- * `routine` makes sure that the routine is locked first, as a claim does it.
+ * `routine` makes sure that the routine is locked first, as in a claim.
  */
 export function breakerAfterRun(ending: RunEnding): Sql {
   switch (providerVerdict(ending)) {
@@ -35,7 +35,7 @@ const WAITS_FOR_ALLOWANCE: ReadonlySet<string> = new Set<FailureReason>([
   'model_usage_limit',
 ]);
 
-/** Opens the breaker at once, until the account's allowance is there again. */
+/** Opens the breaker at once, until the account's allowance is reset. */
 const awaitAllowance = sql`
         insert into model_breakers as b (account, failures, failed_at, pause_from, pause_until)
         select ${accountOf(sql`ended`)}, ${FAILURES_TO_OPEN}, now(), now(),
@@ -46,7 +46,10 @@ const awaitAllowance = sql`
 
 const opens = sql`b.pause_until is null and b.failures + 1 >= ${FAILURES_TO_OPEN}`;
 
-/** Runs that had begun before the pause say nothing new: only later ones, the probe or a person's, prolong it. */
+/**
+ * Condition for prolonging a pause: runs that had begun before it prove nothing new; only later ones, the probe or a
+ * person's, do.
+ */
 const prolongs = sql`b.pause_from <= (select coalesce(started_at, created_at) from ended)`;
 
 const countFailure = sql`

@@ -4,7 +4,7 @@ import type { FailureReason } from '../states.ts';
 /** Runs in a row that fail because of the provider before the breaker of their model account opens. */
 export const FAILURES_TO_OPEN = 3;
 
-/** The pause of a breaker that has just opened. Every failure after it doubles the next one. */
+/** First pause of a breaker that opens. Every further failure doubles it. */
 export const FIRST_PAUSE_SECONDS = 30;
 export const LONGEST_PAUSE_SECONDS = 300;
 
@@ -21,7 +21,7 @@ const AFTER_A_RESPONSE: ReadonlySet<string> = new Set<FailureReason>([
   'content_filtered',
 ]);
 
-/** Returns what the end of a run says about the provider of its model; undefined when it says nothing. */
+/** Returns what the end of a run says about its model's provider; undefined when it says nothing. */
 export function providerVerdict(
   ending: Pick<RunEnding, 'state' | 'reason' | 'failureClass'>,
 ): 'available' | 'unavailable' | undefined {
@@ -37,10 +37,10 @@ export interface OpenBreaker {
   readonly pauseUntil: Date;
 }
 
-/** An occurrence that is held back, until the end of the pause of its account. */
+/** A skipped occurrence, with the end of the pause of its account. */
 type HeldBack<T> = T & Pick<OpenBreaker, 'pauseUntil'>;
 
-/** Divides occurrences whose breaker is open: one probe for each account whose pause is over, the rest is held back. */
+/** Divides occurrences whose breaker is open: one probe for each account whose pause is over, the rest is skipped. */
 export function chooseProbes<T extends { readonly account: string }>(
   occurrences: readonly T[],
   breakers: readonly OpenBreaker[],

@@ -2,24 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 
-/** Tells the followers of runs, in whatever process, of changes. */
+/** Notifies the followers of runs in all processes of changes. */
 export interface RunChanges {
-  /** Tells of a change that is committed. Does not wait and never throws; what goes amiss is found by the next look. */
+  /** Announces a committed change. Does not wait and never throws; whatever fails is found by the next read. */
   tell(runId: string): void;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no notification is being sent. */
   settled(): Promise<void>;
 }
 
-/** The channel on which the ids of changed runs are notified. */
+/** Channel on which the ids of changed runs are notified. */
 export const CHANGES_CHANNEL = 'run_changed';
 
-/** One statement at a time tells of all changes since the last, and so often at most: that bounds what telling costs. */
+/** Interval at which one statement announces all changes since the last one, which limits the cost. */
 const EVERY_MS = 20;
 
 /**
- * Notifies in a statement of its own after the commit, and never in the transaction of the change: a transaction that
- * notifies holds a lock of the whole server until its commit is on disk. With 16 writers whose every change notified,
- * 300 committed a second instead of 1,100.
+ * Notifies in a statement of its own after the commit, never in the transaction of the change: a transaction that
+ * notifies holds a lock of the whole server until its commit is on disk. With 16 writers that all notified, 300 changes
+ * a second were committed instead of 1,100.
  */
 export function createRunChanges({ database, log }: { database: Db; log: Log }): RunChanges {
   const changed = new Set<string>();

@@ -7,7 +7,7 @@ export const STREAM_ENDS = {
 
 export type StreamEnd = keyof typeof STREAM_ENDS;
 
-/** Returns why the signal was aborted, where that is an end of which the follower is told. */
+/** Returns the reason for which the signal was aborted, where it is one that the follower is told. */
 export function streamEndOf(signal: AbortSignal): StreamEnd | undefined {
   const reason: unknown = signal.reason;
   return STREAM_END_NAMES.find((name) => name === reason);

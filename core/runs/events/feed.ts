@@ -16,27 +16,27 @@ import { createPoller } from './poller.ts';
 import { readSnapshot, readVersions, type RunSnapshot } from './snapshot.ts';
 import { createWatches, type Watch } from './watches.ts';
 
-/** Tells the followers of one process of runs that change. */
+/** Serves one process's followers of runs. */
 export interface RunFeed {
   /**
-   * @throws {AppError} `rate_limited` when the follower has as many streams as it may, `service_unavailable` when this
-   * process has
+   * Follows a run. @throws {AppError} `rate_limited` when the follower has reached the limit of streams,
+   * `service_unavailable` when this process has
    */
   follow(
     run: { readonly projectId: string; readonly id: string },
     follower: Pick<StreamLease, 'credential' | 'organizationId'>,
     signal: AbortSignal,
   ): Promise<RunWatch>;
-  /** The streams that are open, and whether Postgres notifies of changes; they are polled for otherwise. */
+  /** Returns the number of open streams, and whether Postgres notifies of changes; otherwise they are polled for. */
   status(): { readonly streams: number; readonly live: boolean };
-  /** Ends every watch, and refuses new ones: the process is about to stop. */
+  /** Ends every watch and refuses new ones, as the process is about to stop. */
   close(): void;
-  /** Resolves when, after `close`, nothing is under way. */
+  /** Resolves when, after `close`, no work is left. */
   settled(): Promise<void>;
 }
 
 export interface RunWatch extends Pick<Watch, 'changed'> {
-  /** Reads the run with its steps after this index. Followers that ask at the same time share what is read. */
+  /** Reads the run with its steps after this index. Concurrent followers share the read. */
   read(afterIndex: number): Promise<RunSnapshot>;
   /** Returns true when the watch is over because the process stops. */
   isClosed(): boolean;
@@ -55,7 +55,10 @@ const LIVE_PAUSE_MS = 1_000;
 /** Interval of the reads while no notifications arrive; they take at most a fifth of one connection's time. */
 const POLL_PAUSE_MS = 50;
 
-/** A change that was told of just before a stream was on record may have been committed after its first read. */
+/**
+ * Delay of a second read: a change announced just before a stream was recorded may have been committed after its first
+ * read.
+ */
 const SETTLED_AFTER_MS = 100;
 
 const RENEW_EVERY_MS = 30_000;
@@ -113,7 +116,7 @@ export function createRunFeed({ database, databaseUrl, limits, log }: RunFeedOpt
     ending ??= endAll();
   }
 
-  /** Takes streams off the record, all that end together in one statement; a lease that stays behind runs out. */
+  /** Deletes the records of streams that end together, in one statement; a lease that stays behind expires. */
   async function endAll(): Promise<void> {
     await turnOver();
     try {

@@ -9,24 +9,24 @@ export type RunEvent =
   | { readonly event: 'step'; readonly id: string; readonly data: Step }
   | StreamEndEvent;
 
-/** Says why no more comes although the run has not ended. It has no id, so a follower goes on after the event before. */
+/** Says why the stream ends although the run has not. It has no id, so a follower goes on after the event before. */
 export interface StreamEndEvent {
   readonly event: 'end';
-  /** Milliseconds after which a follower should come again. */
+  /** Milliseconds after which a follower should reconnect. */
   readonly retryMs: number;
   readonly data: { readonly reason: StreamEnd; readonly message: string };
 }
 
-/** The position of a follower: the number of steps it has been sent, and the last state. */
+/** Position of a follower: the number of steps it has been sent, and the last state. */
 export interface RunCursor {
   readonly steps: number;
   readonly state: RunState | undefined;
 }
 
 /**
- * Yields the events of a run from `after` on: each state that it is found in, and each step in order once it is
- * finished. The run's final state comes last. Events are read from the tables, so a follower that reconnects misses
- * nothing. While Postgres is away it waits, until `signal` aborts.
+ * Yields the events of a run from `after` on: each state in which it is found, and each step in order once it is
+ * finished. The final state comes last. Events are read from the tables, so a follower that reconnects misses nothing.
+ * While Postgres is away it waits, until `signal` aborts.
  */
 export async function* followRun(
   watch: RunWatch,
@@ -60,7 +60,7 @@ export async function* followRun(
   if (reason !== undefined) yield endEvent(reason);
 }
 
-/** Turns the error of a stream that is over into undefined. */
+/** Converts the error of an ended stream into undefined. */
 function unlessOver(signal: AbortSignal): (error: unknown) => undefined {
   return (error) => {
     if (!signal.aborted) throw error;
@@ -68,13 +68,18 @@ function unlessOver(signal: AbortSignal): (error: unknown) => undefined {
   };
 }
 
-/** Returns the steps before the first that is not finished: events keep their order when calls end in another. */
+/**
+ * Returns the steps before the first unfinished one, so that events keep their order even where calls end out of order.
+ */
 function upToUnfinished(steps: readonly Step[]): readonly Step[] {
   const first = steps.findIndex(({ state }) => state === 'pending' || state === 'started');
   return first === -1 ? steps : steps.slice(0, first);
 }
 
-/** Followers are asked to come again over a few seconds, so that those of a process that stops do not come at once. */
+/**
+ * Makes the last event of a stream. Delays differ, so that the followers of a process that stops do not all reconnect
+ * at once.
+ */
 function endEvent(reason: StreamEnd): StreamEndEvent {
   const retryMs = 1_000 + Math.floor(Math.random() * 4_000);
   return { event: 'end', retryMs, data: { reason, message: STREAM_ENDS[reason] } };

@@ -1,12 +1,12 @@
 import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** An event stream on record: while its row is there, changes of its run are notified. */
+/** A recorded event stream: while its row exists, changes of its run are notified. */
 export interface StreamLease {
   readonly id: string;
   readonly runId: string;
   readonly organizationId: string;
-  /** The id of the API key or session that opened it. */
+  /** Id of the API key or session that opened it. */
   readonly credential: string;
 }
 
@@ -19,8 +19,8 @@ export interface StreamLimits {
 const LEASE = sql`interval '90 seconds'`;
 
 /**
- * Puts a stream on record, unless its credential or organization has as many as it may, over all replicas. Streams of
- * one organization are opened one after the other, so that a burst does not pass the limit.
+ * Records a stream, unless its credential or organization has reached its limit over all replicas. Streams of one
+ * organization are opened one after the other, so that a burst cannot exceed the limit.
  * @throws {AppError} `rate_limited`
  */
 export function takeLease(
@@ -58,7 +58,10 @@ function tooMany(holder: string, limit: number): AppError {
   );
 }
 
-/** Renews leases. A row that is gone, because Postgres has crashed or was away for longer than a lease, is put back. */
+/**
+ * Renews leases. A row that is gone, because Postgres has crashed or was away for longer than a lease, is inserted
+ * again.
+ */
 export async function renewLeases(db: Db, leases: readonly StreamLease[]): Promise<void> {
   await execute(
     db,

@@ -5,16 +5,16 @@ import type { RunFeed } from './feed.ts';
 import { followRun, readEventId, type RunEvent } from './follow.ts';
 
 export interface StreamRequest {
-  /** Whoever follows: streams are counted by API key or session, and by organization. */
+  /** Identity of the follower: streams are counted by API key or session, and by organization. */
   readonly follower: { readonly credential: string; readonly organizationId: string };
   readonly lastEventId: string;
-  /** Ends the stream; a `StreamEnd` as its reason is told to the follower. */
+  /** Ends the stream; if its reason is a `StreamEnd`, the follower is told so. */
   readonly signal: AbortSignal;
 }
 
 /**
  * Opens the events of a run after the one that `lastEventId` names, until `signal` aborts.
- * @returns undefined when that was the last event there will ever be
+ * @returns undefined when that was the last event of all
  * @throws {AppError} `run_not_found`, `rate_limited`, `service_unavailable`
  */
 export async function openRunEvents(

@@ -1,12 +1,12 @@
 export interface Poller {
-  /** Makes sure that the next call of `work` begins within this time. */
+  /** Ensures that the next call of `work` begins within this time. */
   within(ms: number): void;
 }
 
 /**
- * Calls `work` again and again, never twice at a time.
+ * Calls `work` repeatedly, never twice at a time.
  * @param work must not throw
- * @param pauseAfter tells how long to wait after a call that took so long; Infinity stops until `within` is called
+ * @param pauseAfter returns the pause after a call of this duration; Infinity stops until `within` is called
  */
 export function createPoller(
   work: () => Promise<void>,

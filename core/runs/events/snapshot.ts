@@ -3,7 +3,7 @@ import { AppError } from '#lib/errors.ts';
 import { listSteps, runColumns } from '../queries.ts';
 import type { Run, Step } from '../run.ts';
 
-/** A run with the steps after those that its follower has seen. */
+/** A run with the steps that its follower has not seen. */
 export interface RunSnapshot {
   readonly run: Run;
   /** Steps in their order, at most `STEPS_AT_ONCE`. */
@@ -14,14 +14,14 @@ export interface RunSnapshot {
   readonly version: string;
 }
 
-/** A follower that reads slowly has no more than so many steps in memory, however many the run has. */
+/** Steps in the memory of a follower that reads slowly, however many the run has. */
 const STEPS_AT_ONCE = 10;
 
 const version = sql`state || ' ' || (
   select count(*) from steps where run_id = runs.id and steps.state not in ('pending', 'started')
 )`;
 
-/** Reads the run first, so that all steps of the state that was read are there. @throws {AppError} `run_not_found` */
+/** Reads the run before its steps, so that all steps of that state are included. @throws {AppError} `run_not_found` */
 export async function readSnapshot(
   db: Db,
   { projectId, id }: { readonly projectId: string; readonly id: string },

@@ -1,24 +1,24 @@
-/** The followers of one process, by the run that each waits for. */
+/** Followers of one process, by the run that each follows. */
 export interface Watches {
   runIds(): string[];
   add(runId: string, signal: AbortSignal): Watch;
   /** Wakes the followers of a run that has changed. */
   changed(runId: string): void;
-  /** Wakes the followers of a run that was found in another version than they have read. */
+  /** Wakes the followers of a run whose version differs from the one that they have read. */
   found(runId: string, version: string): void;
   /** Ends every watch. */
   close(): void;
 }
 
 export interface Watch {
-  /** Resolves with true when the run may have changed since the last call, with false when the watch is over. */
+  /** Resolves with true when the run may have changed since the last call, with false when the watch has ended. */
   changed(): Promise<boolean>;
-  /** Notes the version that was read. */
+  /** Records the version that was read. */
   saw(version: string): void;
 }
 
 interface Follower {
-  /** Each its own: what one has read says nothing of the others. */
+  /** Version that this follower has read; others may have read another. */
   version: string | undefined;
   news: boolean;
   wake: () => void;

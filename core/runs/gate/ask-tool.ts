@@ -34,8 +34,8 @@ export interface AskingRun {
 }
 
 /**
- * Makes the call of a gate: decided by the same rules as a call that a model asks for, and besides only of a tool that
- * reads, so that it may be made again after a crash.
+ * Makes the tool call of a gate. The rules are those of a call that a model asks for; the tool also has to be one that
+ * only reads, so that the call may be repeated after a crash.
  * @throws the signal's reason, when it was aborted
  */
 export async function askTool(
@@ -109,7 +109,10 @@ function failed(why: string): GateFault {
   return gateFault('tool_failed', sentence(why));
 }
 
-/** Structured content is what is meant for programs; the text is for models, and may be JSON as well. */
+/**
+ * Reads the value of a call: the structured content, which is meant for programs, or else the text, which may be JSON
+ * as well.
+ */
 function answered({ result, unusable, secrets }: AnsweredCall): GateResponse['outcome'] {
   if (unusable !== undefined) return failed(unusable);
   if (result.isError === true) return failed('the tool answered with an error');
@@ -137,7 +140,7 @@ async function readTarget(
   return found?.target == null ? undefined : targetOf(found.target);
 }
 
-/** Holds the decision against what has changed since, as the note does that a model's call is sent. */
+/** Confirms the decision against changes made since, as the record of a model's call does before it is sent. */
 async function isUnchanged(db: Db, policy: ToolTarget['policy']): Promise<boolean> {
   return (await row(db, sql`select 1 where ${policyUnchanged(policy)}`)) !== undefined;
 }

@@ -10,12 +10,12 @@ import {
 
 const MAX_REDIRECTS = 3;
 
-/** A longer entity tag is not kept. */
+/** Length above which an entity tag is not stored. */
 const MAX_TAG_LENGTH = 500;
 
 /**
- * Makes the guarded GET of a gate. Redirects are followed with the checks of the first address.
- * @param etag sent as `If-None-Match` (RFC 9110, section 13.1.2), so that nothing is sent twice
+ * Makes the guarded GET of a gate. Redirects are followed under the same checks as the first address.
+ * @param etag sent as `If-None-Match` (RFC 9110, section 13.1.2), so that an unchanged value is not sent again
  * @throws the signal's reason, when it was aborted
  */
 export async function askUrl(

@@ -14,7 +14,7 @@ export interface AskDeps extends ToolCallDeps {
 }
 
 /**
- * Asks a gate and decides what follows. Nothing is written.
+ * Asks a gate and decides what follows. Writes nothing.
  * @throws the signal's reason, when it was aborted
  */
 export async function askGate(

@@ -1,7 +1,7 @@
 import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import type { Baseline } from './decide.ts';
 
-/** Reads what the last run of the version acted on; another version starts anew. */
+/** Reads the value that the last run of the version acted on; another version starts anew. */
 export function readBaseline(
   db: Db,
   run: { readonly projectId: string; readonly routineId: string; readonly revision: number },
@@ -16,9 +16,8 @@ export function readBaseline(
 }
 
 /**
- * Keeps what the gate of a run has seen for the next one to compare with. Called where the run succeeds or is skipped,
- * and nowhere else: after a failed run the next one sees the same change again. Of runs side by side, what was seen last
- * stays.
+ * Stores the value that a run's gate saw, for the next run to compare with. Called only where the run succeeds or is
+ * skipped: after a failed run the next one sees the same change again. Of concurrent runs, the value seen last stays.
  */
 export async function keepSeen(tx: Db, runId: string): Promise<void> {
   await execute(
@@ -42,7 +41,7 @@ export async function keepSeen(tx: Db, runId: string): Promise<void> {
   );
 }
 
-/** Forgets what the gates of a project that is deleted have seen. */
+/** Deletes what the gates of a deleted project have seen. */
 export async function forgetSeen(db: Db, projectId: string): Promise<void> {
   await execute(db, sql`delete from gate_baselines where project_id = ${projectId}`);
 }

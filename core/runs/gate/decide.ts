@@ -3,7 +3,7 @@ import type { GateFailure, GateReason, SeenValue } from './verdict.ts';
 
 /** The value that the last run of the version acted on. */
 export interface Baseline extends SeenValue {
-  /** The occurrence at which the model was woken last. */
+  /** Occurrence at which the model was last woken. */
   readonly wokeAt: Date;
 }
 
@@ -11,7 +11,7 @@ export interface GateQuestion {
   readonly gate: Pick<Gate, 'wakeOn' | 'maxQuietHours'>;
   /** Undefined before the first value of the version. */
   readonly baseline: Baseline | undefined;
-  /** The instant of the schedule; for a manual run, that of its beginning. */
+  /** Instant of the schedule; for a manual run, the time of its beginning. */
   readonly dueAt: Date;
   readonly isManual: boolean;
 }
@@ -28,7 +28,7 @@ export interface GateDecision {
   readonly changed: boolean | null;
 }
 
-/** Decides whether a run wakes its model. It does whenever that is in doubt. */
+/** Decides whether a run wakes its model, which it does in case of doubt. */
 export function decideGate(question: GateQuestion, seen: Seen): GateDecision {
   const { gate, baseline, isManual } = question;
   if (typeof seen === 'object' && 'failed' in seen) {
@@ -49,8 +49,8 @@ export function decideGate(question: GateQuestion, seen: Seen): GateDecision {
 }
 
 /**
- * Returns the entity tag to ask with: only where a response of 304 would end the run, as it has no body and a run that
- * goes on is told the value.
+ * Returns the entity tag for the request; only where a response of 304 would end the run, as it has no body and a run
+ * that goes on is told the value.
  */
 export function conditionalTag(question: GateQuestion): string | null {
   const { baseline } = question;

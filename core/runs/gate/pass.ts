@@ -24,14 +24,14 @@ export interface GatedRun extends AskingRun {
 }
 
 export type Passage =
-  /** The run goes on; null for one without a gate. */
+  /** The run goes on; null where it has no gate. */
   | { readonly verdict: GateVerdict | null }
   /** The run ends here. */
   | { readonly outcome: StepOutcome };
 
 /**
- * Asks the gate of a run, once, and skips the run when there is nothing to wake the model for. A manual run is asked for
- * the value and goes on in any case: whoever starts one wants it to run.
+ * Asks the gate of a run, once, and skips the run when there is no reason to wake the model. The gate of a manual run
+ * is asked for the value only, and the run goes on in any case: its starter wants it to run.
  */
 export async function passGate(
   deps: GateDeps,

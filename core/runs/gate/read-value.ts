@@ -7,14 +7,14 @@ import { gateFault, type GateFault } from './response.ts';
 export interface GateValue {
   readonly kind: 'value';
   readonly text: string;
-  /** SHA-256 in hex, the same however the server orders its keys. */
+  /** SHA-256 in hexadecimal, independent of the order of keys. */
   readonly hash: string;
   readonly isEmpty: boolean;
 }
 
 /**
- * Takes what the pointers name out of a response: the value of a single one, an object of them where there are several,
- * and the whole where there is none. A response that is no JSON is a text, of which there is only the whole.
+ * Extracts what the pointers name from a response: the value of a single pointer, an object of the values of several,
+ * and the whole where there is none. A response that is not JSON is a text, which can only be taken as a whole.
  */
 export function readValue(text: string, pointers: readonly string[]): GateValue | GateFault {
   const json = parsed(text);

@@ -5,9 +5,9 @@ import { keepSeen } from './baseline.ts';
 import type { GateVerdict } from './verdict.ts';
 
 /**
- * Records a verdict that wakes the model, before it is called, so that a later attempt at the step neither asks nor
- * decides again.
- * @returns the verdict that is on record, which may be another attempt's; undefined when the run has ended
+ * Records a verdict that wakes the model, before the model is called, so that a later attempt at the step neither asks
+ * nor decides again.
+ * @returns the recorded verdict, which may be another attempt's; undefined when the run has ended
  */
 export async function recordVerdict(
   db: Db,
@@ -31,8 +31,9 @@ export type Skipped =
   | { readonly kind: 'ended' };
 
 /**
- * Skips a run whose gate saw nothing to wake the model for. Where the routine's run before it was skipped for the same
- * reason, this one takes over what that one stands for, and the older row goes: nobody follows that one any more.
+ * Skips a run whose gate saw no reason to wake the model. If the routine's previous run was skipped for the same
+ * reason, this run takes over the occurrences that it accounts for, and the older row is deleted; nobody follows it any
+ * more.
  * @param tx transaction
  */
 export async function recordQuiet(tx: Db, runId: string, verdict: GateVerdict): Promise<Skipped> {
@@ -60,7 +61,7 @@ export async function recordQuiet(tx: Db, runId: string, verdict: GateVerdict): 
   return { kind: 'skipped', end };
 }
 
-/** Deletes the streak that a run goes on with, and returns what it stood for. One that somebody has pinned stays. */
+/** Deletes the streak that a run continues, and returns what it accounted for. A pinned one stays. */
 function takeStreak(tx: Db, runId: string): Promise<{ from: Date; count: number } | undefined> {
   return row(
     tx,

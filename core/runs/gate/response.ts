@@ -9,7 +9,7 @@ export interface GateResponse {
         readonly text: string;
         readonly etag: string | null;
       }
-    /** 304 (RFC 9110, section 15.4.5): it is what its entity tag stood for. */
+    /** Status 304 (RFC 9110, section 15.4.5): the value behind the entity tag is unchanged. */
     | { readonly kind: 'not_modified' }
     | GateFault;
 }

@@ -1,4 +1,4 @@
-/** Says why a gate let a run go on, or did not: a closed list that users can switch on. */
+/** Lists the reasons why a gate let a run go on, or did not. */
 export const GATE_REASONS = {
   // The model is woken.
   first: 'no run of this version has acted on a value yet',
@@ -58,7 +58,7 @@ export interface GateVerdict {
   readonly changed: boolean | null;
   readonly failed: boolean;
   readonly reason: GateReason;
-  /** Says more than the reason of a failure does, in our own words. */
+  /** Detail beyond the reason of a failure, in the service's own words. */
   readonly error: string | null;
   /** The beginning of the value as text; null when it was not read. */
   readonly value: string | null;

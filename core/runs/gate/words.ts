@@ -3,7 +3,7 @@ import { fence } from '../fence.ts';
 import { cut } from '../tool-record.ts';
 import type { GateVerdict } from './verdict.ts';
 
-/** Returns the part of a value that a run is told. */
+/** Returns the part of a value that a run is shown. */
 export function toldValue(text: string): string {
   return cut(text, MAX_CARRIED_LENGTH);
 }
@@ -17,7 +17,7 @@ export function gateText(verdict: GateVerdict | null): string {
   return fence('What the gate of this routine saw', `${value}${rest}`);
 }
 
-/** Says in the briefing why the run goes on. */
+/** Words for the briefing why the run goes on. */
 export function wordsOnGate({ reason, error, changed }: GateVerdict): string {
   switch (reason) {
     case 'first':

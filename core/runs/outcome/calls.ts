@@ -2,7 +2,7 @@ import type { ResultCheck } from '#core/routines/index.ts';
 import { FINISH } from '#core/tools/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
 
-/** The calls of one tool in a run, as far as checks ask for them. */
+/** Counts of a tool's calls in a run, as far as checks need them. */
 export interface CallCount {
   /** The name by which the model called the tool. */
   readonly name: string;
@@ -11,14 +11,14 @@ export interface CallCount {
   readonly refused: number;
 }
 
-/** Tells whether any of the checks asks what the tools of the run did. */
+/** Returns true when any of the checks is about the run's tool calls. */
 export function asksForCalls(checks: readonly ResultCheck[]): boolean {
   return checks.some(({ type }) => type === 'tool_succeeded' || type === 'no_refused_calls');
 }
 
 /**
- * Counts the calls of a run, which are all on record when its last step is. A refused call of `finish` is a matter of form
- * and not of what the run did.
+ * Counts the calls of a run, all of which are recorded when its last step is. A refused call of `finish` is not
+ * counted: it did nothing.
  */
 export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
   return rows<CallCount>(

@@ -5,8 +5,8 @@ import { asksForCalls, countCalls } from './calls.ts';
 import { judge, type Evidence } from './judge.ts';
 
 /**
- * Decides how a run ends that would succeed: by the checks of its routine, from what is on record in the transaction that
- * ends it. A check that fails makes it fail.
+ * Decides how a run ends that would succeed: by its routine's checks, from what is recorded in the transaction that
+ * ends it. A failed check makes it fail.
  */
 export async function decideEnding(
   db: Db,

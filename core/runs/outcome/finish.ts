@@ -4,7 +4,7 @@ import { isJsonObject } from '#lib/json.ts';
 interface Call {
   readonly name: string;
   readonly input: unknown;
-  /** True when its arguments could not be read, which the model is told already. */
+  /** True when its arguments could not be read; the model has been told that already. */
   readonly invalid: boolean;
 }
 
@@ -15,7 +15,7 @@ export type Finish =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 
-/** Reads whether a response ends the run: by one call of `finish` that says what it came to, and by nothing else. */
+/** Reads whether a response ends the run: only by a single call of `finish` that states the outcome. */
 export function readFinish(calls: readonly Call[]): Finish {
   const finish = calls.find(({ name, invalid }) => name === FINISH && !invalid);
   if (finish === undefined) return { kind: 'absent' };

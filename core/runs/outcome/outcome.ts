@@ -1,6 +1,6 @@
 import type { ResultCheckType } from '#core/routines/index.ts';
 
-/** Lists what a run that succeeded came to. Not having been able to do the work is a failure, `could_not`. */
+/** Lists the outcomes of a run that succeeded. A run that could not do its work has failed, with `could_not`. */
 export const OUTCOMES = {
   done: 'the work was done',
   nothing_to_report: 'the work was done, and nothing was found that is worth reporting',
@@ -12,7 +12,7 @@ export type Outcome = keyof typeof OUTCOMES;
 export interface CheckResult {
   readonly type: ResultCheckType;
   readonly passed: boolean;
-  /** Says what was found, in words that repeat nothing of the result. */
+  /** Describes the finding without repeating anything of the result. */
   readonly detail: string;
 }
 

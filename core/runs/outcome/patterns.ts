@@ -1,7 +1,7 @@
 import type { ResultCheck } from '#core/routines/index.ts';
 import { matchesPattern, PatternTooSlow } from '#lib/linear-pattern/index.ts';
 
-/** Looks for the patterns of the checks in a result: before the transaction that ends the run, as it takes its time. */
+/** Searches a result for the patterns of the checks, before the transaction that ends the run, as it takes time. */
 export async function findPatterns(
   checks: readonly ResultCheck[],
   result: string,

@@ -1,7 +1,7 @@
 import { FINISH } from '#core/tools/index.ts';
 import type { ModelMessage } from 'ai';
 
-/** Reminds a model that ended without stating its outcome, once; it is kept with the step that it follows. */
+/** Reminds a model, once, that it has to state its outcome; kept with the step that it follows. */
 export const REMINDER = {
   role: 'user',
   content: [
@@ -12,7 +12,7 @@ export const REMINDER = {
   ].join(' '),
 } as const satisfies ModelMessage;
 
-/** Finds the reminder in the messages of a run, which have no other message of this text. */
+/** Finds the reminder among the messages of a run; no other message has its text. */
 function reminderIn(transcript: readonly ModelMessage[]): number {
   return transcript.findIndex(
     ({ role, content }) => role === REMINDER.role && content === REMINDER.content,
@@ -23,7 +23,7 @@ export function wasReminded(transcript: readonly ModelMessage[]): boolean {
   return reminderIn(transcript) !== -1;
 }
 
-/** Returns the text of the message that was taken for the end before the model was reminded; null when there is none. */
+/** Returns the text that was taken for the end before the reminder; null when there is none. */
 export function textBeforeReminder(transcript: readonly ModelMessage[]): string | null {
   const message = transcript[reminderIn(transcript) - 1];
   const text = message === undefined ? '' : textOf(message);

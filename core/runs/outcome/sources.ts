@@ -1,8 +1,8 @@
-/** Reads no further address in a text that has as many as this: a check asks for far fewer. */
+/** Limit of addresses that are read from a text; a check asks for far fewer. */
 const MAX_READ = 10_000;
 
 /**
- * Counts the distinct web addresses that a text names. Two that differ in their fragment alone are one source.
+ * Counts the distinct web addresses in a text. Addresses that differ only in their fragments are one source.
  * @param enough stops the count
  */
 export function countSources(text: string, enough: number): number {
@@ -20,7 +20,7 @@ export function countSources(text: string, enough: number): number {
   return sources.size;
 }
 
-/** Ends where prose, Markdown, HTML and JSON end an address. */
+/** Matches an address up to where prose, Markdown, HTML or JSON ends it. */
 const ADDRESS = /https?:\/\/[^\s<>"'`()[\]{}|\\^]{1,2000}/gi;
 
 /** Punctuation that ends a sentence rather than an address. */

@@ -11,8 +11,8 @@ import {
 import type { Baseline } from './last-delivered.ts';
 
 /**
- * Compares the data of a run with what was delivered last. Data that was told apart by another key says nothing about
- * the items of this one, so that everything is new then.
+ * Compares the data of a run with the data delivered last. Data that was matched by another key says nothing about
+ * these items, so everything is new then.
  */
 export function compareWith(
   baseline: Baseline | undefined,
@@ -28,7 +28,7 @@ export function compareWith(
   return { ...boundChanges(changes), against, unchangedRuns };
 }
 
-/** Data on record has been read by its key before. */
+/** Reads the items of recorded data, which its key has fitted before. */
 function itemsOf(data: unknown, by: ResultKey | null): Items {
   const read = readItems(data, by);
   if (!read.ok) throw new Error(read.issue);

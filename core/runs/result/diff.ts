@@ -8,7 +8,7 @@ import { isEndState } from '../states.ts';
 /** The complete difference between the data of two runs of a routine. */
 export interface RunDiff extends Changes {
   readonly runId: string;
-  /** The earlier one; null where everything is new. */
+  /** The earlier run; null where everything is new. */
   readonly against: string | null;
 }
 
@@ -36,7 +36,7 @@ export async function diffRun(
   return { runId: run.id, against, ...findChanges(itemsOf(earlier, by), after, by) };
 }
 
-/** Returns the changes that a run has on record, as every run does that has data. */
+/** Returns the recorded changes of a run; every run with data has them. */
 function changesOf(run: Run): NonNullable<Run['changes']> {
   if (!isEndState(run.state)) throw new AppError('run_not_finished');
   if (run.contentErasedAt !== null) throw new AppError('content_erased');

@@ -15,8 +15,8 @@ export interface JudgedEnding {
 }
 
 /**
- * Reads the data of a run that would succeed. A result that is not by its form is asked for once more, if a step is left
- * for it; else the run fails. A run that has nothing to report needs no data, but what it gives is taken.
+ * Reads the data of a run that would succeed. A result that does not have the form is requested once more, if a step is
+ * left for it; else the run fails. A run with nothing to report needs no data, but data that it gives is accepted.
  */
 export async function judgeEnding(
   run: RunWithForm,
@@ -39,7 +39,9 @@ export async function judgeEnding(
   return { ending: { ...failure('result_invalid', message), result, outcomeSummary } };
 }
 
-/** Asks a model for its result once more. A call that would have ended the run gets its response, as every call has to. */
+/**
+ * Asks a model for its result once more. A call that would have ended the run gets a response, as every call has to.
+ */
 function repairRequest(issue: string, calls: readonly ToolCallRequest[]): ModelMessage[] {
   const what = issue.slice(0, MAX_ISSUE_LENGTH).toWellFormed();
   const request: ModelMessage = { role: 'user', content: `${REPAIR} ${what}. ${REQUEST}` };

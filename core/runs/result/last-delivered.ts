@@ -2,17 +2,17 @@ import type { ResultKey } from '#core/results/index.ts';
 import { hasLostDelivery } from '#core/webhooks/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 
-/** The data that a new result is compared with. */
+/** Data with which a new result is compared. */
 export interface Baseline {
-  /** The run that was delivered with it. */
+  /** The run with which it was delivered. */
   readonly against: string;
   readonly data: unknown;
   readonly by: ResultKey | null;
-  /** Runs in a row that have brought no change since. */
+  /** Consecutive runs without a change since. */
   readonly unchangedRuns: number;
 }
 
-/** Runs that are looked at: where the receiver has lost more deliveries in a row, everything is new to it again. */
+/** Runs that are searched: where the receiver has missed more consecutive deliveries, everything is new to it again. */
 const MAX_LOOKED_AT = 200;
 
 /**

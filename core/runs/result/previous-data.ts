@@ -4,7 +4,7 @@ import { sql, type Sql } from '#lib/database/index.ts';
 import { fence } from '../fence.ts';
 import { cut } from '../tool-record.ts';
 
-/** The data of the latest run of a routine that has any. */
+/** Data of the latest run of a routine that has any. */
 export interface PreviousData {
   readonly data: unknown;
   readonly changes: Pick<Changes, 'counts' | 'added' | 'removed' | 'changed' | 'truncated'>;

@@ -6,7 +6,10 @@ import { compareWith } from './compare.ts';
 import { findBaseline } from './last-delivered.ts';
 import { withheldBy } from './withhold.ts';
 
-/** A run that the transaction has just ended. It holds the row of the routine, so that ends are compared in turn. */
+/**
+ * A run that the transaction has just ended. The transaction has locked the routine's row, so ends are compared one
+ * after the other.
+ */
 export interface JustEnded {
   readonly id: string;
   readonly projectId: string;
@@ -24,8 +27,8 @@ export interface RecordedResult {
 }
 
 /**
- * Records the data of a run that has just ended, what changed since the data that was delivered last, and whether the
- * webhook is told. Costs nothing where there is no data and the routine delivers everything.
+ * Records the data of a run that has just ended, what changed since the data delivered last, and whether the webhook is
+ * told. Costs nothing where there is no data and the routine delivers everything.
  */
 export async function recordResult(
   tx: Db,

@@ -9,9 +9,9 @@ interface JudgedRun {
 }
 
 /**
- * Decides whether the webhook of a routine is told of the end of a run. A failure is always told: silence means that
- * nothing has changed, never that nothing works. The first data ever counts as a change.
- * @returns why it is not told, or null
+ * Decides whether a routine's webhook is told of the end of a run. It is told of every failure: silence means that
+ * nothing has changed, never that nothing works. The first data of all counts as a change.
+ * @returns the reason for not telling it, or null
  */
 export function withheldBy(
   deliver: DeliverPolicy,

@@ -12,7 +12,7 @@ export interface RetentionDeps {
   readonly log: Log;
 }
 
-/** Runs that a pass has taken through each stage. */
+/** Counts of the runs that a pass has erased and deleted. */
 export interface RetentionReport {
   readonly erased: number;
   readonly deleted: number;
@@ -38,7 +38,10 @@ export async function applyRetention(
   return { erased, deleted };
 }
 
-/** Takes one batch of each scope in turn, until nothing is due or the time is over. A scope that fails is left out. */
+/**
+ * Takes one batch of each scope in turn, until nothing is due or the time is over. A scope that fails is dropped from
+ * the pass.
+ */
 async function pass(
   { database, retention }: RetentionDeps,
   stage: Stage,
@@ -75,7 +78,7 @@ interface Progress {
   readonly from: Date | undefined;
 }
 
-/** Leaves Postgres to others for as long as the batch took, a second at most. */
+/** Leaves Postgres to others for as long as the batch took, at most a second. */
 function rest(batchMs: number, signal: AbortSignal): Promise<void> {
   return sleep(Math.min(batchMs, 1_000), undefined, { signal });
 }

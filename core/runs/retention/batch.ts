@@ -2,22 +2,25 @@ import { rows, sql, transaction, type Database, type Sql } from '#lib/database/i
 import { hasOpenDelivery } from '#core/webhooks/index.ts';
 import type { Stage } from './stage.ts';
 
-/** Runs that are kept equally long: those of a project that has chosen for itself, or those of all projects. */
+/** Runs with the same retention: those of a project that has chosen its own, or those of all projects. */
 export interface Scope {
   readonly projectId: string | undefined;
-  /** Days after their end. */
+  /** Days that they are kept after their end. */
   readonly days: number;
 }
 
 export interface Batch {
   readonly done: number;
-  /** The end of the last run that was looked at: where the next batch begins. */
+  /** End of the last run that was examined, where the next batch begins. */
   readonly until: Date | undefined;
   /** True when more rows of the scope may be due. */
   readonly more: boolean;
 }
 
-/** Runs of one transaction: some ten milliseconds for those with a few steps, so that nobody waits for their rows. */
+/**
+ * Runs of one transaction: for runs of a few steps it takes some ten milliseconds, so that nobody waits long for their
+ * rows.
+ */
 const BATCH = 200;
 
 /**
@@ -61,8 +64,8 @@ export function dueOfAll(days: Sql, from: Date | undefined): Sql {
 }
 
 /**
- * The same of the runs of a project. Compares rows, for which only the index of projects will do: where the planner took
- * every run for one of this project's, it read all that others have kept.
+ * Returns the same condition for the runs of one project. It compares rows, for which only the index of projects will
+ * do: where the planner took every run to be one of this project, it read all runs that others have kept.
  */
 export function dueOf(projectId: Sql): typeof dueOfAll {
   return (days, from) => sql`finished_at is not null

@@ -3,13 +3,13 @@ import { rows, sql, type Db } from '#lib/database/index.ts';
 import { dueOf, type Scope } from './batch.ts';
 import type { Stage } from './stage.ts';
 
-/** Projects whose own choice is served in one pass. */
+/** Limit of projects with their own retention in one pass. */
 const MAX_PROJECTS = 500;
 
 /**
  * Finds the scopes that may have due runs at a stage: all projects by the operator's days, and each project that has
- * chosen fewer and has such runs. Those come in a random order, so that one with a large backlog keeps none from its
- * turn. Costs a look into an index for each project that has chosen.
+ * chosen fewer and has such runs. Those come in random order, so that one with a large backlog does not keep others
+ * from their turn. Costs a look into an index for each project that has chosen.
  */
 export async function findScopes(db: Db, stage: Stage, rule: RetentionRule): Promise<Scope[]> {
   const days = stage.daysOf(rule, sql`p`);

@@ -14,10 +14,10 @@ import type { ForecastDeps } from '../forecast/forecast.ts';
 import { planBackfill, type LeftOut, type PlannedWindow } from './plan.ts';
 import { priceOf } from './price.ts';
 
-/** The most runs of one backfill. */
+/** Limit of runs in one backfill. */
 export const MAX_BACKFILL = 200;
 
-/** Runs of backfills that can wait in an organization. */
+/** Limit of waiting backfill runs in an organization. */
 const MAX_WAITING = 1_000;
 
 export interface BackfillDeps extends ForecastDeps {
@@ -44,8 +44,8 @@ export interface Backfill {
 }
 
 /**
- * Puts runs for past instants of a routine's schedule on record, once somebody has accepted what they come to: all of
- * them or none. Each instant gets one run of a backfill, ever.
+ * Creates the runs of a backfill, once somebody has accepted their forecast: all of them or none. Each instant gets one
+ * run of a backfill, ever.
  * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`, and what
  * `planBackfill` throws
  */
@@ -95,8 +95,8 @@ export async function backfillRoutine(
 }
 
 /**
- * Counts the runs against the allowance, whose row then is locked: so two backfills of an organization do not both take
- * the last places.
+ * Counts the runs against the allowance and locks its row, so that two backfills of an organization cannot both take
+ * the last ones.
  * @throws {AppError} `allowance_exceeded`, `limit_reached`
  */
 async function takeAll(

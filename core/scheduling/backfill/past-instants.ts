@@ -4,7 +4,7 @@ import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 import { nextInTimetable, ScheduleError } from '#lib/schedule/index.ts';
 
-/** A part of the past: both ends are inside. */
+/** A window in the past that includes both of its ends. */
 export interface PastWindow {
   readonly from: Date;
   readonly to: Date;
@@ -13,13 +13,13 @@ export interface PastWindow {
 export interface PastInstants {
   /** The first instants of the schedule in the window, ascending. */
   readonly instants: readonly Date[];
-  /** The first one that is not among them; null when the window holds no more. */
+  /** The first instant that is not among them; null when the window holds no more. */
   readonly nextFrom: Date | null;
 }
 
 /**
- * Returns the first `max` instants that the schedule of a routine, as it is now, has in a window.
- * @throws {AppError} `invalid_schedule` when its schedule cannot be computed any more
+ * Returns the first `max` instants in a window, by the routine's present schedule.
+ * @throws {AppError} `invalid_schedule` when the schedule can no longer be computed
  */
 export function pastInstants(
   routine: Routine,
@@ -42,8 +42,8 @@ export function pastInstants(
 }
 
 /**
- * Refuses a window that is not past, or begins before the time for which the project keeps its runs: nobody could say
- * what has run then.
+ * Refuses a window that is not past, or that begins before the time for which the project keeps its runs: what ran then
+ * is no longer known.
  * @throws {AppError} `invalid_request`
  */
 export async function assertPast(

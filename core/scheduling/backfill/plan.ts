@@ -7,18 +7,18 @@ import { assertPast, pastInstants, type PastWindow } from './past-instants.ts';
 
 /** Counts of the instants of the window that get no run, by reason. */
 export interface LeftOut {
-  /** A run by schedule or by hand stands for it already. */
+  /** Instants that have a run, by schedule or by hand. */
   readonly alreadyRan: number;
-  /** An earlier backfill has made a run for it. */
+  /** Instants that have a run of an earlier backfill. */
   readonly alreadyBackfilled: number;
   /** Instants that the schedule itself is about to claim. */
   readonly stillDue: number;
 }
 
 export interface BackfillPlan {
-  /** The instants to make runs for, ascending. */
+  /** Instants that get a run, ascending. */
   readonly instants: readonly Date[];
-  /** The runs that an earlier attempt of the same request has made. */
+  /** Runs that an earlier attempt of the same request has created. */
   readonly made: readonly BackfillRun[];
   readonly leftOut: LeftOut;
   readonly nextFrom: Date | null;
@@ -30,7 +30,8 @@ export interface PlannedWindow extends PastWindow {
 }
 
 /**
- * Plans the runs of a backfill: what the schedule has in the window, less what is on record or about to be.
+ * Plans the runs of a backfill: the instants of the schedule in the window, without those that are recorded or about to
+ * be.
  * @throws {AppError} `routine_archived`, `invalid_request`, `successful_run_required`, `invalid_schedule`
  */
 export async function planBackfill(
@@ -61,7 +62,7 @@ export async function planBackfill(
   return { instants, made, leftOut, nextFrom: past.nextFrom };
 }
 
-/** Returns the first instant that belongs to the schedule, whose tick accounts for it and all later ones. */
+/** Returns the first instant that the schedule itself is going to claim, with all later ones. */
 function firstDue(routine: Routine): Date | undefined {
   const { state, nextRunAt } = routine;
   if (state !== 'active' || nextRunAt === null || isOver(routine, nextRunAt)) return undefined;

@@ -6,7 +6,7 @@ import { refusalOf } from '../forecast/refusal.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Makes the error that says what the runs of a backfill come to, as if all of them ran today, and which limit they pass.
+ * Makes the error that states the cost of a backfill, as if all of its runs ran today, and the limits that they exceed.
  */
 export async function priceOf(
   deps: ForecastDeps,

@@ -7,7 +7,7 @@ import { plannedRuns } from './planned-runs.ts';
 import { refusalOf } from './refusal.ts';
 
 /**
- * Puts a routine on its schedule, unless its forecast says that a limit runs out and nobody has accepted that.
+ * Activates a routine, unless its forecast says that a limit runs out and nobody has accepted that.
  * @throws {AppError} `forecast_over_budget`, and what `activateRoutine` throws
  */
 export function activateWithForecast(

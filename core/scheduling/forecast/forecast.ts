@@ -31,7 +31,7 @@ export interface Forecast {
 }
 
 /**
- * Forecasts what a routine comes to in the next 30 days.
+ * Forecasts what a routine will use in the next 30 days.
  * @throws {AppError} `routine_not_found`
  */
 export async function readForecast(
@@ -43,7 +43,7 @@ export async function readForecast(
   return forecastOf(deps, { ...input, routine }, planned);
 }
 
-/** Forecasts what planned runs of a routine come to, and which limits they pass, beside what is spent already. */
+/** Forecasts what planned runs of a routine will use, and which limits they reach beside what is already spent. */
 export async function forecastOf(
   deps: ForecastDeps,
   { routine, organizationId, plan }: ForecastSubject,

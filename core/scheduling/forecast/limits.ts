@@ -21,9 +21,9 @@ export interface LimitForecast {
   readonly max: string;
   /** Amount that all have used so far of the present day, month or period. */
   readonly used: string;
-  /** The pace of others that share the limit. */
+  /** Pace of the others that share the limit, a day. */
   readonly othersPerDay: string;
-  /** The first day (UTC) on which it has too little left, null for none; null as a whole where nobody can say. */
+  /** The first day (UTC) on which too little is left, null for none; null as a whole where it cannot be computed. */
   readonly runsOut: { readonly p50: string | null; readonly p95: string | null } | null;
 }
 

@@ -9,21 +9,21 @@ const MINUTES_OF_DAY = 1_440;
 /** The days that a forecast looks ahead. */
 export const FORECAST_DAYS = 30;
 
-/** The runs of a time to come, counted by day. */
+/** Planned runs of a future period, counted by day. */
 export interface PlannedRuns {
   readonly from: Date;
   readonly until: Date;
   readonly count: number;
   readonly first: Date | null;
   readonly last: Date | null;
-  /** Every calendar day (UTC) that the time touches, in order. */
+  /** Every calendar day (UTC) of the period, in order. */
   readonly days: readonly ForecastDay[];
 }
 
 interface Scheduled {
   readonly schedule: string;
   readonly timezone: string;
-  /** The window and the skipped dates, where it has them. Jitter moves no run to another day that matters here. */
+  /** The window and the skipped dates, where the routine has them. Jitter is too short to matter here. */
   readonly startsAt?: Date | null;
   readonly endsAt?: Date | null;
   readonly skipDates?: readonly string[];

@@ -3,7 +3,7 @@ import { AppError } from '#lib/errors.ts';
 import type { Forecast } from './forecast.ts';
 import type { LimitForecast } from './limits.ts';
 
-/** The limit that runs out first, by the careful figure, and the day. */
+/** The limit that runs out first at p95, and the day. */
 export interface FirstToRunOut {
   readonly limit: LimitForecast;
   readonly day: string;
@@ -22,7 +22,7 @@ export function firstToRunOut({
   return over.toSorted((a, b) => a.day.localeCompare(b.day))[0];
 }
 
-/** Makes the error with which runs are refused whose forecast passes a limit, unless it is accepted. */
+/** Makes the error that refuses runs whose forecast exceeds a limit, unless the forecast is accepted. */
 export function refusalOf(forecast: Forecast): AppError | undefined {
   const first = firstToRunOut(forecast);
   if (first === undefined) return undefined;

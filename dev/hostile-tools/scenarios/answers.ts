@@ -1,9 +1,9 @@
 import { drained, eventStream, json, redirect, result, type Behaviour } from './exchange.ts';
 import { except } from './honest.ts';
 
-/** Bad answers to `tools/call`. */
+/** Bad responses to `tools/call`. */
 export const BAD_ANSWERS = {
-  /** 100 MB, announced as JSON. */
+  /** Sends 100 MB, announced as JSON. */
   huge: except('tools/call', async ({ id, response }) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write(
@@ -15,7 +15,7 @@ export const BAD_ANSWERS = {
     }
     response.end('"}]}}');
   }),
-  /** The same as an event stream. */
+  /** Sends 100 MB as an event stream. */
   'huge-stream': except('tools/call', async ({ response }) => {
     eventStream(response);
     response.write('data: ');
@@ -25,32 +25,32 @@ export const BAD_ANSWERS = {
     }
     response.end('\n\n');
   }),
-  /** A stream that is kept alive and never answers. */
+  /** Keeps a stream alive and never sends the response. */
   'never-ending': except('tools/call', ({ response }) => {
     eventStream(response);
     const timer = setInterval(() => response.write(': still here\n\n'), 50);
     response.once('close', () => clearInterval(timer));
   }),
-  /** A stream that ends before it has answered. */
+  /** Ends a stream before the response. */
   cut: except('tools/call', ({ response }) => {
     eventStream(response);
     response.end(': bye\n\n');
   }),
-  /** The connection is closed in the middle of the answer. */
+  /** Closes the connection in the middle of the response. */
   reset: except('tools/call', ({ response }) => {
     eventStream(response);
     response.write('data: {"jsonrpc"');
     setTimeout(() => response.destroy(), 20);
   }),
-  /** Answers under the id of another request. */
+  /** Responds under the id of another request. */
   'bad-ids': except('tools/call', ({ response }) =>
     json(response, 200, { jsonrpc: '2.0', id: 999_999, result: { content: [] } }),
   ),
-  /** Says that it will answer, and never does. */
+  /** Accepts the request and never responds. */
   'accepted-only': except('tools/call', ({ response }) => void response.writeHead(202).end()),
   /** Responds with something that is not a result. */
   malformed: except('tools/call', (exchange) => result(exchange, { content: 'nonsense' })),
-  /** Refuses each call as JSON-RPC has it, with words of its own. */
+  /** Refuses each call with a JSON-RPC error in its own words. */
   refusing: except('tools/call', ({ id, response, control }) => {
     const [call] = control.calls.slice(-1);
     const said = call === undefined ? 'no' : control.answer(call);
@@ -60,6 +60,6 @@ export const BAD_ANSWERS = {
       error: { code: -32000, message: typeof said === 'string' ? said : 'no' },
     });
   }),
-  /** Every call is sent on to a metadata address. */
+  /** Redirects every call to a metadata address. */
   'redirect-call': except('tools/call', ({ response }) => redirect(response)),
 } satisfies Record<string, Behaviour>;

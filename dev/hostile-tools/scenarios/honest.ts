@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { event, eventStream, json, result, type Behaviour, type Exchange } from './exchange.ts';
 
-/** Answers as a server should, with whatever tools and answers the test has set. */
+/** Behaves as a server should, with the tools and results that the test has set. */
 export async function honest(exchange: Exchange): Promise<void> {
   const { method, control, request, params } = exchange;
   if (exchange.id === undefined) return void exchange.response.writeHead(202).end();
@@ -41,7 +41,9 @@ export function except(method: string, behaviour: Behaviour): Behaviour {
   return (exchange) => (exchange.method === method ? behaviour(exchange) : honest(exchange));
 }
 
-/** Lets in whoever brings the credential of the control: as a bearer token, in `X-Api-Key`, or as `api_key` in the query. */
+/**
+ * Admits requests with the credential of the control: as a bearer token, in `X-Api-Key`, or as `api_key` in the query.
+ */
 export function guarded(exchange: Exchange): void | Promise<void> {
   const { request, response, control } = exchange;
   const { searchParams } = new URL(request.url ?? '', 'http://localhost');
@@ -101,14 +103,14 @@ export function modern(exchange: Exchange): void | Promise<void> {
   return honest(exchange);
 }
 
-/** Speaks the same, without the handshake of before. */
+/** Speaks the same protocol, without the earlier handshake. */
 export function modernOnly(exchange: Exchange): void | Promise<void> {
   return exchange.method === 'initialize' ? unknownMethod(exchange) : modern(exchange);
 }
 
 const CACHE = { ttlMs: 0, cacheScope: 'private' };
 
-/** Answers a call in an event stream, with something else before it. */
+/** Responds to a call in an event stream, after other messages. */
 export const streaming = except('tools/call', ({ id, response }) => {
   eventStream(response);
   event(response, {

@@ -4,9 +4,9 @@ import { except } from './honest.ts';
 const OBJECT = { type: 'object' };
 let lists = 0;
 
-/** Bad answers to `tools/list`. */
+/** Bad responses to `tools/list`. */
 export const BAD_LISTS = {
-  /** Another definition each time it is asked. */
+  /** Gives another definition each time. */
   changing: except('tools/list', (exchange) => {
     lists += 1;
     const tools = exchange.control.tools.map((tool) => ({

@@ -48,7 +48,7 @@ export async function watchPage(page: Page): Promise<Watched> {
   return watched;
 }
 
-/** Longer than a page takes from one response to the request that depends on it. */
+/** Pause that is longer than a page takes from one response to the request that depends on it. */
 const QUIET_MS = 150;
 
 /** Returns what waits until no request is open, and the last one ended long enough ago that none follows from it. */

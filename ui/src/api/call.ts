@@ -4,7 +4,7 @@ import { nextCursorOf } from './link.ts';
 import type { paths } from './schema.d.ts';
 import type { DataOf, InputOf, Method } from './types.ts';
 
-/** A success with what its headers say. */
+/** A success, with the values of its headers. */
 export interface Reply<D> {
   readonly data: D;
   /** The response's `ETag`, to be sent as `If-Match`; undefined where the operation has none. */
@@ -15,7 +15,7 @@ export interface Reply<D> {
 }
 
 export interface CallOptions {
-  /** Sent as `X-Project-Id`: each request says its project, so that two tabs can be in two. */
+  /** Sent as `X-Project-Id`: each request names its project, so that two tabs can be in two projects. */
   readonly projectId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly ifMatch?: string | undefined;

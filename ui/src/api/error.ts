@@ -1,10 +1,10 @@
-/** A fault that the server found in a field: where, and what is wrong. */
+/** A fault that the server found in a field. */
 export interface Fault {
   readonly path: string;
   readonly message: string;
 }
 
-/** An error of the API, or of the way to it. */
+/** An error of the API, or of the connection to it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -27,7 +27,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = fields.retryAfterSeconds;
   }
 
-  /** The faults of the fields, as the server lists them in its message: `path: text; path: text`. */
+  /** Faults of the fields, as the server lists them in its message: `path: text; path: text`. */
   get faults(): readonly Fault[] {
     if (this.status !== 400) return [];
     return this.message.split(/;\s+(?=[\w.[\]]+: )/).flatMap((part) => {
@@ -59,7 +59,7 @@ export function errorOf(response: Response, body: unknown): ApiError {
   });
 }
 
-/** The error of a request that never got a response. */
+/** Makes the error of a request that got no response. */
 export function unreachable(): ApiError {
   return new ApiError({
     status: 0,

@@ -9,7 +9,7 @@ export type FollowStatus =
   | 'polling'
   /** The stream has ended: nothing more will come. */
   | 'ended'
-  /** The caller may not read it (any more). */
+  /** The caller may not read it, or no longer. */
   | 'refused';
 
 export interface FollowedEvent {
@@ -24,7 +24,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   readonly onEvent: (event: FollowedEvent) => void;
   readonly onStatus: (status: FollowStatus, error?: ApiError) => void;
-  /** Reads once what the stream would have told. @returns whether there is nothing more to come */
+  /** Reads once what the stream would have sent. @returns true when nothing more will come */
   readonly poll: () => Promise<boolean>;
   /** Times, for tests. */
   readonly times?: Partial<Times>;
@@ -36,7 +36,7 @@ interface Times {
   readonly retryMs: number;
   readonly maxRetryMs: number;
   readonly pollMs: number;
-  /** Attempts that brought nothing, after which it polls; a stream is tried again every tenth poll. */
+  /** Attempts without an event after which it polls; every tenth poll it tries a stream again. */
   readonly attempts: number;
 }
 

@@ -2,9 +2,9 @@ import type { FieldPath, FieldValues, UseFormReturn } from 'react-hook-form';
 import { ApiError } from './error.ts';
 
 /**
- * Puts what the server found wrong at the fields of a form; the server is the only validator. What has no field is put
- * at the form as a whole: show `form.formState.errors.root`, which `<FormError>` does.
- * @param names where the server's path has another name in the form: `{ 'model.modelId': 'model' }`
+ * Shows the server's faults at the fields of a form; the server is the only validator. A fault without a field is shown
+ * at the form as a whole, by `form.formState.errors.root` and `<FormError>`.
+ * @param names maps the server's paths to those of the form: `{ 'model.modelId': 'model' }`
  */
 export function showFaults<Values extends FieldValues>(
   form: UseFormReturn<Values>,
@@ -33,7 +33,7 @@ export function showFaults<Values extends FieldValues>(
   }
 }
 
-/** `skills[0].id` is a fault of `skills` where the form has no such part. */
+/** Finds the field of a path; `skills[0].id` is a fault of `skills` where the form has no such part. */
 function fieldOf<Values extends FieldValues>(
   path: string,
   values: Values,
@@ -47,7 +47,7 @@ function fieldOf<Values extends FieldValues>(
   return (typeof value === 'object' && value !== null ? whole : top) as FieldPath<Values>;
 }
 
-/** The server's faults are phrases; a form shows sentences. */
+/** Makes a sentence of the server's phrase. */
 export function sentence(text: string): string {
   const whole = text.trim();
   const end = /[.!?]$/.test(whole) ? '' : '.';

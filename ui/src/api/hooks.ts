@@ -7,11 +7,11 @@ import {
   type QueryClient,
 } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { toast } from '#ui/parts/toast.tsx';
 import { call, type CallOptions, type Reply } from './call.ts';
 import { ApiError } from './error.ts';
 import { isAccountPath, useOptionalProjectId } from './project.ts';
 import type { paths } from './schema.d.ts';
+import { toast } from './toast.ts';
 import type { DataOf, InputArgs, InputOf, ItemOf, Method, PathOf } from './types.ts';
 
 /** State of a read, as a page sees it. */
@@ -28,16 +28,16 @@ export interface Loaded<D> {
 }
 
 export interface ReadOptions {
-  /** Reads again this often while the page is visible. */
+  /** Interval at which it is read again while the page is visible. */
   readonly everyMs?: number | false;
   readonly enabled?: boolean;
-  /** Keeps what is shown while the next filter or page is read. */
+  /** Keeps showing the old data while the next filter or page is read. */
   readonly keepPrevious?: boolean;
   readonly staleMs?: number;
 }
 
 /**
- * Reads one thing.
+ * Reads one resource.
  * @example const run = useRead('/v1/runs/{runId}', { path: { runId } }, { everyMs: 5_000 });
  */
 export function useRead<P extends PathOf<'get'>>(
@@ -64,7 +64,7 @@ export function useRead<P extends PathOf<'get'>>(
   };
 }
 
-/** A list of which the pages read so far are shown as one. */
+/** A list whose pages read so far are shown as one. */
 export interface LoadedList<Item> extends Loaded<readonly Item[]> {
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
@@ -122,9 +122,9 @@ function withCursor<P extends PathOf<'get'>>(
 }
 
 export interface SendOptions<D> {
-  /** Paths whose reads are made again after a success: `/v1/routines` stands for all below it. */
+  /** Paths to read again after a success: `/v1/routines` includes all below it. */
   readonly refreshes?: readonly string[];
-  /** Said in a toast after a success; keep it to the fact: "Routine paused". */
+  /** Text of a toast after a success; keep it to the fact: "Routine paused". */
   readonly done?: string | ((data: D) => string);
   readonly onDone?: (data: D, reply: Reply<D>) => void | Promise<void>;
   /** Set where the caller shows the error itself, in a form or beside the button, so that no toast does. */
@@ -134,7 +134,7 @@ export interface SendOptions<D> {
 export interface Sending<P extends keyof paths, M extends Method> {
   /** Sends, and shows an error in a toast unless the caller does. */
   readonly send: (...args: [...InputArgs<P, M>, options?: SendNow]) => void;
-  /** The same for who needs the outcome. @throws {ApiError} */
+  /** Sends, and resolves with the response. @throws {ApiError} */
   readonly sendAsync: (...args: [...InputArgs<P, M>, options?: SendNow]) => Promise<DataOf<P, M>>;
   readonly isSending: boolean;
   readonly error: ApiError | null;
@@ -212,7 +212,7 @@ function keyFor(keys: Map<string, string>, input: object): string {
   return kept;
 }
 
-/** Reads again what begins with these paths, in this project or, for a person's own, everywhere. */
+/** Reads again everything below these paths, in this project or, for a person's own resources, everywhere. */
 export async function refresh(
   client: QueryClient,
   projectId: string | undefined,
@@ -228,7 +228,7 @@ export async function refresh(
 
 const ACCOUNT = 'account';
 
-/** The key of a read: two projects never share what was read. */
+/** Returns the cache key of a read, so that two projects never share a response. */
 function keyOf(projectId: string | undefined, path: string, input: object): readonly unknown[] {
   return [isAccountPath(path) ? ACCOUNT : (projectId ?? ACCOUNT), path, input];
 }

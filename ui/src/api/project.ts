@@ -5,13 +5,13 @@ const ProjectContext = createContext<string | undefined>(undefined);
 /** Gives the project of the address to the pages below it. */
 export const ProjectProvider = ProjectContext.Provider;
 
-/** The project of this page, or undefined on pages of an account. */
+/** Returns the project of this page; undefined on pages of an account. */
 export function useOptionalProjectId(): string | undefined {
   return use(ProjectContext);
 }
 
 /**
- * The project of this page.
+ * Returns the project of this page.
  * @throws outside of `/p/$projectId`
  */
 export function useProjectId(): string {
@@ -20,7 +20,7 @@ export function useProjectId(): string {
   return projectId;
 }
 
-/** Operations of a person, whichever project is open. */
+/** Matches the operations of a person, whichever project is open. */
 const ACCOUNT_PATHS =
   /^\/(auth|public)\/|^\/v1\/(organizations|projects|sessions|invitations)(\/|$)/;
 

@@ -4,7 +4,7 @@ import { SESSION_KEY } from './session.ts';
 
 const MAX_RETRIES = 2;
 
-/** Creates the cache of what the API has said. */
+/** Creates the cache of the API's responses. */
 export function createQueryClient(): QueryClient {
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError: (error, query) => endSession(error, query) }),
@@ -25,7 +25,7 @@ export function createQueryClient(): QueryClient {
     },
   });
 
-  /** A session that has ended elsewhere: the guard of the pages leads to the sign-in. */
+  /** Ends the session here when it has ended elsewhere; the guard of the pages then leads to the sign-in. */
   function endSession(error: Error, query?: Query<unknown, unknown>): void {
     if (!(error instanceof ApiError) || error.status !== 401) return;
     if (query?.queryKey[0] === SESSION_KEY[0]) return;

@@ -17,7 +17,7 @@ export function sessionQuery() {
 }
 
 /**
- * The person who is signed in; for pages behind the guard.
+ * Returns who is signed in; for pages behind the guard.
  * @throws where nobody is
  */
 export function useSession(): Session {
@@ -26,7 +26,7 @@ export function useSession(): Session {
   return data;
 }
 
-/** Signs out, and forgets everything that was read. */
+/** Signs out, and drops everything that was read. */
 export function useSignOut(): () => Promise<void> {
   const client = useQueryClient();
   return () => signOut(client);

@@ -13,7 +13,7 @@ export type PathOf<M extends Method> = {
 type OperationOf<P extends keyof paths, M extends Method> =
   paths[P] extends Record<M, infer O> ? O : never;
 
-/** The data of a success: what stands in the envelope, or the whole body where there is none. */
+/** Data of a success: the content of the envelope, or the whole body where there is none. */
 export type DataOf<P extends keyof paths, M extends Method> = Unwrapped<
   SuccessOf<OperationOf<P, M>>
 >;

@@ -11,5 +11,5 @@ function isLocale(tag: string): boolean {
   }
 }
 
-/** The time zone of the reader. */
+/** Time zone of the reader. */
 export const VIEWER_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;

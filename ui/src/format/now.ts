@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The present, as often as it is asked for; it stands still while nobody looks at the page. */
+/** Returns the present time, updated at this interval while the page is visible. */
 export function useNow(everyMs: number): Date {
   const [now, setNow] = useState(() => new Date());
   useEffect(() => {

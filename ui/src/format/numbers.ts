@@ -4,28 +4,28 @@ const whole = new Intl.NumberFormat(LOCALE);
 const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 0 });
 
-/** 12,345 */
+/** Formats a number: 12,345. */
 export function count(value: number): string {
   return whole.format(value);
 }
 
-/** 12.3K */
+/** Shortens a number: 12.3K. */
 export function shortCount(value: number): string {
   return compact.format(value);
 }
 
-/** 42%; of a share from 0 to 1. */
+/** Formats a share from 0 to 1: 42%. */
 export function share(value: number): string {
   return percent.format(value);
 }
 
-/** "1 run", "2 runs". */
+/** Counts in words: "1 run", "2 runs". */
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
 /**
- * Money from the API's decimal string: cents as a rule, and as many digits as a small amount needs to be told from
+ * Formats the API's decimal string as money: in cents as a rule, with more digits where a small amount would look like
  * nothing. Null is "unknown", which is not zero.
  */
 export function money(amount: string | number | null, currency = 'USD'): string {

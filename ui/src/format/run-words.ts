@@ -1,4 +1,4 @@
-/** The fields of a run that its words are made of; summaries, details and events have them all. */
+/** Fields of a run from which its words are made; summaries, details and events have them all. */
 export interface RunInWords {
   readonly state: string;
   readonly outcome: string | null;
@@ -8,7 +8,7 @@ export interface RunInWords {
 
 const END_STATES: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'skipped']);
 
-/** Tells whether nothing follows any more. */
+/** Returns true when the run has ended. */
 export function isOver({ state }: Pick<RunInWords, 'state'>): boolean {
   return END_STATES.has(state);
 }
@@ -20,13 +20,13 @@ export function badgeOf({ state, outcome }: Pick<RunInWords, 'state' | 'outcome'
   return state === 'succeeded' && outcome !== null && outcome !== 'done' ? outcome : state;
 }
 
-/** Ends for which the service has no message, as they need none. */
+/** Reasons for which the service has no message, as they need none. */
 const REASONS: Readonly<Record<string, string>> = {
   cancelled: 'Somebody cancelled it.',
   replaced: 'The next run of the routine took its place.',
 };
 
-/** Says why a run ended as it did; null where there is nothing to say. */
+/** Says why a run ended as it did; null where there is no reason. */
 export function reasonOf({ reason, errorMessage }: RunInWords): string | null {
   if (errorMessage !== null) return errorMessage;
   return reason === null ? null : (REASONS[reason] ?? `${humanize(reason)}.`);
@@ -64,12 +64,12 @@ const FAULTS: Readonly<Record<string, string>> = {
   platform: 'The fault is ours, and does not count against this routine.',
 };
 
-/** Says whose fault a failure is, and whether it counts. */
+/** Says whose fault a failure is, and whether it counts against the routine. */
 export function faultOf(failureClass: string): string | null {
   return FAULTS[failureClass] ?? null;
 }
 
-/** "max_total_tokens" becomes "Max total tokens": for names that the API may add before this page knows them. */
+/** Makes words of a name that this page does not know yet: "max_total_tokens" becomes "Max total tokens". */
 export function humanize(name: string): string {
   const words = name.replaceAll(/[_.]/g, ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

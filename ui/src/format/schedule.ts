@@ -1,4 +1,4 @@
-/** A schedule that has a simple form: what the presets of the composer write, and what can be said in few words. */
+/** A schedule of a simple form: the presets of the composer write it, and a few words can say it. */
 export interface Preset {
   readonly kind: 'minutes' | 'hourly' | 'daily' | 'weekly' | 'monthly';
   /** Minutes from one run to the next, where `kind` is `minutes`. */
@@ -53,7 +53,7 @@ const NAMED: Readonly<Record<string, string>> = {
   '@monthly': '0 0 1 * *',
 };
 
-/** Reads a cron text as a preset; undefined where it says more than presets can. */
+/** Reads a cron expression as a preset; undefined where it says more than presets can. */
 export function presetOf(cron: string): Preset | undefined {
   const text = cron.trim().replaceAll(/\s+/g, ' ');
   const fields = (NAMED[text] ?? text).split(' ');
@@ -86,7 +86,7 @@ export function presetOf(cron: string): Preset | undefined {
     : { ...time, kind: 'monthly', day };
 }
 
-/** "Every Monday at 07:00"; undefined where the schedule says more than a few words can. */
+/** Says a schedule in words: "Every Monday at 07:00"; undefined where it says more than a few words can. */
 export function scheduleInWords(cron: string): string | undefined {
   const preset = presetOf(cron);
   if (preset === undefined) return undefined;
@@ -115,7 +115,7 @@ function daysInWords(weekdays: readonly number[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-/** Weeks begin on Monday. */
+/** Sorts weekdays from Monday on. */
 export function inWeekOrder(weekdays: readonly number[]): number[] {
   return weekdays.toSorted((a, b) => ((a + 6) % 7) - ((b + 6) % 7));
 }

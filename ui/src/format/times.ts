@@ -30,23 +30,23 @@ export function dateTime(at: Date, zone = VIEWER_ZONE, now = new Date()): string
   return formatOf({ ...(isThisYear ? SHORT : LONG), timeZone: zone }).format(at);
 }
 
-/** "23 Nov 2026" */
+/** Formats a date: "23 Nov 2026". */
 export function date(at: Date, zone = VIEWER_ZONE): string {
   return formatOf({ dateStyle: 'medium', timeZone: zone }).format(at);
 }
 
-/** "07:00" */
+/** Formats the time of day: "07:00". */
 export function clock(at: Date, zone = VIEWER_ZONE): string {
   return formatOf({ hour: '2-digit', minute: '2-digit', timeZone: zone }).format(at);
 }
 
-/** The whole instant with the zone named, for titles. */
+/** Formats the whole instant with its time zone, for titles. */
 export function exactTime(at: Date, zone = VIEWER_ZONE): string {
   const text = formatOf({ dateStyle: 'full', timeStyle: 'medium', timeZone: zone }).format(at);
   return `${text} (${zone})`;
 }
 
-/** "5 minutes ago", "in 3 hours", "just now". */
+/** Formats a time relative to now: "5 minutes ago", "in 3 hours", "just now". */
 export function relative(at: Date, now = new Date()): string {
   const ms = at.getTime() - now.getTime();
   const size = Math.abs(ms);
@@ -58,7 +58,7 @@ export function relative(at: Date, now = new Date()): string {
   return RELATIVE.format(Math.trunc(ms / (30.44 * DAY)), 'month');
 }
 
-/** "1 h 5 min", "12 s", "840 ms": how long something took. */
+/** Formats a duration: "1 h 5 min", "12 s", "840 ms". */
 export function duration(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)} ms`;
   if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(1)} s`;
@@ -68,7 +68,7 @@ export function duration(ms: number): string {
   return pair(ms, DAY, 'd', HOUR, 'h');
 }
 
-/** "4:05", "2:10:00": what is left, to the second. */
+/** Formats the time left, to the second: "4:05", "2:10:00". */
 export function countdown(ms: number): string {
   const left = Math.max(0, Math.ceil(ms / SECOND));
   const [hours, minutes, seconds] = [

@@ -1,4 +1,4 @@
-/** One hue in steps: the series differ by lightness, so that they can be told apart without colours. */
+/** Shades of one hue: series differ by lightness, so that colour is not needed to distinguish them. */
 export const SHADES: readonly string[] = [
   'opacity-100',
   'opacity-70',

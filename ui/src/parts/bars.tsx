@@ -16,11 +16,11 @@ export interface BarDatum {
 }
 
 export interface BarsProps {
-  /** Says in a sentence what is seen; the numbers stand in a table beside the chart. */
+  /** One sentence that says what the chart shows; a table beside it has the numbers. */
   readonly label: string;
   readonly data: readonly BarDatum[];
   readonly format: (value: number) => string;
-  /** The order of the series, each with its name. */
+  /** Series in their order, each with its name. */
   readonly series: readonly { readonly key: string; readonly label: string }[];
   readonly height?: number;
 }
@@ -30,7 +30,7 @@ const BOTTOM = 20;
 const TOP = 6;
 const MIN_LABEL_WIDTH = 48;
 
-/** Stacked bars over a few quiet lines. */
+/** Shows stacked bars over a few quiet lines. */
 export default function Bars({ label, data, format, series, height = 180 }: BarsProps) {
   const [width, measure] = useWidth();
   const totals = data.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0));

@@ -33,7 +33,7 @@ export interface ButtonProps extends Omit<ComponentProps<'button'>, 'disabled'> 
   readonly kind?: ButtonKind;
   readonly size?: ButtonSize;
   readonly icon?: LucideIcon;
-  /** The action is under way: the button shows it and takes no second click. */
+  /** True while the action runs: the button shows it and ignores further clicks. */
   readonly busy?: boolean;
   /** One sentence that says why the button cannot be used now; it then shows that and does nothing. */
   readonly disabledReason?: string | undefined;
@@ -115,7 +115,7 @@ interface ButtonAnchorProps extends ComponentProps<'a'> {
   readonly icon?: LucideIcon;
 }
 
-/** A link that looks like a button: it goes somewhere and changes nothing. */
+/** Shows a link as a button: it goes somewhere and changes nothing. */
 export const ButtonLink = createLink(ButtonAnchor);
 
 function ButtonAnchor({

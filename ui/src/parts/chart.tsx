@@ -4,7 +4,7 @@ import { Skeleton } from './skeleton.tsx';
 
 const Bars = lazy(() => import('./bars.tsx'));
 
-/** Bars, whose library is loaded when a chart is first shown. */
+/** Shows bars; loads their library when a chart is first shown. */
 export function BarChart(props: BarsProps) {
   return (
     <Suspense fallback={<Skeleton className="h-44 w-full" />}>

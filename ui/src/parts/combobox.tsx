@@ -15,13 +15,13 @@ export interface ComboboxProps<Item> {
   readonly keyOf: (item: Item) => string;
   readonly render?: (item: Item) => ReactNode;
   readonly placeholder?: string;
-  /** Said when nothing fits what was typed. */
+  /** Text for when nothing fits what was typed. */
   readonly empty?: string;
   readonly label?: string;
   readonly disabled?: boolean;
 }
 
-/** One of many, found by typing. */
+/** Chooses one item of many, found by typing. */
 export function Combobox<Item>({
   items,
   value,

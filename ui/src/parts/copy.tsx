@@ -46,7 +46,7 @@ export function CopyButton({ text, label = 'Copy', iconOnly = false }: CopyButto
   );
 }
 
-/** A value to take along: an id, an address. */
+/** Shows a value to copy: an id, an address. */
 export function CopyField({ value, label }: { readonly value: string; readonly label: string }) {
   return (
     <div className="flex h-8 items-center gap-1 rounded-md border border-line bg-sunken pl-2.5 pr-0.5">
@@ -69,7 +69,7 @@ export interface CodeBlockProps {
 
 const HEIGHTS = { sm: 'max-h-48', md: 'max-h-96', none: '' } as const;
 
-/** Text of a machine, with a button to copy it. */
+/** Shows code or JSON, with a button to copy it. */
 export function CodeBlock({ code, label, wrap = false, maxHeight = 'md' }: CodeBlockProps) {
   return (
     <div className="group/code relative min-w-0 rounded-lg border border-line bg-sunken">
@@ -102,11 +102,11 @@ export interface ShowOnceProps {
   readonly description: ReactNode;
   readonly secret: string;
   readonly secretLabel: string;
-  /** Lines to paste, beneath. */
+  /** Lines to paste, shown below. */
   readonly children?: ReactNode;
 }
 
-/** A secret that is shown once: closed only by its own button. */
+/** Shows a secret once; only its own button closes it. */
 export function ShowOnce({
   open,
   onClose,

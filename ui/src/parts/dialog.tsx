@@ -12,16 +12,16 @@ export interface DialogProps {
   readonly title: string;
   readonly description?: ReactNode;
   readonly children?: ReactNode;
-  /** Buttons, the one that goes on last. */
+  /** Buttons, with the affirmative one last. */
   readonly actions?: ReactNode;
   readonly size?: 'sm' | 'md' | 'lg';
-  /** Closed by its own button only: for what is shown once. */
+  /** True for a dialog that only its own buttons close, as it is shown once. */
   readonly locked?: boolean;
 }
 
 const WIDTHS = { sm: 'sm:max-w-md', md: 'sm:max-w-lg', lg: 'sm:max-w-3xl' } as const;
 
-/** A question or a short form over the page; on a phone it comes from below. */
+/** Shows a question or a short form over the page; on a phone it comes from below. */
 export function Dialog({
   open,
   onClose,
@@ -79,7 +79,7 @@ export function Dialog({
   );
 }
 
-/** The first field; else the first button at the end, which cancels; else the dialog as a whole. */
+/** Chooses what is focused first: the first field, else the first button at the end, which cancels, else the dialog. */
 function firstFocus(popup: HTMLElement | null): HTMLElement | null {
   return (
     popup?.querySelector<HTMLElement>('input:not([aria-hidden]), textarea, [role="combobox"]') ??
@@ -135,11 +135,11 @@ export function ConfirmDialog({
 }
 
 export interface ConfirmByNameProps extends ConfirmProps {
-  /** The name that has to be typed. */
+  /** Name that has to be typed. */
   readonly name: string;
 }
 
-/** Asks for the name of what is about to be gone for good. */
+/** Asks for the name of what is about to be deleted for good. */
 export function ConfirmByNameDialog({
   name,
   children,

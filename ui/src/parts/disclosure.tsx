@@ -11,7 +11,7 @@ export interface DisclosureProps {
   readonly isFaulty?: boolean;
 }
 
-/** A group of settings that most people leave as they are. */
+/** Shows a group of settings that most people leave as they are. */
 export function Disclosure({ title, summary, children, isFaulty = false }: DisclosureProps) {
   const [chosen, setChosen] = useState(false);
   const id = useId();

@@ -19,7 +19,7 @@ export interface EmptyStateProps {
   readonly title: string;
   /** Says why, or what it would be good for. */
   readonly children?: ReactNode;
-  /** The next step. */
+  /** Button or link of the next step. */
   readonly action?: ReactNode;
 }
 
@@ -48,7 +48,7 @@ export interface ErrorStateProps {
   readonly title?: string;
 }
 
-/** Says what went wrong, with the id by which the operator finds the request. */
+/** Says what failed, with the id by which the operator finds the request. */
 export function ErrorState({ error, onRetry, title }: ErrorStateProps) {
   const isForbidden = error.status === 403;
   const Icon = isForbidden ? Lock : CircleAlert;
@@ -84,13 +84,13 @@ function headline({ status }: ApiError): string {
 
 export interface AwaitProps<D> {
   readonly of: Loaded<D>;
-  /** Has the shape of what comes. */
+  /** Skeleton in the shape of the content. */
   readonly skeleton: ReactNode;
   readonly children: (data: D) => ReactNode;
   readonly errorTitle?: string;
 }
 
-/** Shows a skeleton, then what was read, or why it was not; older data stays while it is read again. */
+/** Shows a skeleton, then what was read or the error; older data stays while it is read again. */
 export function Await<D>({ of, skeleton, children, errorTitle }: AwaitProps<D>) {
   if (of.data !== undefined) {
     return (
@@ -145,7 +145,7 @@ const NOTICES = {
   bad: [CircleAlert, 'text-bad-ink'],
 } as const;
 
-/** One thing to know on this page. */
+/** Shows one thing to know on this page. */
 export function Notice({ tone = 'info', busy = false, children, className }: NoticeProps) {
   const [Icon, colour] = busy ? [LoaderCircle, 'text-muted animate-spin'] : NOTICES[tone];
   return (

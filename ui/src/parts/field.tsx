@@ -16,15 +16,15 @@ export interface FieldProps {
   /** Error of the field, in the server's words. */
   readonly error?: string | undefined;
   readonly optional?: boolean;
-  /** Stands at the end of the label's line: a counter, a link. */
+  /** Shown at the end of the label's line: a counter, a link. */
   readonly aside?: ReactNode;
-  /** The label is for screen readers only, where the place says it all. */
+  /** True where the label is for screen readers only. */
   readonly labelHidden?: boolean;
   readonly className?: string;
   readonly children: ReactNode;
 }
 
-/** A control with its label, description and error; the control inside takes its ids from here. */
+/** Shows a control with its label, description and error; the control takes its ids from here. */
 export function Field({
   label,
   description,
@@ -79,7 +79,7 @@ export function useFieldProps() {
   };
 }
 
-/** The faults of a form that belong to no field. */
+/** Shows the faults of a form that belong to no field. */
 export function FormError({ message }: { readonly message: string | undefined }) {
   if (message === undefined) return null;
   return (

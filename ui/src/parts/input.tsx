@@ -2,7 +2,7 @@ import type { ComponentProps } from 'react';
 import { cx } from './cx.ts';
 import { useFieldProps } from './field.tsx';
 
-/** The box that all controls share. */
+/** Classes of the box that all controls share. */
 export const CONTROL =
   'w-full rounded-md border border-edge bg-surface px-2.5 text-base text-ink transition-colors duration-100 hover:border-faint focus-visible:outline-offset-0 focus-visible:border-accent aria-invalid:border-bad [&[readonly]]:bg-sunken disabled:opacity-55';
 

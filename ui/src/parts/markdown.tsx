@@ -1,7 +1,7 @@
 import Markdown from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 
-/** Text of a model as Markdown. Links open elsewhere, images are named and not loaded, and no HTML is taken over. */
+/** Shows a model's text as Markdown. Links open in a new tab, images are named and not loaded, and HTML is ignored. */
 export default function MarkdownText({ text }: { readonly text: string }) {
   return (
     <div className="prose-text text-base text-ink">

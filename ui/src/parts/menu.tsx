@@ -15,15 +15,15 @@ export interface MenuAction {
 }
 
 export interface MenuProps {
-  /** Groups of actions, with a line between them. */
+  /** Groups of actions, separated by lines. */
   readonly groups: readonly (readonly MenuAction[])[];
-  /** Names the button where none is given. */
+  /** Label of the button where none is given. */
   readonly label?: string;
   readonly trigger?: ReactElement<Record<string, unknown>>;
   readonly align?: 'start' | 'center' | 'end';
 }
 
-/** Actions that are rarer than a button of their own. */
+/** Offers actions that are too rare for a button of their own. */
 export function Menu({ groups, label = 'More', trigger, align = 'end' }: MenuProps) {
   return (
     <Base.Root>

@@ -5,7 +5,7 @@ export interface MeterProps {
   readonly label: string;
   readonly value: number;
   readonly max: number;
-  /** Writes value and maximum; whole numbers by default. */
+  /** Formats value and maximum; as whole numbers by default. */
   readonly format?: (value: number) => string;
   readonly hint?: string;
 }

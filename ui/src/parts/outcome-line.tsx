@@ -28,7 +28,7 @@ export function OutcomeLine({ run }: { readonly run: Outcome }) {
   );
 }
 
-/** The first line that says something, without the marks of Markdown. */
+/** Returns the first line with content, without the marks of Markdown. */
 function firstLine(text: string | null): string | undefined {
   return text
     ?.split('\n')

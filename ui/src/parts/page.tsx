@@ -1,14 +1,14 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 import { useId, type ReactNode } from 'react';
-import { usePageTitle } from '#ui/shell/page-title.ts';
+import { usePageTitle } from './page-title.ts';
 import { cx } from './cx.ts';
 
 export interface PageHeaderProps {
   readonly title: ReactNode;
   /** Title of the browser's tab, needed where `title` is not a text. */
   readonly documentTitle?: string;
-  /** One sentence, where the title alone does not say what this is for. */
+  /** One sentence, where the title alone does not say what the page is for. */
   readonly description?: ReactNode;
   /** A state, shown beside the title. */
   readonly badge?: ReactNode;
@@ -63,7 +63,7 @@ export interface SectionProps {
   readonly boxed?: boolean;
 }
 
-/** A part of a page with its heading. */
+/** Shows a part of a page under its heading. */
 export function Section({
   title,
   description,
@@ -91,7 +91,7 @@ export function Section({
   );
 }
 
-/** A quiet frame around what belongs together. */
+/** Draws a quiet frame around what belongs together. */
 export function Box({
   children,
   className,
@@ -111,7 +111,7 @@ export interface Fact {
   readonly value: ReactNode;
 }
 
-/** Facts of one thing, in a list or in a row of columns. */
+/** Lists the facts of one thing, in a list or in a row of columns. */
 export function KeyValue({
   facts,
   inline = false,

@@ -1,7 +1,7 @@
 import type { LoadedList } from '#ui/api/hooks.ts';
 import { Button } from './button.tsx';
 
-/** Goes on with a list where its last page ended. */
+/** Reads the next page of a list. */
 export function Pager({ list }: { readonly list: LoadedList<unknown> }) {
   if (!list.hasMore) return null;
   return (

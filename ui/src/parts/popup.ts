@@ -1,4 +1,4 @@
-/** The surfaces of everything that opens over the page. */
+/** Classes of everything that opens over the page. */
 export const POPUP =
   'rounded-lg bg-surface p-1 text-base shadow-overlay outline-none max-h-(--available-height) overflow-y-auto';
 

@@ -3,7 +3,7 @@ import { SkeletonText } from './skeleton.tsx';
 
 const Markdown = lazy(() => import('./markdown.tsx'));
 
-/** Markdown, whose reader is loaded when it is first needed. */
+/** Shows Markdown; loads its parser when it is first needed. */
 export function RichText({ text }: { readonly text: string }) {
   return (
     <Suspense fallback={<SkeletonText lines={4} />}>

@@ -3,7 +3,7 @@ import { scheduleInWords } from '#ui/format/schedule.ts';
 
 const Gloss = lazy(() => import('./schedule-gloss.tsx'));
 
-/** A schedule in words, with the cron text as its title. */
+/** Shows a schedule in words, with the cron expression as its title. */
 export function Schedule({ cron, zone }: { readonly cron: string; readonly zone?: string }) {
   const words = scheduleInWords(cron);
   return (

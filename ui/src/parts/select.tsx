@@ -9,7 +9,7 @@ import { POPUP, POPUP_ITEM } from './popup.ts';
 export interface Option<Value extends string> {
   readonly value: Value;
   readonly label: string;
-  /** A second line, smaller. */
+  /** Second, smaller line. */
   readonly hint?: string;
   readonly disabled?: boolean;
 }
@@ -27,7 +27,7 @@ export interface SelectProps<Value extends string> {
   readonly className?: string;
 }
 
-/** One of a few. For many, or to search, use the combobox. */
+/** Chooses one of a few options. For many, or to search, use the combobox. */
 export function Select<Value extends string>({
   options,
   value,

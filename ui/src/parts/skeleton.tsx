@@ -1,6 +1,6 @@
 import { cx } from './cx.ts';
 
-/** A grey bar where text will stand. */
+/** Shows a grey bar where text will be. */
 export function Skeleton({ className }: { readonly className?: string }) {
   return (
     <span
@@ -12,7 +12,7 @@ export function Skeleton({ className }: { readonly className?: string }) {
 
 const WIDTHS = ['w-48', 'w-40', 'w-56', 'w-44', 'w-52'];
 
-/** Rows of a table to come. */
+/** Shows the rows of a table that loads. */
 export function SkeletonRows({ rows = 5 }: { readonly rows?: number }) {
   return (
     <div aria-hidden>
@@ -27,7 +27,7 @@ export function SkeletonRows({ rows = 5 }: { readonly rows?: number }) {
   );
 }
 
-/** Paragraphs to come. */
+/** Shows the paragraphs of a text that loads. */
 export function SkeletonText({ lines = 3 }: { readonly lines?: number }) {
   return (
     <div aria-hidden className="flex flex-col gap-2.5">

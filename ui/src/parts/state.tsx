@@ -19,7 +19,7 @@ const SOFT: Readonly<Record<Tone, string>> = {
   idle: 'bg-sunken text-muted',
 };
 
-/** Words for the states that the API names, each with its tone; one list for the whole dashboard. */
+/** Words and tones of the states that the API names, for the whole dashboard. */
 const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   // Runs and their steps.
   queued: ['Queued', 'idle'],
@@ -62,7 +62,7 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   canceled: ['Ended', 'idle'],
 };
 
-/** The word and the tone of a state; one that is not in the list is shown as it is. */
+/** Returns the word and the tone of a state; a state that is not listed is shown by its own name. */
 export function describeState(state: string): { label: string; tone: Tone } {
   const [label, tone] = STATES[state] ?? [
     `${state.charAt(0).toUpperCase()}${state.slice(1).replaceAll('_', ' ')}`,
@@ -81,7 +81,7 @@ export interface BadgeProps {
   readonly title?: string;
 }
 
-/** A word that stands out a little. */
+/** Shows a word that stands out a little. */
 export function Badge({ tone = 'idle', children, title }: BadgeProps) {
   return (
     <span

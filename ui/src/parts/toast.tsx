@@ -1,27 +1,13 @@
 import { Toast as Base } from '@base-ui/react/toast';
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { ApiError } from '#ui/api/error.ts';
+import { toasts } from '#ui/api/toast.ts';
 import { IconButton } from './button.tsx';
 
-const manager = Base.createToastManager();
-
-/** Says what has happened, once, in the corner; errors stay until they are closed. */
-export const toast = {
-  done: (title: string) => manager.add({ title, type: 'done' }),
-  failed: (error: ApiError) =>
-    manager.add({
-      title: error.message,
-      description: error.requestId === undefined ? undefined : `Request ${error.requestId}`,
-      type: 'failed',
-      timeout: 0,
-    }),
-};
-
-/** Holds the toasts of the whole page, which screen readers are told of as they come. */
+/** Shows the toasts of the whole page, and announces them to screen readers. */
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
   return (
-    <Base.Provider toastManager={manager} timeout={4_000} limit={3}>
+    <Base.Provider toastManager={toasts} timeout={4_000} limit={3}>
       {children}
       <Base.Portal>
         <Base.Viewport className="fixed right-3 bottom-3 z-50 flex w-[calc(100vw-1.5rem)] flex-col gap-2 sm:right-5 sm:bottom-5 sm:w-90">
@@ -33,8 +19,8 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
 }
 
 function Toasts() {
-  const { toasts } = Base.useToastManager();
-  return toasts.map((each) => (
+  const { toasts: shown } = Base.useToastManager();
+  return shown.map((each) => (
     <Base.Root
       key={each.id}
       toast={each}

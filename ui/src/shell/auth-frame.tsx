@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Mark } from './mark.tsx';
-import { usePageTitle } from './page-title.ts';
+import { usePageTitle } from '#ui/parts/page-title.ts';
 
 export interface AuthFrameProps {
   readonly title: string;

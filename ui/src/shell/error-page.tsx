@@ -3,7 +3,7 @@ import { ApiError } from '#ui/api/error.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
 import { CircleAlert } from 'lucide-react';
-import { usePageTitle } from './page-title.ts';
+import { usePageTitle } from '#ui/parts/page-title.ts';
 
 /** Catches what a page did not: an error of the API keeps its request id, a fault of ours says that it is one. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {

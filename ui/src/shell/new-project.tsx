@@ -1,9 +1,7 @@
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { Dialog } from '#ui/parts/dialog.tsx';
-import { Field, FormError } from '#ui/parts/field.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { useProjects } from './projects.ts';
@@ -24,49 +22,36 @@ export default function NewProjectDialog({ onClose, onCreated }: NewProjectProps
   });
   const { errors } = form.formState;
   const allowed = groups.filter(({ organization: { role } }) => role !== 'member');
-  const submit = form.handleSubmit(async (body) => {
-    try {
-      const { id } = await create.sendAsync({ body });
-      form.reset();
-      onClose();
-      onCreated(id);
-    } catch (error) {
-      showFaults(form, error);
-    }
-  });
+  const submit = async (body: { name: string; organizationId: string }) => {
+    const { id } = await create.sendAsync({ body });
+    form.reset();
+    onClose();
+    onCreated(id);
+  };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title="New project"
       description="Routines, runs, connections and API keys belong to one project."
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="new-project" busy={create.isSending}>
-            Create project
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action="Create project"
     >
-      <form id="new-project" onSubmit={submit} className="flex flex-col gap-4">
-        <Field label="Name" error={errors.name?.message}>
-          <Input {...form.register('name')} placeholder="Website" />
+      <Field label="Name" error={errors.name?.message}>
+        <Input {...form.register('name')} placeholder="Website" />
+      </Field>
+      {allowed.length > 1 && (
+        <Field label="Organization" error={errors.organizationId?.message}>
+          <Select
+            options={allowed.map((group) => ({
+              value: group.organization.id,
+              label: group.organization.name,
+            }))}
+            value={form.watch('organizationId')}
+            onChange={(id) => form.setValue('organizationId', id)}
+          />
         </Field>
-        {allowed.length > 1 && (
-          <Field label="Organization" error={errors.organizationId?.message}>
-            <Select
-              options={allowed.map((group) => ({
-                value: group.organization.id,
-                label: group.organization.name,
-              }))}
-              value={form.watch('organizationId')}
-              onChange={(id) => form.setValue('organizationId', id)}
-            />
-          </Field>
-        )}
-        <FormError message={errors.root?.message} />
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 import { CircleHelp } from 'lucide-react';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { EmptyState } from '#ui/parts/feedback.tsx';
-import { usePageTitle } from './page-title.ts';
+import { usePageTitle } from '#ui/parts/page-title.ts';
 
 /** Shown for an address that has no page. */
 export function NotFoundPage() {

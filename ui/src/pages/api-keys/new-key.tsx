@@ -1,10 +1,8 @@
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { Dialog } from '#ui/parts/dialog.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
@@ -51,74 +49,62 @@ export function NewKeyDialog({ open, onClose, onCreated }: NewKeyProps) {
     create.reset();
     onClose();
   };
-  const submit = form.handleSubmit(async ({ name, expiresAt }) => {
-    try {
-      const body = { name, scopes: [...chosen], expiresAt: instantOf(expiresAt) };
-      const { key } = await create.sendAsync({ body });
-      close();
-      if (key !== null) onCreated(key);
-    } catch (error) {
-      showFaults(form, error);
-    }
-  });
+  const submit = async ({ name, expiresAt }: typeof NEW) => {
+    const body = { name, scopes: [...chosen], expiresAt: instantOf(expiresAt) };
+    const { key } = await create.sendAsync({ body });
+    close();
+    if (key !== null) onCreated(key);
+  };
   const choose = (scope: Scope, on: boolean) =>
     setScopes(on ? [...chosen, scope] : chosen.filter((each) => each !== scope));
 
   return (
-    <Dialog
+    <FormDialog
       open={open}
       onClose={close}
       size="md"
       title="New API key"
       description="It acts in this project only. You see it once, right after it is made."
-      actions={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" form="new-key" busy={create.isSending}>
-            Create key
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action="Create key"
     >
-      <form id="new-key" onSubmit={submit} className="flex flex-col gap-4">
-        <Field
-          label="Name"
-          description="Where it will be used, so that you know which to revoke."
-          error={errors.name?.message}
-        >
-          <Input {...form.register('name')} placeholder="Nightly import" autoComplete="off" />
-        </Field>
-        <fieldset className="flex flex-col gap-2">
-          <legend className="mb-1.5 text-sm font-medium text-ink">It may</legend>
-          <div className="grid gap-2 sm:grid-cols-2">
-            {SCOPE_CHOICES.map(({ scope, label, writes }) => (
-              <Checkbox
-                key={scope}
-                label={label}
-                description={<span className="font-mono text-xs">{scope}</span>}
-                checked={chosen.includes(scope)}
-                disabled={writes && !mayWrite}
-                onChange={(on) => choose(scope, on)}
-              />
-            ))}
-          </div>
-          {!mayWrite && role !== undefined && (
-            <p className="text-sm text-muted">
-              Keys that change things are made by owners and admins.
-            </p>
-          )}
-          <FormError message={errors.scopes?.message} />
-        </fieldset>
-        <Field label="Stops working" error={errors.expiresAt?.message}>
-          <Select
-            options={EXPIRIES}
-            value={form.watch('expiresAt')}
-            onChange={(value) => form.setValue('expiresAt', value)}
-          />
-        </Field>
-        <FormError message={errors.root?.message} />
-      </form>
-    </Dialog>
+      <Field
+        label="Name"
+        description="Where it will be used, so that you know which to revoke."
+        error={errors.name?.message}
+      >
+        <Input {...form.register('name')} placeholder="Nightly import" autoComplete="off" />
+      </Field>
+      <fieldset className="flex flex-col gap-2">
+        <legend className="mb-1.5 text-sm font-medium text-ink">It may</legend>
+        <div className="grid gap-2 sm:grid-cols-2">
+          {SCOPE_CHOICES.map(({ scope, label, writes }) => (
+            <Checkbox
+              key={scope}
+              label={label}
+              description={<span className="font-mono text-xs">{scope}</span>}
+              checked={chosen.includes(scope)}
+              disabled={writes && !mayWrite}
+              onChange={(on) => choose(scope, on)}
+            />
+          ))}
+        </div>
+        {!mayWrite && role !== undefined && (
+          <p className="text-sm text-muted">
+            Keys that change things are made by owners and admins.
+          </p>
+        )}
+        <FormError message={errors.scopes?.message} />
+      </fieldset>
+      <Field label="Stops working" error={errors.expiresAt?.message}>
+        <Select
+          options={EXPIRIES}
+          value={form.watch('expiresAt')}
+          onChange={(value) => form.setValue('expiresAt', value)}
+        />
+      </Field>
+    </FormDialog>
   );
 }
 

@@ -55,16 +55,7 @@ function Attention({ billing, processor }: Pick<NoticesProps, 'billing' | 'proce
           </>
         )}
       </p>
-      {billing.isOwner && billing.portal.available && (
-        <Button
-          size="sm"
-          className="sm:-my-0.5"
-          busy={processor.isOpeningPortal}
-          onClick={processor.openPortal}
-        >
-          Update the payment
-        </Button>
-      )}
+      <ToPortal billing={billing} processor={processor} label="Update the payment" />
     </Notice>
   );
 }
@@ -82,17 +73,26 @@ function Cancellation({ billing, processor }: Pick<NoticesProps, 'billing' | 'pr
         From then on the Free plan counts{free !== undefined && ` (${free} active routines)`}.
         Nothing is paused; more cannot be activated.
       </p>
-      {billing.isOwner && billing.portal.available && (
-        <Button
-          size="sm"
-          className="sm:-my-0.5"
-          busy={processor.isOpeningPortal}
-          onClick={processor.openPortal}
-        >
-          Keep the subscription
-        </Button>
-      )}
+      <ToPortal billing={billing} processor={processor} label="Keep the subscription" />
     </Notice>
+  );
+}
+
+function ToPortal({
+  billing,
+  processor,
+  label,
+}: Pick<NoticesProps, 'billing' | 'processor'> & { readonly label: string }) {
+  if (!billing.isOwner || !billing.portal.available) return null;
+  return (
+    <Button
+      size="sm"
+      className="sm:-my-0.5"
+      busy={processor.isOpeningPortal}
+      onClick={processor.openPortal}
+    >
+      {label}
+    </Button>
   );
 }
 

@@ -1,7 +1,7 @@
 import { FormProvider, useFormContext } from 'react-hook-form';
 import { lazy, Suspense, type ReactNode } from 'react';
 import type { Shape } from '#ui/api/types.ts';
-import { listInWords, materialAmong } from '#ui/format/routine-fields.ts';
+import { listInWords, materialAmong } from '#ui/parts/routine-fields.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';

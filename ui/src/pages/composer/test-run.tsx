@@ -5,11 +5,12 @@ import { useProjectId } from '#ui/api/project.ts';
 import { sentence } from '#ui/api/form.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
+import { isOver } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { RichText } from '#ui/parts/rich-text.tsx';
 import { Dot, StateBadge, toneOf } from '#ui/parts/state.tsx';
-import { hasEnded, useFollowRun, type FollowedRun } from './use-follow-run.ts';
+import { useTestRunEvents, type FollowedRun } from './test-run-events.ts';
 
 export interface TestRunProps {
   readonly runId: string | undefined;
@@ -24,12 +25,11 @@ export interface TestRunProps {
 export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunProps) {
   const projectId = useProjectId();
   const client = useQueryClient();
-  const followed = useFollowRun(
+  const followed = useTestRunEvents(
     runId,
     () => void refresh(client, projectId, ['/v1/routines', '/v1/runs']),
   );
-  const isRunning =
-    runId !== undefined && (followed.run === undefined || !hasEnded(followed.run.state));
+  const isRunning = runId !== undefined && (followed.run === undefined || !isOver(followed.run));
   return (
     <section aria-labelledby="test-run" className="flex flex-col gap-3">
       <div className="flex items-center justify-between gap-3">
@@ -70,6 +70,7 @@ function Progress({
   const projectId = useProjectId();
   const cancel = useSend('post', '/v1/runs/{runId}/cancel', { refreshes: ['/v1/runs'] });
   const state = run?.state ?? 'queued';
+  const isEnded = isOver({ state });
   return (
     <div aria-busy={status === 'connecting' || undefined}>
       <header className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2.5">
@@ -79,7 +80,7 @@ function Progress({
         <span className="grow truncate text-xs text-muted tabular">
           {run === undefined ? 'Waiting for a free slot' : spent(run)}
         </span>
-        {run !== undefined && !hasEnded(state) && (
+        {run !== undefined && !isEnded && (
           <Button
             size="sm"
             kind="quiet"
@@ -90,7 +91,7 @@ function Progress({
             Cancel
           </Button>
         )}
-        {run !== undefined && hasEnded(state) && (
+        {run !== undefined && isEnded && (
           <ButtonLink
             size="sm"
             kind="quiet"
@@ -109,14 +110,14 @@ function Progress({
             : 'The connection was cut. Connecting again.'}
         </p>
       )}
-      <Steps steps={steps} isOver={hasEnded(state)} />
-      {run !== undefined && hasEnded(state) && <Ending run={run} />}
+      <Steps steps={steps} isEnded={isEnded} />
+      {run !== undefined && isEnded && <Ending run={run} />}
     </div>
   );
 }
 
-function Steps({ steps, isOver }: { steps: FollowedRun['steps']; isOver: boolean }) {
-  if (steps.length === 0 && isOver) return null;
+function Steps({ steps, isEnded }: { steps: FollowedRun['steps']; isEnded: boolean }) {
+  if (steps.length === 0 && isEnded) return null;
   return (
     <ol className="flex flex-col gap-1 border-b border-line px-4 py-2.5 text-sm">
       {steps.map((step) => (
@@ -131,7 +132,7 @@ function Steps({ steps, isOver }: { steps: FollowedRun['steps']; isOver: boolean
           </span>
         </li>
       ))}
-      {!isOver && (
+      {!isEnded && (
         <li className="flex items-center gap-2 text-muted">
           <Dot tone="busy" />
           {steps.length === 0 ? 'Starting' : 'Working'}

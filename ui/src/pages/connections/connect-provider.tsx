@@ -1,18 +1,16 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { Dialog } from '#ui/parts/dialog.tsx';
-import { Field, FormError } from '#ui/parts/field.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { leaveFor } from '#ui/shell/last-project.ts';
 
 export interface ConnectProviderProps {
   readonly provider: Shape<'ConnectionProvider'>;
-  /** Signed in to again, or given another key; a new connection otherwise. */
+  /** Connection to sign in to again or to give another key; left out for a new one. */
   readonly connection?: Shape<'Connection'>;
   readonly onClose: () => void;
 }
@@ -30,7 +28,7 @@ export function ConnectProviderDialog({ provider, connection, onClose }: Connect
     showsError: true,
   });
   const isKey = provider.auth === 'api_key';
-  const submit = form.handleSubmit(async ({ name, apiKey }) => {
+  const submit = async ({ name, apiKey }: { name: string; apiKey: string }) => {
     const target = connection === undefined ? { name } : { connectionId: connection.id };
     const path = { provider: provider.id };
     try {
@@ -45,12 +43,11 @@ export function ConnectProviderDialog({ provider, connection, onClose }: Connect
       await navigate({ to: '/p/$projectId/connections/$connectionId', params });
     } catch (error) {
       form.resetField('apiKey');
-      showFaults(form, error);
+      throw error;
     }
-  });
+  };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       size="md"
       title={connection === undefined ? `Connect ${provider.name}` : `Reconnect ${connection.name}`}
@@ -59,36 +56,23 @@ export function ConnectProviderDialog({ provider, connection, onClose }: Connect
           ? 'The key is tried there first, then stored encrypted. It is never shown again.'
           : `You go to ${provider.name}, choose the account there, and come back here.`
       }
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            form="connect-provider"
-            busy={signIn.isSending || withKey.isSending}
-          >
-            {isKey ? 'Connect' : `Go to ${provider.name}`}
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action={isKey ? 'Connect' : `Go to ${provider.name}`}
     >
-      <form id="connect-provider" onSubmit={submit} className="flex flex-col gap-4">
-        {connection === undefined && (
-          <Field label="Name" error={errors.name?.message}>
-            <Input {...form.register('name')} autoComplete="off" />
-          </Field>
-        )}
-        {isKey && (
-          <Field label="API key" error={errors.apiKey?.message}>
-            <Input {...form.register('apiKey')} type="password" autoComplete="off" />
-          </Field>
-        )}
-        {provider.scopes.length > 0 && <Scopes scopes={provider.scopes} />}
-        <Links provider={provider} />
-        <FormError message={errors.root?.message} />
-      </form>
-    </Dialog>
+      {connection === undefined && (
+        <Field label="Name" error={errors.name?.message}>
+          <Input {...form.register('name')} autoComplete="off" />
+        </Field>
+      )}
+      {isKey && (
+        <Field label="API key" error={errors.apiKey?.message}>
+          <Input {...form.register('apiKey')} type="password" autoComplete="off" />
+        </Field>
+      )}
+      {provider.scopes.length > 0 && <Scopes scopes={provider.scopes} />}
+      <Links provider={provider} />
+    </FormDialog>
   );
 }
 

@@ -1,11 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
 import { useProjectId } from '#ui/api/project.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { Dialog } from '#ui/parts/dialog.tsx';
-import { Field, FormError } from '#ui/parts/field.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { leaveFor } from '#ui/shell/last-project.ts';
@@ -40,67 +38,50 @@ export function ConnectServerDialog({
     form.reset();
     onClose();
   };
-  const submit = form.handleSubmit(async (values) => {
-    try {
-      if (values.auth === 'oauth') {
-        const started = await signIn.sendAsync(signInOf(values));
-        leaveFor(started.authorizationUrl);
-        return;
-      }
-      const { name, url } = values;
-      const { id } = await create.sendAsync({ body: { name, url, ...credentialsOf(values) } });
-      close();
-      const params = { projectId, connectionId: id };
-      await navigate({ to: '/p/$projectId/connections/$connectionId', params });
-    } catch (error) {
-      showFaults(form, error);
+  const submit = async (values: ServerValues) => {
+    if (values.auth === 'oauth') {
+      const started = await signIn.sendAsync(signInOf(values));
+      leaveFor(started.authorizationUrl);
+      return;
     }
-  });
+    const { name, url } = values;
+    const { id } = await create.sendAsync({ body: { name, url, ...credentialsOf(values) } });
+    close();
+    const params = { projectId, connectionId: id };
+    await navigate({ to: '/p/$projectId/connections/$connectionId', params });
+  };
   return (
-    <Dialog
+    <FormDialog
       open={open}
       onClose={close}
       size="md"
       title="Connect a tool server"
       description="Any server that speaks MCP over Streamable HTTP. It is asked before anything is kept."
-      actions={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            form="connect-server"
-            busy={create.isSending || signIn.isSending}
-          >
-            {auth === 'oauth' ? 'Go to sign-in' : 'Connect server'}
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action={auth === 'oauth' ? 'Go to sign-in' : 'Connect server'}
     >
-      <form id="connect-server" onSubmit={submit} className="flex flex-col gap-4">
-        <Field label="Name" error={errors.name?.message}>
-          <Input {...form.register('name')} placeholder="Analytics tools" autoComplete="off" />
-        </Field>
-        <Field label="Address" error={errors.url?.message}>
-          <Input
-            {...form.register('url')}
-            inputMode="url"
-            placeholder="https://tools.example.com/mcp"
-            autoComplete="off"
-            spellCheck={false}
-          />
-        </Field>
-        <Field label="It asks for">
-          <Select
-            options={AUTHS}
-            value={auth}
-            onChange={(value) => form.setValue('auth', value, { shouldDirty: true })}
-          />
-        </Field>
-        <CredentialFields form={form} />
-        <FormError message={errors.root?.message} />
-      </form>
-    </Dialog>
+      <Field label="Name" error={errors.name?.message}>
+        <Input {...form.register('name')} placeholder="Analytics tools" autoComplete="off" />
+      </Field>
+      <Field label="Address" error={errors.url?.message}>
+        <Input
+          {...form.register('url')}
+          inputMode="url"
+          placeholder="https://tools.example.com/mcp"
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </Field>
+      <Field label="It asks for">
+        <Select
+          options={AUTHS}
+          value={auth}
+          onChange={(value) => form.setValue('auth', value, { shouldDirty: true })}
+        />
+      </Field>
+      <CredentialFields form={form} />
+    </FormDialog>
   );
 }
 

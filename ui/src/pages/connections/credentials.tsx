@@ -26,7 +26,7 @@ export const NEW_SERVER: ServerValues = {
   clientSecret: '',
 };
 
-/** Reads what was typed in for the chosen way, as the API takes it. */
+/** Makes the API's body of the fields that belong to the chosen way. */
 export function credentialsOf({ auth, bearerToken, headers }: ServerValues) {
   if (auth === 'bearer') return { bearerToken };
   if (auth !== 'headers') return {};
@@ -34,7 +34,7 @@ export function credentialsOf({ auth, bearerToken, headers }: ServerValues) {
   return { headers: Object.fromEntries(typed.map(({ name, value }) => [name, value])) };
 }
 
-/** The fields of a way to authenticate; what is typed here is sent once and never shown again. */
+/** Fields of one way to authenticate; what is typed here is sent once and never shown again. */
 export function CredentialFields({ form }: { readonly form: UseFormReturn<ServerValues> }) {
   const auth = form.watch('auth');
   if (auth === 'bearer') {

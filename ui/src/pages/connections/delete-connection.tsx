@@ -10,7 +10,7 @@ export interface DeleteConnectionProps {
   readonly onDeleted: () => void;
 }
 
-/** Asks for the name before a connection is gone, and says what ends with it. */
+/** Asks for the name before a connection is deleted, and says what ends with it. */
 export function DeleteConnection({ connection, open, onClose, onDeleted }: DeleteConnectionProps) {
   const using = useList('/v1/routines', { query: { uses: connection.id, limit: 50 } });
   const remove = useSend('delete', '/v1/connections/{connectionId}', {

@@ -1,10 +1,8 @@
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { ConfirmDialog, Dialog } from '#ui/parts/dialog.tsx';
-import { FormError } from '#ui/parts/field.tsx';
+import { ConfirmDialog } from '#ui/parts/dialog.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { leaveFor } from '#ui/shell/last-project.ts';
 import { ConnectProviderDialog } from './connect-provider.tsx';
 import { CredentialFields, credentialsOf, NEW_SERVER, type ServerValues } from './credentials.tsx';
@@ -17,7 +15,7 @@ export interface ReconnectProps {
   readonly onClose: () => void;
 }
 
-/** Gives a connection new credentials, in the way in which it got those it has. */
+/** Gives a connection new credentials in the way in which it got its present ones. */
 export function Reconnect({ connection, provider, onClose }: ReconnectProps) {
   if (provider !== undefined) {
     return <ConnectProviderDialog provider={provider} connection={connection} onClose={onClose} />;
@@ -59,37 +57,24 @@ function ReplaceCredentials({ connection, onClose }: Omit<ReconnectProps, 'provi
     done: 'Credentials replaced',
     showsError: true,
   });
-  const submit = form.handleSubmit(async (values) => {
-    try {
-      await replace.sendAsync({
-        path: { connectionId: connection.id },
-        body: credentialsOf({ ...values, auth }),
-      });
-      onClose();
-    } catch (error) {
-      showFaults(form, error);
-    }
-  });
+  const submit = async (values: ServerValues) => {
+    await replace.sendAsync({
+      path: { connectionId: connection.id },
+      body: credentialsOf({ ...values, auth }),
+    });
+    onClose();
+  };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       size="md"
       title={`New credentials for ${connection.name}`}
       description="The server is asked first; nothing changes unless it takes them. Confirmed tools stay confirmed."
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="reconnect" busy={replace.isSending}>
-            Replace credentials
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action="Replace credentials"
     >
-      <form id="reconnect" onSubmit={submit} className="flex flex-col gap-4">
-        <CredentialFields form={form} />
-        <FormError message={form.formState.errors.root?.message} />
-      </form>
-    </Dialog>
+      <CredentialFields form={form} />
+    </FormDialog>
   );
 }

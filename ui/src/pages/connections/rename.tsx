@@ -1,10 +1,8 @@
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { Dialog } from '#ui/parts/dialog.tsx';
-import { Field, FormError } from '#ui/parts/field.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 
 /** Gives a connection another name; routines keep what they may call. */
@@ -22,34 +20,21 @@ export function RenameDialog({
     done: 'Connection renamed',
     showsError: true,
   });
-  const submit = form.handleSubmit(async (body) => {
-    try {
-      await rename.sendAsync({ path: { connectionId: connection.id }, body });
-      onClose();
-    } catch (error) {
-      showFaults(form, error);
-    }
-  });
+  const submit = async (body: { name: string }) => {
+    await rename.sendAsync({ path: { connectionId: connection.id }, body });
+    onClose();
+  };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title="Rename connection"
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="rename" busy={rename.isSending}>
-            Rename
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action="Rename"
     >
-      <form id="rename" onSubmit={submit} className="flex flex-col gap-4">
-        <Field label="Name" error={errors.name?.message}>
-          <Input {...form.register('name')} autoComplete="off" />
-        </Field>
-        <FormError message={errors.root?.message} />
-      </form>
-    </Dialog>
+      <Field label="Name" error={errors.name?.message}>
+        <Input {...form.register('name')} autoComplete="off" />
+      </Field>
+    </FormDialog>
   );
 }

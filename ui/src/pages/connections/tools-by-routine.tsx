@@ -3,44 +3,31 @@ import { useList } from '#ui/api/hooks.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Combobox } from '#ui/parts/combobox.tsx';
-import { Await } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
-import { Pager } from '#ui/parts/pager.tsx';
-import { Skeleton } from '#ui/parts/skeleton.tsx';
-import { StateBadge } from '#ui/parts/state.tsx';
+import { RoutineNames } from '#ui/parts/routine-names.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 
 type RoutineSummary = Shape<'RoutineSummary'>;
 
-/** Names the routines that may call tools of a connection, and leads to the tools of any routine. */
+/** Names the routines that may call tools of a connection, and opens the tools of any routine. */
 export function ToolsByRoutine({ connection }: { readonly connection: Shape<'Connection'> }) {
   const projectId = useProjectId();
   const using = useList('/v1/routines', { query: { uses: connection.id, limit: 50 } });
   return (
     <div className="flex flex-col gap-4">
-      <Await of={using} skeleton={<Skeleton className="w-64" />}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <p className="text-sm text-muted">No routine may call its tools yet.</p>
-          ) : (
-            <ul className="flex flex-col gap-1.5">
-              {rows.map(({ id, name, state }) => (
-                <li key={id} className="flex flex-wrap items-center gap-2 text-sm">
-                  <TextLink
-                    to="/p/$projectId/routines/$routineId/tools"
-                    params={{ projectId, routineId: id }}
-                    search={{ connection: connection.id }}
-                  >
-                    {name}
-                  </TextLink>
-                  <StateBadge state={state} />
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Await>
-      <Pager list={using} />
+      <RoutineNames
+        routines={using}
+        empty="No routine may call its tools yet."
+        linkOf={({ id, name }) => (
+          <TextLink
+            to="/p/$projectId/routines/$routineId/tools"
+            params={{ projectId, routineId: id }}
+            search={{ connection: connection.id }}
+          >
+            {name}
+          </TextLink>
+        )}
+      />
       <ChooseRoutine connection={connection} />
     </div>
   );

@@ -12,7 +12,7 @@ interface Item {
   readonly link: LinkProps;
 }
 
-/** The way to a first routine that runs by itself, as the server knows how far it has come; gone once it is walked. */
+/** Shows the steps to a first routine that runs by itself, with those that are done; gone once all are. */
 export function Checklist({ projectId }: { readonly projectId: string }) {
   const routines = useRead('/v1/routines', { query: { limit: 100 } }, { everyMs: 30_000 });
   const succeeded = useRead('/v1/runs', { query: { state: 'succeeded', limit: 1 } });

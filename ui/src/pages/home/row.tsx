@@ -12,7 +12,7 @@ export interface RowProps {
   readonly aside: ReactNode;
 }
 
-/** One thing of a short list; the whole of it is a link. */
+/** Shows one entry of a short list, all of which is a link. */
 export function Row({ link, title, badge, line = '', aside }: RowProps) {
   return (
     <li className="relative border-b border-line py-2.5 hover:bg-hover">

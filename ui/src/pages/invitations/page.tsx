@@ -12,7 +12,7 @@ import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 import { useHashToken } from '#ui/shell/hash-token.ts';
 import { dropInvitation, keepInvitation, readInvitation } from '#ui/shell/invitation.ts';
 
-/** Opened by the link of an invitation, with its token behind the hash sign. */
+/** Opened by the link of an invitation, with its token after the hash sign. */
 export function InvitationsPage() {
   const given = useHashToken();
   const token = given === '' ? readInvitation() : given;

@@ -10,14 +10,14 @@ type Account = Shape<'ModelConnection'>;
 
 export interface AccountsTableProps {
   readonly accounts: readonly Account[];
-  /** The person who looks. */
+  /** Id of the person who looks at the page. */
   readonly viewerId: string | undefined;
   readonly onModels: (account: Account) => void;
   readonly onReconnect: (account: Account) => void;
   readonly onRevoke: (account: Account) => void;
 }
 
-/** Lists accounts with whose they are and whether they work. */
+/** Lists accounts with their owners and whether they work. */
 export function AccountsTable({
   accounts,
   viewerId,

@@ -1,23 +1,23 @@
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { Dialog } from '#ui/parts/dialog.tsx';
-import { Field, FormError } from '#ui/parts/field.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { BeforeConnecting } from './before-connecting.tsx';
 import type { ConnectProps } from './connect-props.ts';
 
+const NEW = { apiKey: '', accountLabel: '' };
+
 /** Takes an API key of a provider; it is sent once and never shown again. */
 export function ApiKeyDialog({ provider, account, onClose }: ConnectProps) {
-  const form = useForm({ defaultValues: { apiKey: '', accountLabel: '' } });
+  const form = useForm({ defaultValues: NEW });
   const { errors } = form.formState;
   const connect = useSend('post', '/v1/model-connections/provider-c/api-key', {
     refreshes: ['/v1/model-connections', '/v1/models'],
     done: account === undefined ? 'Account connected' : 'Key replaced',
     showsError: true,
   });
-  const submit = form.handleSubmit(async ({ apiKey, accountLabel }) => {
+  const submit = async ({ apiKey, accountLabel }: typeof NEW) => {
     const body = {
       apiKey,
       ...(accountLabel === '' ? {} : { accountLabel }),
@@ -28,62 +28,48 @@ export function ApiKeyDialog({ provider, account, onClose }: ConnectProps) {
       onClose();
     } catch (error) {
       form.resetField('apiKey');
-      showFaults(form, error);
+      throw error;
     }
-  });
+  };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       size="md"
       title={
         account === undefined ? `Connect ${provider.name}` : `New key for ${account.accountLabel}`
       }
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="model-key" busy={connect.isSending}>
-            {account === undefined ? 'Connect account' : 'Replace key'}
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action={account === undefined ? 'Connect account' : 'Replace key'}
     >
       <BeforeConnecting provider={provider} />
-      <form id="model-key" onSubmit={submit} className="flex flex-col gap-4">
-        <Field
-          label="API key"
-          description="Tried there first, by a request that costs nothing, then stored encrypted. It is never shown again."
-          error={errors.apiKey?.message}
-          aside={
-            provider.keyPage !== null && (
-              <a
-                href={provider.keyPage}
-                target="_blank"
-                rel="noreferrer noopener"
-                className="rounded-sm font-medium text-accent-ink underline-offset-2 hover:underline"
-              >
-                Make a key
-              </a>
-            )
-          }
-        >
-          <Input
-            {...form.register('apiKey')}
-            type="password"
-            autoComplete="off"
-            spellCheck={false}
-          />
-        </Field>
-        <Field
-          label="Label"
-          optional
-          description="Everybody in the project sees it; otherwise the end of the key."
-          error={errors.accountLabel?.message}
-        >
-          <Input {...form.register('accountLabel')} autoComplete="off" />
-        </Field>
-        <FormError message={errors.root?.message} />
-      </form>
-    </Dialog>
+      <Field
+        label="API key"
+        description="Tried there first, by a request that costs nothing, then stored encrypted. It is never shown again."
+        error={errors.apiKey?.message}
+        aside={
+          provider.keyPage !== null && (
+            <a
+              href={provider.keyPage}
+              target="_blank"
+              rel="noreferrer noopener"
+              className="rounded-sm font-medium text-accent-ink underline-offset-2 hover:underline"
+            >
+              Make a key
+            </a>
+          )
+        }
+      >
+        <Input {...form.register('apiKey')} type="password" autoComplete="off" spellCheck={false} />
+      </Field>
+      <Field
+        label="Label"
+        optional
+        description="Everybody in the project sees it; otherwise the end of the key."
+        error={errors.accountLabel?.message}
+      >
+        <Input {...form.register('accountLabel')} autoComplete="off" />
+      </Field>
+    </FormDialog>
   );
 }

@@ -14,7 +14,7 @@ import type { ConnectProps } from './connect-props.ts';
 
 type Attempt = Shape<'DeviceSignIn'>;
 
-/** Signs in by a code that the person types in at the provider, and waits until that is done. */
+/** Signs in by a code that the person enters at the provider, and waits for that. */
 export function DeviceCodeDialog({ provider, account, onClose }: ConnectProps) {
   const start = useSend('post', '/v1/model-connections/provider-a/device/start', {
     showsError: true,
@@ -75,7 +75,7 @@ export function DeviceCodeDialog({ provider, account, onClose }: ConnectProps) {
 const INTRODUCTION =
   'You get a code here and type it in on a page of the provider. This service never sees your password.';
 
-/** The attempt as it stands, asked for as often as the provider allows. */
+/** Polls the attempt, as often as the provider allows. */
 function useAttempt(started: Attempt | undefined): Attempt | undefined {
   const projectId = useProjectId();
   const client = useQueryClient();

@@ -2,7 +2,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { termsText } from './words.ts';
 
-/** Says what the provider's terms are to this, with the page to read. */
+/** Says what the provider's terms are about such use, with a link to them. */
 export function ProviderTerms({ provider }: { readonly provider: Shape<'ModelProvider'> }) {
   const { terms } = provider;
   if (terms === null) return null;

@@ -6,7 +6,7 @@ import { quotaText, wayText } from './words.ts';
 
 type Provider = Shape<'ModelProvider'>;
 
-/** Shows the providers with whose quota runs draw on, and why one cannot be connected. */
+/** Shows the providers, whose quota runs on them use, and why one cannot be connected. */
 export function Providers({
   providers,
   onConnect,

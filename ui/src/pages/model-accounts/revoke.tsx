@@ -3,7 +3,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 
-/** Asks before an account is of no more use here, and says which routines that stops. */
+/** Asks before an account is revoked, and says which routines that stops. */
 export function RevokeDialog({
   account,
   onClose,

@@ -3,21 +3,24 @@ import { ExternalLink } from 'lucide-react';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { call } from '#ui/api/call.ts';
-import { showFaults } from '#ui/api/form.ts';
 import { refresh, useSend } from '#ui/api/hooks.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Textarea } from '#ui/parts/input.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { toast } from '#ui/parts/toast.tsx';
+import { toast } from '#ui/api/toast.ts';
 import { leaveFor } from '#ui/shell/last-project.ts';
 import { BeforeConnecting } from './before-connecting.tsx';
 import type { ConnectProps } from './connect-props.ts';
 
-/** Leaves for the provider's sign-in; where nothing listens at its end, takes the address that the browser ended at. */
+/**
+ * Sends the browser to the provider's sign-in; where no server listens at its end, takes the address at which the
+ * browser ended.
+ */
 export function SignInDialog({ provider, account, onClose }: ConnectProps) {
   const [started, setStarted] = useState<Shape<'StartedModelSignIn'>>();
   const start = useSend('post', '/v1/model-connections/provider-b/oauth/start', {
@@ -68,37 +71,27 @@ function PasteDialog({ provider, started, onClose }: PasteProps) {
   const projectId = useProjectId();
   const client = useQueryClient();
   const form = useForm({ defaultValues: { address: '' } });
-  const { errors, isSubmitting } = form.formState;
-  const submit = form.handleSubmit(async ({ address }) => {
-    try {
-      await call(
-        'get',
-        '/v1/model-connections/provider-b/oauth/callback',
-        { query: { address: address.trim() } },
-        { projectId },
-      );
-      toast.done('Account connected');
-      onClose();
-      await refresh(client, projectId, ['/v1/model-connections', '/v1/models']);
-    } catch (error) {
-      showFaults(form, error);
-    }
-  });
+  const { errors } = form.formState;
+  const submit = async ({ address }: { address: string }) => {
+    await call(
+      'get',
+      '/v1/model-connections/provider-b/oauth/callback',
+      { query: { address: address.trim() } },
+      { projectId },
+    );
+    toast.done('Account connected');
+    onClose();
+    await refresh(client, projectId, ['/v1/model-connections', '/v1/models']);
+  };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       size="md"
       locked
       title={`Sign in at ${provider.name}`}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="paste" busy={isSubmitting}>
-            Connect account
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action="Connect account"
     >
       <ol className="flex list-decimal flex-col gap-4 pl-5 text-base text-ink">
         <li>
@@ -122,20 +115,17 @@ function PasteDialog({ provider, started, onClose }: PasteProps) {
           </p>
         </li>
         <li>
-          <form id="paste" onSubmit={submit}>
-            <Field label="Paste the address here" error={errors.address?.message}>
-              <Textarea
-                {...form.register('address')}
-                mono
-                rows={3}
-                autoComplete="off"
-                spellCheck={false}
-              />
-            </Field>
-          </form>
+          <Field label="Paste the address here" error={errors.address?.message}>
+            <Textarea
+              {...form.register('address')}
+              mono
+              rows={3}
+              autoComplete="off"
+              spellCheck={false}
+            />
+          </Field>
         </li>
       </ol>
-      <FormError message={errors.root?.message} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -8,7 +8,7 @@ const QUOTAS: Readonly<Record<NonNullable<Provider['billing']>, string>> = {
   usage: 'Charged to your own account there, by use.',
 };
 
-/** Says whose quota runs draw on, and who pays. */
+/** Says whose quota runs use, and who pays. */
 export function quotaText({ billing }: Provider): string {
   return billing === null ? 'Who pays is not known while it is switched off.' : QUOTAS[billing];
 }

@@ -9,7 +9,7 @@ import { TextLink } from '#ui/parts/text-link.tsx';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 import { useHashToken } from '#ui/shell/hash-token.ts';
 
-/** Asks for a link; opened by that link, with its token behind the hash sign, it takes the new password. */
+/** Asks for a link; opened by that link, with its token after the hash sign, it takes the new password. */
 export function ResetPasswordPage() {
   const token = useHashToken();
   return token === '' ? <AskForLink /> : <ChoosePassword token={token} />;

@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<NonNullable<Routine['activation']['reason']>, str
   allowance_exceeded: 'The plan allows no more active routines.',
 };
 
-/** The three steps to a routine that runs by itself: saved, proven, active. */
+/** Shows the three steps to a routine that runs by itself: saved, proven, active. */
 export function Activation({ routine }: { readonly routine: Routine }) {
   const { id: routineId, activation, state, revision, updatedAt } = routine;
   const projectId = useProjectId();

@@ -72,7 +72,7 @@ const SCOPES: Readonly<Record<Limit['scope'], string>> = {
   plan: 'The plan',
 };
 
-/** Each limit that binds it, and the day on which it runs out. */
+/** Lists the limits that bind the routine, with the day on which each runs out. */
 export function LimitList({ limits }: { readonly limits: readonly Limit[] }) {
   if (limits.length === 0) return <p className="text-sm text-muted">No limit binds it.</p>;
   return (

@@ -16,7 +16,7 @@ export interface OverBudgetProps {
   readonly onAccept: () => void;
 }
 
-/** Shows the forecast by which a limit runs out, and asks to accept it. */
+/** Shows the forecast of a limit that runs out, and asks to accept it. */
 export function OverBudget({ routineId, message, isSending, onClose, onAccept }: OverBudgetProps) {
   const [accepted, setAccepted] = useState(false);
   const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId } });

@@ -15,7 +15,7 @@ export interface RunDialogProps {
   readonly onClose: () => void;
 }
 
-/** Runs it once with values of its own, now or at a time. */
+/** Runs a routine once with variables of its own, now or at a given time. */
 export function RunDialog({ routineId, variables, onClose }: RunDialogProps) {
   const projectId = useProjectId();
   const navigate = useNavigate();

@@ -18,7 +18,7 @@ const TICKS = 60;
 
 type Run = Shape<'RunSummary'>;
 
-/** The runs of one routine: as ticks, and one by one. */
+/** Shows the runs of one routine: as ticks, and one by one. */
 export function RunsTab({ routineId }: { readonly routineId: string }) {
   const projectId = useProjectId();
   const runs = useList(

@@ -6,7 +6,7 @@ import { EmptyState } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 
-/** The tools that a run which began now would be offered. */
+/** Lists the tools that a run would be offered now. */
 export function ToolsTab({ routine }: { readonly routine: Shape<'RoutineDetail'> }) {
   const projectId = useProjectId();
   const manage = (

@@ -7,15 +7,15 @@ export type RecentRuns = ItemOf<'/v1/runs/recent'>;
 /** One row of the list: a routine with its recent runs. */
 export interface Row {
   readonly routine: Shape<'RoutineSummary'>;
-  /** Undefined while it is not known. */
+  /** Undefined until it has been read. */
   readonly recent: RecentRuns | undefined;
-  /** US dollars over the last 30 days; null is unknown, undefined not read yet. */
+  /** US dollars over the last 30 days; null when unknown, undefined until it has been read. */
   readonly spend: string | null | undefined;
 }
 
 const EVERY_MS = 10_000;
 
-/** The routines in this state, all of them but the archived by default, each with its last runs and what it spent. */
+/** Reads the routines in a state, by default all but the archived, each with its last runs and its spending. */
 export function useRoutines(state: Shape<'RoutineSummary'>['state'] | undefined) {
   const routines = useList(
     '/v1/routines',

@@ -140,7 +140,7 @@ function RunNow({ routine: { id, name, state } }: { routine: Routine }) {
   );
 }
 
-/** The name of a model without the house that it comes from. */
+/** Shortens a model's name by its vendor. */
 function shortModel(modelId: string): string {
   return modelId.slice(modelId.lastIndexOf('/') + 1);
 }

@@ -2,7 +2,7 @@ import { Check, X } from 'lucide-react';
 import type { Shape } from '#ui/api/types.ts';
 import { humanize } from '#ui/format/run-words.ts';
 
-/** The verdicts of the routine's checks, which code has made and no model. */
+/** Shows the verdicts of the routine's checks, which code has made and no model. */
 export function Checks({ run }: { readonly run: Shape<'RunDetail'> }) {
   if (run.checks.length === 0) return null;
   return (

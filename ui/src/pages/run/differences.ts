@@ -12,7 +12,7 @@ export interface Difference {
   readonly now: string;
 }
 
-/** Amounts that differ by less than this share are the same to a reader. */
+/** Share below which two amounts count as equal. */
 const NOTABLE = 0.2;
 
 /** Lists what differs between two runs of a routine: their inputs, and amounts that are far apart. */
@@ -54,7 +54,7 @@ function variablesOf({ variables }: RunDetail): string {
   return pairs.length === 0 ? 'none' : pairs.map(([name, value]) => `${name}: ${value}`).join(', ');
 }
 
-/** The tools that were called, each once, with how often. */
+/** Lists the called tools, each with its number of calls. */
 function toolsOf({ steps }: RunDetail): string {
   const names = steps.flatMap(({ tool }) => (tool === null ? [] : [tool.toolName ?? tool.name]));
   const groups = Map.groupBy(names.toSorted(), (name) => name);

@@ -8,7 +8,7 @@ export interface FoldProps {
   readonly className?: string;
 }
 
-/** A line that opens; what is inside is made only then, so that a hundred of them stay quick. */
+/** Shows a line that opens; its content is created only then, so that a hundred of them stay quick. */
 export function Fold({ summary, children, className }: FoldProps) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();

@@ -26,7 +26,7 @@ export function see(seen: Seen, told: Told): Seen {
   return { run: told.run, steps: new Map(told.run.steps.map((step) => [step.index, step])) };
 }
 
-/** The detail with what was told since; once the detail itself says that the run is over, nothing is newer. */
+/** Merges a detail with later events; once the detail itself says that the run is over, nothing is newer. */
 export function merge(detail: RunDetail, seen: Seen): RunDetail {
   const steps = new Map(detail.steps.map((step) => [step.index, step]));
   for (const [index, step] of seen.steps) {
@@ -38,7 +38,7 @@ export function merge(detail: RunDetail, seen: Seen): RunDetail {
   return { ...detail, ...(isNewer && isAtLeast(seen.run, detail) ? seen.run : {}), steps: ordered };
 }
 
-/** An event that came before the detail was read must not take the run back to its queue. */
+/** Returns false for an event from before the detail was read, which must not take the run back to its queue. */
 function isAtLeast(told: Partial<RunDetail>, detail: RunDetail): boolean {
   return !(told.state === 'queued' && detail.state === 'running');
 }

@@ -4,7 +4,7 @@ import { Section } from '#ui/parts/page.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
 
-/** Mails and pings about the run, each with what became of it. */
+/** Lists mails and pings about the run, each with its state. */
 export function Notifications({ run }: { readonly run: Shape<'RunDetail'> }) {
   if (run.notifications.length === 0) return null;
   return (

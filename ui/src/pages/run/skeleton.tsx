@@ -1,7 +1,7 @@
 import { Box } from '#ui/parts/page.tsx';
 import { Skeleton, SkeletonRows, SkeletonText } from '#ui/parts/skeleton.tsx';
 
-/** A run to come. */
+/** Shows a run that loads. */
 export function RunSkeleton() {
   return (
     <div className="grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_16rem]">

@@ -120,7 +120,7 @@ function Part({ label, text, length }: PartProps) {
   );
 }
 
-/** JSON with line breaks; what is none, or was cut, stays as it is. */
+/** Formats JSON with line breaks; any other or cut text stays as it is. */
 function pretty(text: string): string {
   if (!/^\s*[[{]/.test(text)) return text;
   try {

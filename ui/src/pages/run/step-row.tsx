@@ -11,7 +11,7 @@ import { placeOf, tookMs, type Span } from './step-time.ts';
 
 type Step = Shape<'Step'>;
 
-/** The columns of the waterfall; on a phone the bar stands below. */
+/** Columns of the waterfall; on a phone the bar is below. */
 export const STEP_GRID =
   'grid min-w-0 grow items-center gap-x-3 grid-cols-[1rem_minmax(0,1fr)_auto] sm:grid-cols-[1rem_minmax(0,1fr)_30%_3rem_4rem_3.5rem]';
 
@@ -22,7 +22,7 @@ export interface StepRowProps {
 
 export const StepRow = memo(Row, (a, b) => a.step === b.step && isSameBar(a, b));
 
-/** A row is drawn again only when its own bar changes: the others of a long run stay as they are. */
+/** Returns true when a row need not be drawn again: only the bars of open steps change. */
 function isSameBar(a: StepRowProps, b: StepRowProps): boolean {
   return a.span.from === b.span.from && a.span.to === b.span.to;
 }
@@ -71,7 +71,7 @@ function Row({ step, span }: StepRowProps) {
   );
 }
 
-/** A call that failed without having begun was refused. */
+/** Returns the state to show: a call that failed without having begun was refused. */
 function stateOf({ kind, state, startedAt }: Step): string {
   return kind === 'tool' && state === 'failed' && startedAt === null ? 'refused' : state;
 }

@@ -88,7 +88,7 @@ const STREAMS: Readonly<Partial<Record<FollowStatus, string>>> = {
   refused: 'You may not follow this run any more',
 };
 
-/** The step on record that is not over, or the one after those that are. */
+/** Returns the number of the first open step, or of the one after the last. */
 function stepNumber({ steps }: RunDetail): number {
   const open = steps.findIndex(({ finishedAt }) => finishedAt === null);
   return open === -1 ? steps.length + 1 : open + 1;

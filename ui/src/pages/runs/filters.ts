@@ -2,7 +2,7 @@ import type { Option } from '#ui/parts/select.tsx';
 
 const DAY_MS = 86_400_000;
 
-/** Stands for no filter: a select has to have a value. */
+/** Value of a select without a filter, as a select must have a value. */
 export const ANY = 'any';
 
 export const STATES: readonly Option<string>[] = [

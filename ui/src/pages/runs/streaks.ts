@@ -2,18 +2,18 @@ import type { Shape } from '#ui/api/types.ts';
 
 type RunSummary = Shape<'RunSummary'>;
 
-/** A row of the list: a run, or occurrences in a row that were passed over for the same reason. */
+/** A row of the list: a run, or consecutive occurrences that were skipped for the same reason. */
 export interface Streak {
-  /** The newest. */
+  /** The newest run of the row. */
   readonly run: RunSummary;
-  /** The occurrences that it stands for; 1 for a run. */
+  /** Number of occurrences; 1 for a run. */
   readonly count: number;
-  /** The oldest and the newest of them, of more than one. */
+  /** Times of the oldest and the newest, where there are several. */
   readonly from: string;
   readonly until: string;
 }
 
-/** Merges neighbours that were skipped for the same reason, so that a routine that is passed over all day is one row. */
+/** Merges neighbours that were skipped for the same reason, so that a routine that is skipped all day is one row. */
 export function mergeSkipped(runs: readonly RunSummary[]): readonly Streak[] {
   const streaks: Streak[] = [];
   for (const run of runs) {

@@ -2,7 +2,7 @@ import type { FieldErrors, Path, UseFormRegister } from 'react-hook-form';
 import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 
-/** A budget as it is typed; empty for no limit. */
+/** A budget as typed texts; empty for no limit. */
 export interface BudgetTexts {
   readonly tokens: string;
   readonly cost: string;
@@ -20,7 +20,7 @@ export function budgetTexts(budget: Budget | undefined): BudgetTexts {
   };
 }
 
-/** The budget that the texts say. What is no number goes to the server as it is, which says so. */
+/** Reads the budget from its texts. A text that is no number is sent unchanged, for the server to refuse. */
 export function budgetOf({ tokens, cost }: BudgetTexts): Budget {
   return {
     maxTokensPerDay: numberOf(tokens),
@@ -28,7 +28,7 @@ export function budgetOf({ tokens, cost }: BudgetTexts): Budget {
   };
 }
 
-/** Reads "1,000,000" and "1 000 000"; null for nothing. */
+/** Reads "1,000,000" and "1 000 000"; null for an empty text. */
 export function numberOf(text: string): number | null {
   const digits = text.replaceAll(/[\s,]/g, '');
   if (digits === '') return null;
@@ -47,7 +47,7 @@ export interface BudgetFieldsProps<Values extends BudgetTexts> {
   readonly errors: FieldErrors<BudgetTexts>;
 }
 
-/** Two limits of what all runs may spend together. */
+/** Edits the two limits of what all runs may spend together. */
 export function BudgetFields<Values extends BudgetTexts>({
   register,
   errors,

@@ -6,7 +6,7 @@ export interface DangerProps {
   readonly action: ReactNode;
 }
 
-/** A row for something that is gone for good once it is done. */
+/** Shows a row for an action that cannot be undone. */
 export function Danger({ title, children, action }: DangerProps) {
   return (
     <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 rounded-lg border border-line bg-surface p-4">

@@ -31,7 +31,7 @@ export function OfOrganization({
   );
 }
 
-/** Owners and admins change things; members see them. */
+/** Returns true for owners and admins, who change things; members see them. */
 export function mayChange({ role }: Pick<Organization, 'role'>): boolean {
   return role !== 'member';
 }

@@ -25,7 +25,7 @@ const TABS: readonly Tab<TabName>[] = [
   { value: 'audit', label: 'Audit log', panel: <AuditTab /> },
 ];
 
-/** The settings of the organization, its projects and the person, each under an address of its own. */
+/** Shows the settings of the organization, its projects and the person, each under an address of its own. */
 export function SettingsPage() {
   const { tab } = useSearch();
   const navigate = useNavigate();

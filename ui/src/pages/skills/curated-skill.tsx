@@ -12,7 +12,7 @@ import { UsedBy } from './used-by.tsx';
 
 type Skill = Shape<'Skill'>;
 
-/** Shows a skill of the catalogue: its text, and what its facts stand on. */
+/** Shows a curated skill: its text, and the sources of its facts. */
 export function CuratedSkill({ skill, slug }: { readonly skill: Skill; readonly slug: string }) {
   const projectId = useProjectId();
   return (

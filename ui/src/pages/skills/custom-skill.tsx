@@ -7,6 +7,7 @@ import { useSend } from '#ui/api/hooks.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
+import { FormError } from '#ui/parts/field.tsx';
 import { LeaveGuard } from '#ui/parts/leave-guard.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
@@ -14,7 +15,7 @@ import { bodyOf, SkillFields } from './skill-form.tsx';
 import { DeleteSkill } from './delete-skill.tsx';
 import { UsedBy } from './used-by.tsx';
 
-/** Edits a skill of the project's own. */
+/** Edits a skill of the project. */
 export function CustomSkill({
   skill,
   id,
@@ -63,6 +64,7 @@ export function CustomSkill({
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_17rem]">
         <form onSubmit={submit} className="flex min-w-0 flex-col gap-4">
           <SkillFields form={form} rows={18} />
+          <FormError message={form.formState.errors.root?.message} />
           <div className="flex flex-wrap items-center gap-3">
             <Button
               kind="primary"

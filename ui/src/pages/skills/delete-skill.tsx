@@ -11,7 +11,7 @@ export interface DeleteSkillProps {
   readonly onDeleted: () => void;
 }
 
-/** Asks before a skill is gone, and says for which routines. */
+/** Asks before a skill is deleted, and says which routines lose it. */
 export function DeleteSkill({ open, id, name, onClose, onDeleted }: DeleteSkillProps) {
   const routines = useRoutinesWith(id);
   const remove = useSend('delete', '/v1/skills/{skillId}', {

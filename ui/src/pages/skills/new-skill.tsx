@@ -1,11 +1,9 @@
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { Dialog } from '#ui/parts/dialog.tsx';
-import { bodyOf, EMPTY_SKILL, SkillFields } from './skill-form.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
+import { bodyOf, EMPTY_SKILL, SkillFields, type SkillValues } from './skill-form.tsx';
 
-/** Asks for a skill of the project's own. */
+/** Asks for a new skill of the project. */
 export function NewSkillDialog({
   open,
   onClose,
@@ -23,34 +21,23 @@ export function NewSkillDialog({
     form.reset();
     onClose();
   };
-  const submit = form.handleSubmit(async (values) => {
-    try {
-      await create.sendAsync({ body: bodyOf(values) });
-      close();
-    } catch (error) {
-      showFaults(form, error);
-    }
-  });
+  const submit = async (values: SkillValues) => {
+    await create.sendAsync({ body: bodyOf(values) });
+    close();
+  };
   return (
-    <Dialog
+    <FormDialog
       open={open}
       onClose={close}
       locked={form.formState.isDirty}
       size="lg"
       title="New skill"
       description="What your routines should know or always do: a house style, a product, a way of working."
-      actions={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" form="new-skill" busy={create.isSending}>
-            Create skill
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action="Create skill"
     >
-      <form id="new-skill" onSubmit={submit} className="flex flex-col gap-4">
-        <SkillFields form={form} rows={12} />
-      </form>
-    </Dialog>
+      <SkillFields form={form} rows={12} />
+    </FormDialog>
   );
 }

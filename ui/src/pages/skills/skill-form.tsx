@@ -1,7 +1,7 @@
 import type { UseFormReturn } from 'react-hook-form';
 import { count } from '#ui/format/numbers.ts';
 import { cx } from '#ui/parts/cx.ts';
-import { Field, FormError } from '#ui/parts/field.tsx';
+import { Field } from '#ui/parts/field.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
 
 export interface SkillValues {
@@ -15,12 +15,12 @@ export const EMPTY_SKILL: SkillValues = { name: '', description: '', instruction
 const MIN = 20;
 const MAX = 24_000;
 
-/** Reads the form as the API takes it: no description is null. */
+/** Makes the API's body of the form: an empty description is null. */
 export function bodyOf({ name, description, instructions }: SkillValues) {
   return { name, description: description.trim() === '' ? null : description, instructions };
 }
 
-/** The fields of a custom skill. */
+/** Edits the fields of a custom skill. */
 export function SkillFields({
   form,
   rows,
@@ -51,7 +51,6 @@ export function SkillFields({
       >
         <Textarea {...form.register('instructions')} mono rows={rows} spellCheck />
       </Field>
-      <FormError message={errors.root?.message} />
     </>
   );
 }

@@ -14,12 +14,12 @@ const NEEDS: Readonly<Record<string, string>> = {
   support: 'support tickets',
 };
 
-/** Names what a skill works on, for a sentence. */
+/** Names what a skill needs, for a sentence. */
 export function needText(need: string): string {
   return NEEDS[need] ?? need;
 }
 
-/** "web-performance" as a heading. */
+/** Makes a heading of a category like "web-performance". */
 export function categoryTitle(category: string): string {
   const words = category.replaceAll('-', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -14,7 +14,7 @@ import { Box, KeyValue, PageHeader } from '#ui/parts/page.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import type { Template } from './templates.ts';
 
-/** Asks what the template leaves open, makes the routine and runs it once. */
+/** Asks the template's questions, creates the routine and runs it once. */
 export function FromTemplate({ template }: { readonly template: Template }) {
   const projectId = useProjectId();
   const models = useRead('/v1/models', {});

@@ -8,7 +8,7 @@ import { TEMPLATES, type Template } from './templates.ts';
 
 const route = getRouteApi('/account/p/$projectId/start');
 
-/** The way to a first routine in less than a minute. */
+/** Offers templates, so that a first routine takes less than a minute. */
 export function StartPage() {
   const { template: chosen } = route.useSearch();
   const template = TEMPLATES.find(({ id }) => id === chosen);

@@ -1,4 +1,4 @@
-/** A routine that can be begun with a word or two; its skills are curated ones. */
+/** A routine that a word or two complete; its skills are curated ones. */
 export interface Template {
   readonly id: string;
   readonly name: string;
@@ -8,7 +8,7 @@ export interface Template {
   /** Questions to the person, each a variable of the instructions. */
   readonly questions: readonly Question[];
   readonly skills: readonly string[];
-  /** Five cron fields, in the time zone of the reader. */
+  /** Five cron fields, in the reader's time zone. */
   readonly schedule: string;
   readonly scheduleInWords: string;
 }

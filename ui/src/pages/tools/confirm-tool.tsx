@@ -1,13 +1,11 @@
 import { useForm } from 'react-hook-form';
 import { ApiError } from '#ui/api/error.ts';
-import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Button } from '#ui/parts/button.tsx';
 import { CodeBlock } from '#ui/parts/copy.tsx';
-import { Dialog } from '#ui/parts/dialog.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
-import { Field, FormError } from '#ui/parts/field.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
 import { KeyValue } from '#ui/parts/page.tsx';
 import { TextDiff } from '#ui/parts/text-diff.tsx';
@@ -19,7 +17,7 @@ export interface ConfirmToolProps {
   readonly policy: Policy;
   readonly connection: Shape<'Connection'> | undefined;
   readonly routineName: string;
-  /** Reads the policies again, when this definition is not the latest. */
+  /** Reads the policies again when this definition is not the latest. */
   readonly onReload: () => void;
   readonly onClose: () => void;
 }
@@ -50,7 +48,7 @@ export function ConfirmTool({
     done: `Runs may call ${policy.name} now`,
     showsError: true,
   });
-  const submit = form.handleSubmit(async (limits) => {
+  const submit = async (limits: Limits) => {
     const argumentSchema = readSchema(limits.argumentSchema);
     if (argumentSchema === undefined) {
       form.setError('argumentSchema', { message: 'This is not a JSON object.' });
@@ -70,13 +68,12 @@ export function ConfirmTool({
       });
       onClose();
     } catch (error) {
-      showFaults(form, error);
       if (error instanceof ApiError && error.code === 'precondition_failed') onReload();
+      throw error;
     }
-  });
+  };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       size="lg"
       title={`Let runs call ${policy.name}?`}
@@ -87,44 +84,36 @@ export function ConfirmTool({
           model decides to send.
         </>
       }
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="confirm-tool" busy={confirm.isSending}>
-            {isChanged(policy) ? 'Confirm the new definition' : 'Let it run by itself'}
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action={isChanged(policy) ? 'Confirm the new definition' : 'Let it run by itself'}
     >
       <KeyValue facts={factsOf(policy, connection)} />
       <Definition policy={policy} />
-      <form id="confirm-tool" onSubmit={submit} className="flex flex-col gap-4">
-        <Field
-          label="Calls in one run, at most"
-          optional
-          description="Empty for no limit of its own."
-          error={errors.maxCallsPerRun?.message}
-          className="max-w-80"
-        >
-          <Input {...form.register('maxCallsPerRun')} inputMode="numeric" autoComplete="off" />
-        </Field>
-        <Field
-          label="Only with these arguments"
-          optional
-          description="A JSON Schema that every call has to satisfy besides the tool's own."
-          error={errors.argumentSchema?.message}
-        >
-          <Textarea
-            {...form.register('argumentSchema')}
-            mono
-            rows={3}
-            spellCheck={false}
-            placeholder='{ "properties": { "site": { "const": "https://example.com" } } }'
-          />
-        </Field>
-        <FormError message={errors.root?.message} />
-      </form>
-    </Dialog>
+      <Field
+        label="Calls in one run, at most"
+        optional
+        description="Empty for no limit of its own."
+        error={errors.maxCallsPerRun?.message}
+        className="max-w-80"
+      >
+        <Input {...form.register('maxCallsPerRun')} inputMode="numeric" autoComplete="off" />
+      </Field>
+      <Field
+        label="Only with these arguments"
+        optional
+        description="A JSON Schema that every call has to satisfy besides the tool's own."
+        error={errors.argumentSchema?.message}
+      >
+        <Textarea
+          {...form.register('argumentSchema')}
+          mono
+          rows={3}
+          spellCheck={false}
+          placeholder='{ "properties": { "site": { "const": "https://example.com" } } }'
+        />
+      </Field>
+    </FormDialog>
   );
 }
 
@@ -185,7 +174,7 @@ function Definition({ policy }: { readonly policy: Policy }) {
   );
 }
 
-/** Returns null for no schema, and undefined for a text that is none. */
+/** Parses the schema; null for an empty text, undefined for one that is not a JSON object. */
 function readSchema(text: string): Record<string, unknown> | null | undefined {
   if (text.trim() === '') return null;
   try {

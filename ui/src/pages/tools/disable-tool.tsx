@@ -2,7 +2,7 @@ import { useSend } from '#ui/api/hooks.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 
-/** Asks before a tool is taken from a routine, as the routine goes back to draft with it. */
+/** Asks before a tool is taken from a routine, as that returns the routine to draft. */
 export function DisableTool({
   policy,
   onClose,

@@ -18,7 +18,7 @@ export interface DiscoverProps {
   readonly connections: readonly Shape<'Connection'>[];
 }
 
-/** Asks a connection for its tools, and says what that brought. */
+/** Asks a connection for its tools, and shows what was found. */
 export function Discover({ routineId, connections }: DiscoverProps) {
   const projectId = useProjectId();
   const { connection: connectionId } = useSearch();

@@ -10,7 +10,7 @@ interface Group {
   readonly description: string;
 }
 
-/** The groups of tools, with what their servers claim. */
+/** Groups of tools, with what their servers claim. */
 export const GROUPS: readonly Group[] = [
   {
     effect: 'reads',
@@ -31,14 +31,14 @@ export const GROUPS: readonly Group[] = [
   },
 ];
 
-/** Reads the group from the hints of the server; silence counts as destructive, as MCP has it. */
+/** Returns the group by the server's hints; a tool without hints counts as destructive, as in MCP. */
 export function effectOf({ annotations }: Pick<Policy, 'annotations'>): Effect {
   const { readOnlyHint, destructiveHint } = annotations ?? {};
   if (readOnlyHint === true && destructiveHint !== true) return 'reads';
   return destructiveHint === false ? 'writes' : 'destroys';
 }
 
-/** Says whether the server has given the hint that the group stands on. */
+/** Returns true when the server has not given the hint on which the group is based. */
 export function saysNothing({ annotations }: Pick<Policy, 'annotations'>): boolean {
   const { readOnlyHint, destructiveHint } = annotations ?? {};
   return readOnlyHint === undefined && destructiveHint === undefined;
@@ -50,21 +50,21 @@ const CLAIMS: Readonly<Record<Effect, string>> = {
   destroys: 'That it may delete or overwrite something.',
 };
 
-/** Says in a sentence what the server claims of a tool. */
+/** Says what the server claims about a tool. */
 export function claimText(policy: Pick<Policy, 'annotations'>): string {
   return saysNothing(policy)
     ? 'Nothing. Treat it as one that may delete or overwrite.'
     : CLAIMS[effectOf(policy)];
 }
 
-/** Tells whether the server's definition is another one than the one that was confirmed. */
+/** Returns true when the server's definition differs from the confirmed one. */
 export function isChanged({ confirmedHash, definitionHash }: Policy): boolean {
   return confirmedHash !== null && confirmedHash !== definitionHash;
 }
 
 type Definition = NonNullable<Policy['confirmedDefinition']>;
 
-/** Writes a definition as text, to be read and compared. */
+/** Formats a definition as text, to be read and compared. */
 export function definitionText(definition: Definition): string {
   const { title, description, inputSchema, outputSchema, annotations } = definition;
   const parts = [
@@ -85,7 +85,7 @@ function json(value: object): string {
   return JSON.stringify(value, sorted, 2);
 }
 
-/** A server may order keys as it likes, which is no change. */
+/** Sorts keys, as a server may order them as it likes. */
 function sorted(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => a.localeCompare(b)));

@@ -14,7 +14,7 @@ export interface ToolGroupsProps {
   readonly onDisable: (policy: Policy) => void;
 }
 
-/** Shows tools by what their servers say that they do. */
+/** Groups tools by what their servers claim that they do. */
 export function ToolGroups({ policies, connectionOf, onConfirm, onDisable }: ToolGroupsProps) {
   const groups = Map.groupBy(policies, effectOf);
   const columns: readonly Column<Policy>[] = [

@@ -20,7 +20,7 @@ export interface DailyBarsProps {
   readonly splitBy: Split;
 }
 
-/** Tokens of each day, made of the models or routines that used most in the whole time. */
+/** Shows the tokens of each day, split into the models or routines that used most over the whole time. */
 export function DailyBars({ usage, splitBy }: DailyBarsProps) {
   const nameOf = useNames(splitBy);
   const byDay = new Map(usage.groups.map((group) => [group.key, group.parts ?? []]));
@@ -49,7 +49,7 @@ export function DailyBars({ usage, splitBy }: DailyBarsProps) {
   );
 }
 
-/** The keys with most first, and the others together last. */
+/** Orders the keys by use; all others together come last. */
 function seriesOf({ groups }: Shape<'ProjectUsage'>): (string | null)[] {
   const sums = new Map<string | null, number>();
   for (const { key, totalTokens } of groups.flatMap(({ parts = [] }) => parts)) {

@@ -1,7 +1,7 @@
 import { useRead } from '#ui/api/hooks.ts';
 import type { Split } from './split.ts';
 
-/** Returns how a routine or model is called; ids of routines that are not on the list stay ids. */
+/** Returns a function that names routines or models; a routine that is not on the list keeps its id. */
 export function useNames(splitBy: Split): (key: string | null) => string {
   const routines = useRead(
     '/v1/routines',

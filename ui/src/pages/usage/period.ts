@@ -9,12 +9,12 @@ export const SPANS = [
 
 export type Span = (typeof SPANS)[number]['value'];
 
-/** The span that an address names; 30 days where it names none. */
+/** Reads the span from the address; 30 days where it has none. */
 export function spanOf(text: string | undefined): Span {
   return SPANS.find(({ value }) => value === text)?.value ?? '30';
 }
 
-/** The first and last day (UTC, both included) of a span that ends today. */
+/** Returns the first and last day (UTC, both included) of a span that ends today. */
 export function daysOf(
   span: Span,
   now = Date.now(),
@@ -22,7 +22,7 @@ export function daysOf(
   return { from: isoDay(now - (Number(span) - 1) * DAY_MS), to: isoDay(now) };
 }
 
-/** Every day from one to another, both included, also those on which nothing was used. */
+/** Lists every day from one to another, both included, also those without use. */
 export function everyDay(from: string, to: string): string[] {
   const days: string[] = [];
   for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS) days.push(isoDay(at));

@@ -13,11 +13,11 @@ type Group = Shape<'ProjectUsage'>['groups'][number];
 export interface UsageTableProps {
   readonly days: { readonly from: string; readonly to: string };
   readonly splitBy: Split;
-  /** Tokens of the whole time, of which rows show their share. */
+  /** Tokens of the whole time, from which the rows' shares are computed. */
   readonly total: number;
 }
 
-/** The numbers of the chart, by model or routine, those with most first. */
+/** Lists the numbers of the chart by model or routine, the largest first. */
 export function UsageTable({ days, splitBy, total }: UsageTableProps) {
   const usage = useRead(
     '/v1/usage',

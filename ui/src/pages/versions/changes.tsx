@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Shape } from '#ui/api/types.ts';
-import { MATERIAL_FIELDS } from '#ui/format/routine-fields.ts';
+import { MATERIAL_FIELDS } from '#ui/parts/routine-fields.ts';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { TextDiff } from '#ui/parts/text-diff.tsx';
 
@@ -9,12 +9,12 @@ type Field = Version['changed'][number];
 
 export interface ChangesProps {
   readonly after: Version;
-  /** Undefined for the first on record. */
+  /** Undefined for the first version. */
   readonly before: Version | undefined;
   readonly isPending: boolean;
 }
 
-/** The fields that differ from the version before, each with what was and what is. */
+/** Shows the fields that differ from the version before, each with its old and new value. */
 export function Changes({ after, before, isPending }: ChangesProps) {
   if (isPending) return <Skeleton className="h-40" />;
   const fields: readonly Field[] = before === undefined ? FIELDS : after.changed;
@@ -47,7 +47,7 @@ function Change({ title, children }: { title: string; children: ReactNode }) {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 const FIELDS = Object.keys(MATERIAL_FIELDS) as Field[];
 
-/** A field as lines, so that what changed in it can be told. */
+/** Formats a field as lines, so that its changes can be shown. */
 function textOf(version: Version, field: Field): string {
   const value: unknown = version[field];
   if (typeof value === 'string') return value;

@@ -2,7 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useList, useRead } from '#ui/api/hooks.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { listInWords, materialAmong } from '#ui/format/routine-fields.ts';
+import { listInWords, materialAmong } from '#ui/parts/routine-fields.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';

@@ -17,7 +17,7 @@ const SYSTEMS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** Says in two words what signed in, as it says of itself: "Firefox on Linux". */
+/** Names in two words the device that signed in, by its own claim: "Firefox on Linux". */
 export function deviceOf(userAgent: string | null): string {
   if (userAgent === null) return 'Unknown device';
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];

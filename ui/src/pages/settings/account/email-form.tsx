@@ -9,7 +9,7 @@ import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Section } from '#ui/parts/page.tsx';
 
-/** Begins a change of the address, to which both addresses agree by mail. */
+/** Begins a change of the address, which both addresses confirm by mail. */
 export function EmailForm() {
   const { user } = useSession();
   const config = useRead('/public/config', {}, { staleMs: 600_000 });

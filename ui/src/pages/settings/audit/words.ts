@@ -4,7 +4,7 @@ import { count } from '#ui/format/numbers.ts';
 export type AuditEvent = Shape<'AuditEvent'>;
 export type Action = AuditEvent['action'];
 
-/** Every change that is recorded, in the past tense, as it stands in the log and its filter. */
+/** Every recorded kind of change, in the past tense, for the log and its filter. */
 const ACTIONS: Readonly<Record<Action, string>> = {
   'organization.created': 'Organization created',
   'organization.renamed': 'Organization renamed',
@@ -38,7 +38,7 @@ export function actionName(action: Action): string {
   return ACTIONS[action];
 }
 
-/** Details that say the same as other columns, or only ids. */
+/** Details that repeat other columns, or are only ids. */
 const HIDDEN: ReadonlySet<string> = new Set(['invitationId', 'runId']);
 
 /** Phrases of the details; one without a phrase is shown by its own name. */
@@ -70,13 +70,13 @@ function placeOf(name: string): number {
   return place === -1 ? ORDER.length : place;
 }
 
-/** `keysKept` as "keys kept: no". */
+/** Describes a detail: `keysKept` as "keys kept: no". */
 function phraseOf(name: string, value: string): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return PHRASES[name]?.(value) ?? `${words}: ${value}`;
 }
 
-/** Words that go on with a sentence need no comma. */
+/** Joins two phrases, without a comma where the second continues the first. */
 function join(line: string, phrase: string): string {
   if (line === '') return phrase;
   return /^(as|from|to) /.test(phrase) ? `${line} ${phrase}` : `${line}, ${phrase}`;

@@ -6,7 +6,7 @@ import { Button } from '#ui/parts/button.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Select } from '#ui/parts/select.tsx';
-import { toast } from '#ui/parts/toast.tsx';
+import { toast } from '#ui/api/toast.ts';
 import type { Member } from './roles.ts';
 
 export interface HandOverProps {

@@ -10,7 +10,7 @@ import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { toast } from '#ui/parts/toast.tsx';
+import { toast } from '#ui/api/toast.ts';
 import type { Organization } from '../of-organization.tsx';
 import { InvitationLink } from './invitation-link.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
@@ -46,7 +46,7 @@ export function Invitations({ organization }: { readonly organization: Organizat
   const [isInviting, setInviting] = useState(false);
   const [shown, setShown] = useState<NewInvitation>();
   const [revoked, setRevoked] = useState<Invitation>();
-  /** The mail carries the link; where there is none, the person who invites does. */
+  /** Shows the link of an invitation where no mail carries it. */
   const invited = (invitation: NewInvitation) => {
     if (config.data?.verifiesAddresses === true)
       toast.done(`Invitation sent to ${invitation.email}`);

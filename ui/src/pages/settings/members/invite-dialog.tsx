@@ -1,9 +1,7 @@
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { Dialog } from '#ui/parts/dialog.tsx';
-import { Field, FormError } from '#ui/parts/field.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { RadioCards } from '#ui/parts/toggles.tsx';
 import { ROLES, type NewInvitation } from './roles.ts';
@@ -32,47 +30,35 @@ export function InviteDialog({ open, onClose, organizationId, onInvited }: Invit
     form.reset();
     onClose();
   };
-  const submit = form.handleSubmit(async (body) => {
-    try {
-      const made = await invite.sendAsync({ path: { organizationId }, body });
-      close();
-      onInvited(made);
-    } catch (error) {
-      showFaults(form, error);
-    }
-  });
+  const submit = async (body: typeof NEW) => {
+    const made = await invite.sendAsync({ path: { organizationId }, body });
+    close();
+    onInvited(made);
+  };
   return (
-    <Dialog
+    <FormDialog
       open={open}
       onClose={close}
       title="Invite somebody"
       description="An earlier invitation of the same address is replaced."
-      actions={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" form="invite" busy={invite.isSending}>
-            Invite
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action="Invite"
     >
-      <form id="invite" onSubmit={submit} className="flex flex-col gap-4">
-        <Field label="E-mail address" error={errors.email?.message}>
-          <Input
-            {...form.register('email')}
-            inputMode="email"
-            autoComplete="off"
-            placeholder="grace@example.com"
-          />
-        </Field>
-        <RadioCards
-          label="Role"
-          options={OPTIONS}
-          value={form.watch('role')}
-          onChange={(role) => form.setValue('role', role)}
+      <Field label="E-mail address" error={errors.email?.message}>
+        <Input
+          {...form.register('email')}
+          inputMode="email"
+          autoComplete="off"
+          placeholder="grace@example.com"
         />
-        <FormError message={errors.root?.message} />
-      </form>
-    </Dialog>
+      </Field>
+      <RadioCards
+        label="Role"
+        options={OPTIONS}
+        value={form.watch('role')}
+        onChange={(role) => form.setValue('role', role)}
+      />
+    </FormDialog>
   );
 }

@@ -2,7 +2,7 @@ import { OfOrganization, mayChange } from '../of-organization.tsx';
 import { Invitations } from './invitations.tsx';
 import { Members } from './members.tsx';
 
-/** The people of the organization, and those who are invited. */
+/** Lists the people of the organization, and those who are invited. */
 export function MembersTab() {
   return (
     <OfOrganization>

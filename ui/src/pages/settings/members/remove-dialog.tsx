@@ -14,7 +14,7 @@ export interface RemoveDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks before a person goes, by themselves or by others. */
+/** Asks before a person leaves or is removed. */
 export function RemoveDialog({ member, organization, onClose }: RemoveDialogProps) {
   const { user } = useSession();
   const [keepsKeys, setKeepsKeys] = useState(false);

@@ -7,7 +7,7 @@ import { DeleteOrganization } from './delete-organization.tsx';
 import { OrganizationForm } from './organization-form.tsx';
 import { PlanLine } from './plan-line.tsx';
 
-/** Name, budget and plan of the organization, and its end. */
+/** Edits name and budget of the organization, shows its plan, and deletes it. */
 export function OrganizationTab() {
   return (
     <OfOrganization>

@@ -3,7 +3,7 @@ import { useProjectId } from '#ui/api/project.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Section } from '#ui/parts/page.tsx';
 
-/** The way to the plan for who pays, which has to be there also while nothing is offered. */
+/** Links to the plan for those who pay, also while nothing is offered. */
 export function PlanLine() {
   const projectId = useProjectId();
   const billing = useRead('/v1/billing', {}, { staleMs: 60_000 });

@@ -1,11 +1,9 @@
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
 import { useRead, useSend } from '#ui/api/hooks.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { Dialog } from '#ui/parts/dialog.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
-import { Field, FormError } from '#ui/parts/field.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { BUDGET_NAMES, BudgetFields, budgetOf, budgetTexts, numberOf } from '../budget-fields.tsx';
@@ -18,7 +16,7 @@ export interface ProjectDialogProps {
   readonly onClose: () => void;
 }
 
-/** Name, budget and retention of a project. */
+/** Edits name, budget and retention of a project. */
 export function ProjectDialog({ project, onClose }: ProjectDialogProps) {
   const detail = useRead('/v1/projects/{projectId}', { path: { projectId: project.id } });
   const form = useForm({
@@ -31,51 +29,37 @@ export function ProjectDialog({ project, onClose }: ProjectDialogProps) {
     done: 'Project saved',
     showsError: true,
   });
-  const submit = form.handleSubmit(async (values) => {
+  const submit = async (values: ReturnType<typeof textsOf>) => {
     const { maxTokensPerDay, maxCostUsdPerMonth } = budgetOf(values);
-    try {
-      await save.sendAsync({
-        path: { projectId: project.id },
-        body: {
-          ...(dirtyFields.name && { name: values.name }),
-          ...(dirtyFields.runContentDays && { runContentDays: numberOf(values.runContentDays) }),
-          ...(dirtyFields.runDays && { runDays: numberOf(values.runDays) }),
-          budget: {
-            ...(dirtyFields.tokens && { maxTokensPerDay }),
-            ...(dirtyFields.cost && { maxCostUsdPerMonth }),
-          },
+    await save.sendAsync({
+      path: { projectId: project.id },
+      body: {
+        ...(dirtyFields.name && { name: values.name }),
+        ...(dirtyFields.runContentDays && { runContentDays: numberOf(values.runContentDays) }),
+        ...(dirtyFields.runDays && { runDays: numberOf(values.runDays) }),
+        budget: {
+          ...(dirtyFields.tokens && { maxTokensPerDay }),
+          ...(dirtyFields.cost && { maxCostUsdPerMonth }),
         },
-      });
-      onClose();
-    } catch (error) {
-      showFaults(form, error, BUDGET_NAMES);
-    }
-  });
+      },
+    });
+    onClose();
+  };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       size="md"
       title={`Settings of ${project.name}`}
       description="The budget is what all runs of the project may spend together."
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            form="project"
-            busy={save.isSending}
-            disabledReason={isDirty ? undefined : 'Nothing has changed.'}
-          >
-            Save
-          </Button>
-        </>
-      }
+      form={form}
+      onSubmit={submit}
+      action="Save"
+      disabledReason={isDirty ? undefined : 'Nothing has changed.'}
+      names={BUDGET_NAMES}
     >
       <Await of={detail} skeleton={<SkeletonText lines={6} />}>
         {() => (
-          <form id="project" onSubmit={submit} className="flex flex-col gap-4">
+          <>
             <Field label="Name" error={errors.name?.message}>
               <Input {...form.register('name')} autoComplete="off" />
             </Field>
@@ -96,11 +80,10 @@ export function ProjectDialog({ project, onClose }: ProjectDialogProps) {
               hold for the runs that there are, and what they erase is gone for good. Totals of
               usage stay.
             </p>
-            <FormError message={errors.root?.message} />
-          </form>
+          </>
         )}
       </Await>
-    </Dialog>
+    </FormDialog>
   );
 }
 

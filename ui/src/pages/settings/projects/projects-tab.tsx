@@ -20,7 +20,7 @@ import { ProjectDialog } from './project-dialog.tsx';
 
 type Project = Shape<'Project'>;
 
-/** The projects of the organization. */
+/** Lists the projects of the organization. */
 export function ProjectsTab() {
   return (
     <OfOrganization>{(organization) => <Projects organization={organization} />}</OfOrganization>

@@ -19,12 +19,12 @@ export const MATERIAL_FIELDS: Readonly<Record<MaterialField, string>> = {
   tools: 'tools',
 };
 
-/** "the model, the skills and the limits" */
+/** Joins names: "the model, the skills and the limits". */
 export function listInWords(names: readonly string[]): string {
   return new Intl.ListFormat('en', { type: 'conjunction' }).format(names);
 }
 
-/** The material fields among these, in words. */
+/** Returns the material fields among these, in words. */
 export function materialAmong(fields: readonly string[]): readonly string[] {
   return Object.entries(MATERIAL_FIELDS).flatMap(([field, label]) =>
     fields.includes(field) ? [label] : [],

@@ -1,63 +1,10 @@
 import { z } from 'zod';
 import * as skills from '#core/skills/index.ts';
-import { listReply } from '../http/links.ts';
-import { iso, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
-
-const fields = {
-  name: nameOf(100).meta({ example: 'House style' }),
-  description: z.string().max(500).trim().nullable().optional(),
-  instructions: z
-    .string()
-    .min(skills.MIN_INSTRUCTIONS)
-    .max(skills.MAX_INSTRUCTIONS)
-    .meta({
-      description: `Appended verbatim to the routine's instructions at run time; ${skills.MIN_INSTRUCTIONS} to ${skills.MAX_INSTRUCTIONS} characters.`,
-      example: 'Write in British English. Keep sentences short. Never use exclamation marks.',
-    }),
-};
-
-const summaryShape = {
-  id: z.string().nullable().meta({ description: 'Of a custom skill; null for a curated one.' }),
-  slug: z.string().nullable().meta({ description: 'Of a curated skill; null for a custom one.' }),
-  name: z.string(),
-  description: z.string().nullable(),
-  category: z.string().nullable(),
-  version: z.string().nullable(),
-  needs: z
-    .array(z.enum(skills.NEEDS))
-    .meta({ description: 'What the tools of a routine should offer; empty for a custom skill.' }),
-  cadence: z
-    .enum(skills.CADENCES)
-    .nullable()
-    .meta({ description: 'How often a curated skill is best run; null for a custom one.' }),
-  suggestedSchedule: z
-    .string()
-    .nullable()
-    .meta({ description: 'A schedule of that cadence, to begin with.', example: '0 7 * * 1' }),
-  checked: z.iso
-    .date()
-    .nullable()
-    .meta({ description: 'When the facts of a curated skill were last checked.' }),
-  sourceCount: z.number().int().meta({
-    description: 'How many sources those facts have; the skill itself lists them.',
-  }),
-  length: z.number().int().meta({ description: 'Characters of the instructions.' }),
-  createdAt: timestamp.nullable(),
-  updatedAt: timestamp.nullable(),
-};
-const skillSummary = z.strictObject(summaryShape).meta({ id: 'SkillSummary' });
-const source = z.strictObject({ name: z.string(), url: z.string(), backs: z.string() });
-const skill = z
-  .strictObject({ ...summaryShape, instructions: z.string(), sources: z.array(source) })
-  .meta({ id: 'Skill' });
-
-const params = z.strictObject({
-  skillId: z
-    .string()
-    .regex(/^[a-z0-9_-]{1,80}$/)
-    .meta({ description: 'Id of a custom skill, or slug of a curated one.', example: 'seo-audit' }),
-});
+import { listReply } from '../../http/links.ts';
+import { pageOf, pageQuery } from '../../http/schemas.ts';
+import { route, type Route } from '../../route.ts';
+import { presentCurated, presentCustom, summarizeCurated, summarizeCustom } from './present.ts';
+import { fields, params, skill, skillSummary } from './schemas.ts';
 
 const listSkills = route({
   method: 'GET',
@@ -169,58 +116,3 @@ export const skillRoutes: readonly Route[] = [
   updateSkill,
   deleteSkill,
 ];
-
-function summarizeCustom(row: skills.CustomSkillSummary) {
-  return {
-    id: row.id,
-    slug: null,
-    name: row.name,
-    description: row.description,
-    category: null,
-    version: null,
-    needs: [],
-    cadence: null,
-    suggestedSchedule: null,
-    checked: null,
-    sourceCount: 0,
-    length: row.length,
-    createdAt: iso(row.createdAt),
-    updatedAt: iso(row.updatedAt),
-  };
-}
-
-function summarizeCurated(curated: skills.CuratedSkill) {
-  return {
-    id: null,
-    slug: curated.slug,
-    name: curated.name,
-    description: curated.description,
-    category: curated.category,
-    version: curated.version,
-    needs: curated.needs,
-    cadence: curated.cadence,
-    suggestedSchedule: skills.SUGGESTED_SCHEDULES[curated.cadence],
-    checked: curated.checked,
-    sourceCount: curated.sources.length,
-    length: curated.instructions.length,
-    createdAt: null,
-    updatedAt: null,
-  };
-}
-
-function presentCustom(row: skills.CustomSkill) {
-  const { instructions } = row;
-  return {
-    ...summarizeCustom({ ...row, length: instructions.length }),
-    instructions,
-    sources: [],
-  };
-}
-
-function presentCurated(curated: skills.CuratedSkill) {
-  return {
-    ...summarizeCurated(curated),
-    instructions: curated.instructions,
-    sources: curated.sources,
-  };
-}

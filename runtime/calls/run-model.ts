@@ -11,7 +11,7 @@ import {
 import { allowedRequests } from '#lib/provider-file/index.ts';
 import type { SessionJob } from '../session/job.ts';
 import type { Sessions } from '../sandbox/sessions.ts';
-import type { ProviderCall } from './request-json.ts';
+import type { ProviderCall } from '../provider/request-json.ts';
 
 /** Silence of the model after which a step is given up. */
 const CONTENT_IDLE_MS = 120_000;

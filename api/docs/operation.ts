@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import type { RouteSpec } from '../route.ts';
+import { hasProject, scopeNote, securityOf } from './callers.ts';
+import { responsesOf } from './responses.ts';
+
+/** Describes one route: who may call it, what it takes and what it responds with. */
+export function operation(spec: RouteSpec): ZodOpenApiOperationObject {
+  return {
+    operationId: spec.id,
+    tags: [spec.tag],
+    summary: spec.summary,
+    description: [spec.description ?? `${spec.summary}.`, scopeNote(spec)]
+      .filter(Boolean)
+      .join('\n\n'),
+    security: securityOf(spec),
+    requestParams: {
+      ...(spec.params instanceof z.ZodObject ? { path: spec.params } : {}),
+      ...(spec.query instanceof z.ZodObject ? { query: spec.query } : {}),
+      ...headersOf(spec),
+    },
+    ...(spec.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: spec.bodyOptional !== true,
+            content: { 'application/json': { schema: spec.body } },
+          },
+        }),
+    responses: responsesOf(spec),
+  };
+}
+
+function headersOf(spec: RouteSpec) {
+  const shape: Record<string, z.ZodType> = {};
+  if (hasProject(spec)) {
+    shape['X-Project-Id'] = z
+      .string()
+      .optional()
+      .meta({ description: 'Selects the project of a session; a key has its own.' });
+  }
+  if (spec.idempotent === true) {
+    shape['Idempotency-Key'] = z
+      .string()
+      .regex(/^[\x21-\x7e]{1,255}$/)
+      .optional()
+      .meta({ description: 'The same key and body give the first response again, for 24 hours.' });
+  }
+  if (spec.success.stream === true) {
+    shape['Last-Event-ID'] = z
+      .string()
+      .optional()
+      .meta({ description: 'The `id` of the last event you have seen; the ones after it follow.' });
+  }
+  if (spec.conditional === true) {
+    shape['If-Match'] = z.string().optional().meta({ description: 'The `ETag` you have seen.' });
+  }
+  return Object.keys(shape).length === 0 ? {} : { header: z.object(shape) };
+}

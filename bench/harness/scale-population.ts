@@ -1,0 +1,138 @@
+import { execute, openDatabase, row, sql, type Database, type Db } from '#lib/database/index.ts';
+import type { Bench } from './benchmark.ts';
+import { load, loadProject, loadRoutines, loadRuns, routineId } from './bulk.ts';
+
+export const DUE = 1_000;
+export const WAITING = 10_000;
+export const ORGANIZATIONS = 100;
+const ROUTINES = 10_000;
+
+export interface Population {
+  readonly url: string;
+  readonly database: Database;
+  readonly projectId: string;
+  readonly organizationId: string;
+}
+
+/** The rule by which the runs of a population are admitted. */
+export const RULE = {
+  taskQueue: 'bench',
+  planRule: { billingConfigured: false, defaultPlan: 'scale' },
+  runsAtATimeOfAccounts: {},
+} as const;
+
+/** Loads a database with so many runs of one project, and with routines of many organizations. */
+export async function populate(stack: Bench['stack'], runs: number): Promise<Population> {
+  const url = await stack.createDatabase();
+  let projectId = '';
+  await load(url, async (db) => {
+    // The rows refer to each other as they should; to have Postgres look that up for each takes longer than to insert it.
+    await execute(db, sql`set session_replication_role = replica`);
+    projectId = await loadProject(db, 1);
+    await loadRoutines(db, { projectId, firstNumber: 0, count: ROUTINES });
+    await loadRuns(db, { projectId, routines: ROUTINES, count: runs });
+    await cancelHundred(db);
+    for (let n = 0; n < ORGANIZATIONS; n += 1) {
+      const project = await loadProject(db, 1_000 + n);
+      const firstNumber = ROUTINES + n;
+      await loadRoutines(db, { projectId: project, firstNumber, count: 1 });
+    }
+    await execute(db, sql`update routines set next_run_at = null where project_id <> ${projectId}`);
+    await execute(
+      db,
+      sql`insert into worker_slots (worker_id, task_queue, slots, expires_at) values ('bench', ${RULE.taskQueue}, 1000000, 'infinity')`,
+    );
+    await execute(db, sql`set session_replication_role = origin`);
+  });
+  const organization = await one<{ id: string }>(
+    openedOnce(url),
+    sql`select organization_id as id from projects where id = ${projectId}`,
+  );
+  return { url, database: openedOnce(url), projectId, organizationId: organization.id };
+}
+
+/** Cancels a hundred of the first routine's runs, so that both populations have a page of them, spread over all. */
+async function cancelHundred(db: Db): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update runs set state = 'cancelled' from (
+        select id, row_number() over (order by id) as place, count(*) over () as total from runs
+        where routine_id = ${routineId(0)}
+      ) placed
+      where runs.id = placed.id and place % (total / 100) = 0
+    `,
+  );
+}
+
+/** Makes the same routines due each time, spread over the table; what they started before is over. */
+export async function makeDue(population: Population): Promise<void> {
+  const { database } = population;
+  await clearWaiting(population);
+  await execute(database, sql`delete from monthly_runs`);
+  await execute(
+    database,
+    sql`
+      update routines set next_run_at = now() - interval '1 second'
+      where id = any(array(
+        select 'rtn_' || lpad((n * ${ROUTINES / DUE}::bigint)::text, 26, '0')
+        from generate_series(0, ${DUE}::bigint - 1) n
+      ))
+    `,
+  );
+}
+
+/** Runs that wait, in turn of one organization after the other. They are the same rows each time. */
+export async function makeWaiting(population: Population): Promise<void> {
+  const { database } = population;
+  await clearWaiting(population);
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds)
+      select 'run_7zzzzzzzzz' || lpad(n::text, 16, '0'), 'org_' || o.number, 'prj_' || o.number,
+        'rtn_' || lpad((${ROUTINES}::bigint + n % ${ORGANIZATIONS}::bigint)::text, 26, '0'), 1, 'schedule', 'queued', 25, 900
+      from generate_series(0, ${WAITING}::bigint - 1) n
+      cross join lateral (
+        select lpad((1000 + n % ${ORGANIZATIONS}::bigint)::text, 26, '0') as number
+      ) o
+      on conflict (id) do update set state = 'queued', admitted_at = null, start_leased_until = null
+    `,
+  );
+}
+
+/** Ends every run that waits or runs. */
+export async function clearWaiting({ database }: Population): Promise<void> {
+  await execute(
+    database,
+    sql`update runs set state = 'succeeded' where state in ('queued', 'running')`,
+  );
+}
+
+/** Says how large the table of runs is. */
+export async function sizes({ database }: Population): Promise<string> {
+  const { total, heap, indexes } = await one<{ total: string; heap: string; indexes: string }>(
+    database,
+    sql`select pg_size_pretty(pg_total_relation_size('runs')) as total,
+      pg_size_pretty(pg_table_size('runs')) as heap, pg_size_pretty(pg_indexes_size('runs')) as indexes`,
+  );
+  return `The table of runs has ${total}: ${heap} of rows, ${indexes} of indexes.`;
+}
+
+const databases = new Map<string, Database>();
+
+function openedOnce(url: string): Database {
+  const opened = databases.get(url) ?? openDatabase({ url, poolSize: 2, applicationName: 'bench' });
+  databases.set(url, opened);
+  return opened;
+}
+
+async function one<Row extends object>(
+  database: Database,
+  statement: ReturnType<typeof sql>,
+): Promise<Row> {
+  const found = await row<Row>(database, statement);
+  if (found === undefined) throw new Error('a row is missing');
+  return found;
+}

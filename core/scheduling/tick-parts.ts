@@ -1,0 +1,154 @@
+import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
+import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
+import { queueLeadMails } from '#core/leads/index.ts';
+import {
+  expireCalls,
+  refreshCatalogues,
+  sweepModelConnections,
+  type CatalogueDeps,
+  type ModelHousekeepingDeps,
+} from '#core/model-connections/index.ts';
+import { queueDigests } from '#core/notifications/index.ts';
+import { sendMessages, type MessageDeps } from '#core/outbox/index.ts';
+import {
+  applyRetention,
+  expireQueued,
+  releaseDue,
+  sweepOpenRuns,
+  type AdmissionReport,
+  type RetentionDeps,
+  type RetentionReport,
+} from '#core/runs/index.ts';
+import { releaseExpired } from '#core/usage/index.ts';
+import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
+import type { Metrics, TickPart } from '#lib/metrics/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
+import { attempt } from './attempt.ts';
+import { claimAll, NOTHING_CLAIMED, type ClaimAllDeps, type ClaimReport } from './claim-all.ts';
+import { forgetExpired } from './housekeeping.ts';
+import { reconcileNextTimes } from './reconcile.ts';
+import { pauseOfDisabledProviders, type RollbackDeps } from './rollback.ts';
+
+export interface TickDeps
+  extends
+    ClaimAllDeps,
+    RetentionDeps,
+    RollbackDeps,
+    CatalogueDeps,
+    ModelHousekeepingDeps,
+    MessageDeps {
+  readonly connectionSecrets: ConnectionSecrets;
+  readonly outbound: OutboundClient;
+  readonly auditRetentionDays: number;
+  readonly payment: Payment;
+  readonly metrics: Metrics;
+}
+
+/** Time in which one tick starts deliveries; the next tick goes on with the oldest. */
+const DELIVERIES_MS = 45_000;
+
+/** Time in which one tick sends mails and pings. */
+const MESSAGES_MS = 45_000;
+
+/** Time for retention in one tick. */
+const RETENTION_MS = 45_000;
+
+/**
+ * The parts of a tick. The scheduler makes each an activity of its own, so that none delays the schedule. Each stops
+ * between two units of its work when `signal` aborts, as its caller has given up by then.
+ */
+export interface TickParts {
+  /** Claims everything that is due; claimed runs are admitted in the background. */
+  claim(signal: AbortSignal): Promise<ClaimReport>;
+  /** Admits runs whose time has come, and starts what waits and has room. */
+  admission(): Promise<AdmissionReport>;
+  /** Starts due webhook deliveries. */
+  deliveries(signal: AbortSignal): Promise<number>;
+  /** Skips runs that have waited too long. */
+  expire(signal: AbortSignal): Promise<number>;
+  /** Releases the reservations of lost calls, repeats lost cancellations and settles lost runs. */
+  sweep(signal: AbortSignal): Promise<number>;
+  /** Sends due mails and pings for at most `forMs`; the next tick goes on. */
+  messages(signal: AbortSignal, forMs?: number): Promise<number>;
+  /** Asks the payment processor for what its events may have failed to deliver. */
+  payments(signal: AbortSignal): Promise<void>;
+  /** Fetches the catalogues of accounts that are no longer fresh. */
+  catalogues(signal: AbortSignal): Promise<number>;
+  /** Deletes what is no longer needed. */
+  housekeeping(signal: AbortSignal): Promise<void>;
+  /** Erases the content of runs and deletes runs whose time is over, for at most `forMs`; the next tick goes on. */
+  retention(signal: AbortSignal, forMs?: number): Promise<RetentionReport>;
+}
+
+/** Creates the parts of a tick; each tells the metrics how long it took and whether it failed. */
+export function createTickParts(deps: TickDeps): TickParts {
+  return {
+    claim: (signal) =>
+      measured(deps, 'claim', async () => {
+        const faults: unknown[] = [];
+        await attempt(deps, faults, 'reconcile', () => reconcileNextTimes(deps.database), 0);
+        const claimed = await attempt(
+          deps,
+          faults,
+          'claim',
+          () => claimAll(deps, signal),
+          NOTHING_CLAIMED,
+        );
+        // After the claim, which puts what was due on record as passed over.
+        await attempt(deps, faults, 'rollback', () => pauseOfDisabledProviders(deps), 0);
+        // Any of them may have paused routines, which is news.
+        await kickDeliveries(deps);
+        if (faults.length > 0) throw faults[0];
+        return claimed;
+      }),
+    admission: () =>
+      measured(deps, 'admission', async () => {
+        await releaseDue(deps.database);
+        return deps.admission.admit();
+      }),
+    deliveries: (signal) =>
+      measured(deps, 'deliveries', () =>
+        startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS }),
+      ),
+    expire: (signal) => measured(deps, 'expire', () => expireQueued(deps, signal)),
+    sweep: (signal) =>
+      measured(deps, 'sweep', async () => {
+        await releaseExpired(deps.database);
+        return sweepOpenRuns(deps, signal);
+      }),
+    messages: (signal, forMs = MESSAGES_MS) =>
+      measured(deps, 'messages', async () => {
+        await queueDigests(deps.database, signal);
+        if (deps.leadsEmail !== undefined) await queueLeadMails(deps.database);
+        return sendMessages(deps, { signal, forMs });
+      }),
+    catalogues: (signal) => measured(deps, 'catalogues', () => refreshCatalogues(deps, signal)),
+    payments: (signal) => measured(deps, 'payments', () => keepPaymentsInStep(deps, signal)),
+    housekeeping: (signal) =>
+      measured(deps, 'housekeeping', async () => {
+        await forgetExpired(deps.database, deps.auditRetentionDays, signal);
+        await expireCalls(deps.database);
+        await sealPlainQueries(deps.database, deps.connectionSecrets, signal);
+        await sweepModelConnections(deps);
+      }),
+    retention: (signal, forMs = RETENTION_MS) =>
+      measured(deps, 'retention', () => applyRetention(deps, { forMs, signal })),
+  };
+}
+
+/** Tells the metrics how long a part took and whether it failed. */
+async function measured<T>(
+  { metrics }: Pick<TickDeps, 'metrics'>,
+  part: TickPart,
+  work: () => Promise<T>,
+): Promise<T> {
+  const started = performance.now();
+  let failed = true;
+  try {
+    const result = await work();
+    failed = false;
+    return result;
+  } finally {
+    metrics.ticked({ part, seconds: (performance.now() - started) / 1_000, failed });
+  }
+}

@@ -1,0 +1,64 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+/** `true` and `false`, nothing else: `TRUE`, `1` and `yes` are faults, so a launch switch is never half-read. */
+export function flag(fallback: boolean) {
+  return z
+    .enum(['true', 'false'], { error: 'expected true or false' })
+    .default(fallback ? 'true' : 'false')
+    .transform((value) => value === 'true');
+}
+
+export function wholeNumber(min: number, max: number) {
+  const error = `expected a whole number from ${min} to ${max}`;
+  return z.coerce.number({ error }).int(error).min(min, error).max(max, error);
+}
+
+export function integer(fallback: number, min: number, max: number) {
+  return wholeNumber(min, max).default(fallback);
+}
+
+export const httpUrl = z.url({
+  protocol: /^https?$/,
+  abort: true,
+  error: 'expected an http or https URL',
+});
+export const origin = httpUrl.refine(
+  (value) => URL.canParse(value) && new URL(value).origin === value,
+  'expected an origin: scheme, host and port, without a path or trailing slash',
+);
+
+export const secret = z
+  .string({ error: 'required: at least 32 characters' })
+  .min(32, 'expected at least 32 characters');
+
+/** Addresses and networks, with commas between them; the text is checked here and read where it is used. */
+export const networks = z.string().transform((text, context) => {
+  const list = text.split(',').map((part) => part.trim());
+  for (const network of list) {
+    // ipaddr.js alone also takes a bare number for an address.
+    const isNetwork = isIP(network.split('/', 1)[0] ?? '') > 0;
+    if (!isNetwork || !(ipaddr.isValid(network) || ipaddr.isValidCIDR(network))) {
+      context.addIssue('expected addresses or networks like 10.0.0.0/8, with commas between them');
+      return z.NEVER;
+    }
+  }
+  return list;
+});
+
+export const encryptionKey = z
+  .string({ error: 'required: base64 of 32 bytes' })
+  .refine(isBase64Of32Bytes, 'expected base64 of exactly 32 bytes');
+
+export const nonEmpty = z.string().min(1, 'expected a non-empty value');
+
+export function file(what: string) {
+  return z.string({ error: `required: path of a ${what}` }).min(1, 'expected a non-empty value');
+}
+
+function isBase64Of32Bytes(value: string): boolean {
+  return (
+    /^[A-Za-z0-9+/]{43}=$/.test(value) && Buffer.from(value, 'base64').toString('base64') === value
+  );
+}

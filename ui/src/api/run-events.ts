@@ -1,0 +1,50 @@
+import { useEffect, useEffectEvent } from 'react';
+import { isOver } from '#ui/format/run-words.ts';
+import { call } from './call.ts';
+import { follow, type FollowedEvent, type FollowStatus } from './follow.ts';
+import { useProjectId } from './project.ts';
+import type { Shape } from './types.ts';
+
+export interface RunListener {
+  readonly onStatus: (status: FollowStatus) => void;
+  readonly onState: (run: Shape<'Run'>) => void;
+  readonly onStep: (step: Shape<'Step'>) => void;
+  /** Called with the whole run while streams do not come through. */
+  readonly onRead: (run: Shape<'RunDetail'>) => void;
+}
+
+/** Follows the events of a run until it is over; without an id it follows nothing. */
+export function useRunEvents(runId: string | undefined, listener: RunListener): void {
+  const projectId = useProjectId();
+  const onStatus = useEffectEvent((status: FollowStatus) => listener.onStatus(status));
+  const onEvent = useEffectEvent(({ event, data }: FollowedEvent) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- events of this name carry a run
+    if (event === 'state') listener.onState(data as Shape<'Run'>);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- events of this name carry a step
+    if (event === 'step') listener.onStep(data as Shape<'Step'>);
+  });
+  const onRead = useEffectEvent((run: Shape<'RunDetail'>) => listener.onRead(run));
+  useEffect(() => {
+    if (runId === undefined) return undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
+    void follow({
+      path: `/v1/runs/${runId}/events`,
+      projectId,
+      signal,
+      onEvent: (event) => onEvent(event),
+      onStatus: (status) => onStatus(status),
+      poll: async () => {
+        const { data } = await call(
+          'get',
+          '/v1/runs/{runId}',
+          { path: { runId } },
+          { projectId, signal },
+        );
+        onRead(data);
+        return isOver(data);
+      },
+    });
+    return () => controller.abort();
+  }, [runId, projectId]);
+}

@@ -1,0 +1,17 @@
+import { Toast } from '@base-ui/react/toast';
+import type { ApiError } from './error.ts';
+
+/** Holds the toasts until the page shows them. */
+export const toasts = Toast.createToastManager();
+
+/** Says what has happened, once, in the corner; errors stay until they are closed. */
+export const toast = {
+  done: (title: string) => toasts.add({ title, type: 'done' }),
+  failed: (error: ApiError) =>
+    toasts.add({
+      title: error.message,
+      description: error.requestId === undefined ? undefined : `Request ${error.requestId}`,
+      type: 'failed',
+      timeout: 0,
+    }),
+};

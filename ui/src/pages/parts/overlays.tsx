@@ -1,0 +1,87 @@
+import { Archive, Pause, Play } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '#ui/parts/button.tsx';
+import { ShowOnce } from '#ui/parts/copy.tsx';
+import { ConfirmByNameDialog, ConfirmDialog, Dialog } from '#ui/parts/dialog.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
+import { Menu } from '#ui/parts/menu.tsx';
+import { Section } from '#ui/parts/page.tsx';
+import { toast } from '#ui/api/toast.ts';
+import { ERROR } from './samples.ts';
+
+/** Opens each kind of dialog, toast and menu. */
+export function Overlays() {
+  const [open, setOpen] = useState<'dialog' | 'confirm' | 'name' | 'once' | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <Section title="Overlays" boxed>
+      <div className="flex flex-wrap items-center gap-2">
+        <Button onClick={() => setOpen('dialog')}>Dialog</Button>
+        <Button onClick={() => setOpen('confirm')}>Confirm</Button>
+        <Button onClick={() => setOpen('name')}>Confirm by name</Button>
+        <Button onClick={() => setOpen('once')}>Show once</Button>
+        <Button onClick={() => toast.done('Routine paused')}>Toast</Button>
+        <Button onClick={() => toast.failed(ERROR)}>Failed toast</Button>
+        <Menu
+          trigger={<Button>Menu</Button>}
+          groups={[
+            [
+              { label: 'Run now', icon: Play, onSelect: () => undefined },
+              {
+                label: 'Pause',
+                icon: Pause,
+                onSelect: () => undefined,
+                disabledReason: 'It is a draft.',
+              },
+            ],
+            [{ label: 'Archive', icon: Archive, danger: true, onSelect: () => undefined }],
+          ]}
+        />
+      </div>
+      <Dialog
+        open={open === 'dialog'}
+        onClose={close}
+        title="New project"
+        description="Routines, runs, connections and API keys belong to one project."
+        actions={
+          <>
+            <Button onClick={close}>Cancel</Button>
+            <Button kind="primary" onClick={close}>
+              Create project
+            </Button>
+          </>
+        }
+      >
+        <Field label="Name">
+          <Input placeholder="Website" />
+        </Field>
+      </Dialog>
+      <ConfirmDialog
+        open={open === 'confirm'}
+        onClose={close}
+        onConfirm={close}
+        title="Archive this routine?"
+        description="It does not run any more. Its runs stay."
+        action="Archive routine"
+      />
+      <ConfirmByNameDialog
+        open={open === 'name'}
+        onClose={close}
+        onConfirm={close}
+        name="Website"
+        title="Delete this project?"
+        description="Its API keys are revoked and its credentials erased at once. What runs said is erased later."
+        action="Delete project"
+      />
+      <ShowOnce
+        open={open === 'once'}
+        onClose={close}
+        title="Your API key"
+        description="Store it now. It cannot be shown again."
+        secret="ras_4fT0aXbq_7GvA1mUo2QeKc9hRr5LwZxNnB3yPdStE8iJfV6gHkMa"
+        secretLabel="API key"
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react';
+import type { LoadedList } from '#ui/api/hooks.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Await } from './feedback.tsx';
+import { Pager } from './pager.tsx';
+import { Skeleton } from './skeleton.tsx';
+import { StateBadge } from './state.tsx';
+
+export interface RoutineNamesProps {
+  readonly routines: LoadedList<Shape<'RoutineSummary'>>;
+  /** One sentence for when there are none. */
+  readonly empty: string;
+  /** Links a routine by its name. */
+  readonly linkOf: (routine: Shape<'RoutineSummary'>) => ReactNode;
+}
+
+/** Lists routines by name and state, page by page. */
+export function RoutineNames({ routines, empty, linkOf }: RoutineNamesProps) {
+  return (
+    <>
+      <Await of={routines} skeleton={<Skeleton className="w-48" />}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <p className="text-sm text-muted">{empty}</p>
+          ) : (
+            <ul className="flex flex-col gap-1.5">
+              {rows.map((routine) => (
+                <li key={routine.id} className="flex flex-wrap items-center gap-2 text-sm">
+                  {linkOf(routine)}
+                  <StateBadge state={routine.state} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Await>
+      <Pager list={routines} />
+    </>
+  );
+}
