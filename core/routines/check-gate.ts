@@ -1,33 +1,38 @@
 import { fixedCallFault } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
-import { invalid } from '#lib/errors.ts';
+import { invalid, type Fault } from '#lib/errors.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import type { Gate } from './gate.ts';
 
+/** @throws {AppError} `invalid_gate` when it may not be asked */
+export async function checkGate(...asked: Parameters<typeof gateFault>): Promise<void> {
+  const fault = await gateFault(...asked);
+  if (fault !== undefined) throw invalid([fault], 'invalid_gate');
+}
+
 /**
- * Checks that a gate may be asked: a public address, or a confirmed tool of this routine that only reads and takes the
- * arguments. What has become of them since is looked at again in each run.
- * @throws {AppError} `invalid_gate`
+ * Finds why a gate may not be asked: it asks a public address, or a confirmed tool of this routine that only reads and takes
+ * the arguments. What has become of them since is looked at again in each run.
  */
-export async function checkGate(
+export async function gateFault(
   db: Db,
   { outbound }: { readonly outbound: Pick<OutboundClient, 'checkUrl'> },
   routine: { readonly projectId: string; readonly routineId: string },
   gate: Gate | null,
-): Promise<void> {
-  if (gate === null) return;
-  if (gate.url !== null) checkUrl(outbound, gate.url);
-  if (gate.tool === null) return;
+): Promise<Fault | undefined> {
+  if (gate === null) return undefined;
+  if (gate.url !== null) return urlFault(outbound, gate.url);
+  if (gate.tool === null) return undefined;
   const fault = await fixedCallFault(db, routine, gate.tool);
-  if (fault === undefined) return;
-  throw invalid([{ ...fault, path: `gate.tool.${fault.path}` }], 'invalid_gate');
+  return fault && { ...fault, path: `gate.tool.${fault.path}` };
 }
 
-function checkUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): void {
+function urlFault(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): Fault | undefined {
   try {
     outbound.checkUrl(url);
+    return undefined;
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    throw invalid([{ path: 'gate.url', message: error.message }], 'invalid_gate');
+    return { path: 'gate.url', message: error.message };
   }
 }

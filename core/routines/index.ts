@@ -22,6 +22,7 @@ export {
 } from './placeholders.ts';
 export { listOccurrences } from './occurrences.ts';
 export { previewTimes } from './preview-times.ts';
+export { gateFault } from './check-gate.ts';
 export { WAKE_ON, type Gate } from './gate.ts';
 export { listRoutines, lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 export { hasProofRun, keepProofs } from './proof.ts';

@@ -45,6 +45,23 @@ const shape = {
   }),
 };
 
+/** A gate in a preview. */
+export const previewedGate = z
+  .strictObject({
+    ...shape,
+    fault: z.string().nullable().meta({
+      description:
+        'Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may.',
+      example: 'nobody has confirmed that this tool may be used without being asked',
+    }),
+  })
+  .nullable()
+  .meta({
+    id: 'PreviewedGate',
+    description:
+      'What a scheduled run would ask before it wakes its model; null without a gate. A preview does not ask it, so `{{gate.value}}` is empty in the prompt.',
+  });
+
 /** A gate in responses. */
 export const gate = z.strictObject(shape).nullable().meta({
   id: 'Gate',
@@ -78,7 +95,14 @@ export const gateInput = z
   .meta({ id: 'GateInput' });
 
 export function presentGate(row: Gate | null) {
-  if (row === null) return null;
+  return row === null ? null : presentFields(row);
+}
+
+export function presentPreviewedGate(gate: { asks: Gate; fault: string | undefined } | null) {
+  return gate === null ? null : { ...presentFields(gate.asks), fault: gate.fault ?? null };
+}
+
+function presentFields(row: Gate) {
   const { tool: call, url, pointers, wakeOn, maxQuietHours } = row;
   return {
     tool: call === null ? null : { policyId: call.policyId, arguments: { ...call.arguments } },

@@ -3,6 +3,7 @@ import { previewRun, RUN_REASONS, type Preview } from '#core/runs/index.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams, variables } from './fields.ts';
+import { presentPreviewedGate, previewedGate } from './gate-schema.ts';
 import { amount, estimate, presentAmount, presentEstimate } from './forecast-schemas.ts';
 
 const runPreview = z
@@ -33,6 +34,7 @@ const runPreview = z
         })
         .meta({ id: 'PreviewedTool' }),
     ),
+    gate: previewedGate,
     preflight: z
       .strictObject({
         ready: z
@@ -91,7 +93,8 @@ const previewRoutine = route({
 
 export const previewRoutes: readonly Route[] = [previewRoutine];
 
-function presentPreview({ preamble, opening, skills, tools, blocked, estimate: row }: Preview) {
+function presentPreview(preview: Preview) {
+  const { preamble, opening, skills, tools, gate, blocked, estimate: row } = preview;
   return {
     preamble,
     prompt: opening?.prompt ?? null,
@@ -103,6 +106,7 @@ function presentPreview({ preamble, opening, skills, tools, blocked, estimate: r
       connectionId,
       policyId,
     })),
+    gate: presentPreviewedGate(gate),
     preflight: {
       ready: blocked === undefined,
       reason: blocked?.reason ?? null,
