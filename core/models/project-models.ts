@@ -36,7 +36,7 @@ export function createProjectModels({
   const offered = async (projectId: string, connectionId?: string): Promise<ModelOption[]> => {
     if (modelProviders.enabled.length === 0) return [];
     const models = await listOfferedModels(database, modelProviders, projectId, connectionId);
-    return models.flatMap((model) => optionOf(model));
+    return models.flatMap((model) => optionOf(model, modelProviders));
   };
   return {
     async list(projectId) {
@@ -53,13 +53,10 @@ export function createProjectModels({
 }
 
 /** Accounts are paid for by their owners, at prices that no provider tells. */
-function optionOf({
-  provider,
-  connectionId,
-  id,
-  name,
-  contextTokens,
-}: OfferedModel): ModelOption[] {
+function optionOf(
+  { provider, connectionId, id, name, contextTokens }: OfferedModel,
+  modelProviders: ModelProviders,
+): ModelOption[] {
   if (!isModelProvider(provider)) return [];
   return [
     {
@@ -69,7 +66,7 @@ function optionOf({
       name,
       contextTokens,
       maxOutputTokens: null,
-      structuredOutputs: false,
+      structuredOutputs: modelProviders.find(provider)?.file.api.options.structuredOutputs ?? false,
       prices: null,
     },
   ];

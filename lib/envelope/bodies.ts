@@ -19,6 +19,8 @@ export const runBody = z.strictObject({
     }),
   ),
   maxOutputTokens: z.int().min(1).nullable(),
+  /** JSON Schema of the text, where the provider's models can be held to one. */
+  resultSchema: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
 const tokens = z.int().min(0).max(1_000_000_000);

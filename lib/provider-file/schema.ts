@@ -19,6 +19,8 @@ const options = z.strictObject({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9_-]{0,20}$/, 'expected up to 21 letters, digits, - and _')
     .optional(),
+  /** Every model of the list can be held to a JSON Schema by the request, in OpenAI's way and not strictly. */
+  structuredOutputs: z.boolean().default(false),
 });
 
 const api = z.strictObject({

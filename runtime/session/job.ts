@@ -15,6 +15,8 @@ export interface SessionJob {
     readonly inputSchema: Readonly<Record<string, unknown>>;
   }[];
   readonly maxOutputTokens: number | null;
+  /** JSON Schema that the text is asked for by; absent for any text. */
+  readonly resultSchema?: Readonly<Record<string, unknown>>;
   readonly options: {
     readonly stream: 'with_usage' | 'plain';
     readonly omit: readonly string[];

@@ -23,15 +23,17 @@ export function openModel(
           name: 'provider',
           baseURL: BASE_URL,
           includeUsage: job.options.stream === 'with_usage',
+          supportsStructuredOutputs: job.resultSchema !== undefined,
           fetch,
         })(modelId),
         instructions,
+        providerOptions: { provider: { strictJsonSchema: false } },
       };
     case 'openai-responses':
       return {
         model: createOpenAI({ baseURL: BASE_URL, apiKey: NO_KEY, fetch }).responses(modelId),
         // Nothing is kept at the provider: the transcript is sent with each step.
-        providerOptions: { openai: { store: false, instructions } },
+        providerOptions: { openai: { store: false, instructions, strictJsonSchema: false } },
       };
     case 'anthropic-messages':
       return {

@@ -1,4 +1,4 @@
-import { jsonSchema, streamText, tool, type ModelMessage, type ToolSet } from 'ai';
+import { jsonSchema, Output, streamText, tool, type ModelMessage, type ToolSet } from 'ai';
 import { classifyStreamError, type Classified } from './classify.ts';
 import type { SessionJob } from './job.ts';
 import { openModel } from './model.ts';
@@ -19,6 +19,7 @@ export async function runStep(
       messages: renamed(job.messages, (name) => namespace + name),
       tools: toolSet(job.tools, namespace),
       ...(job.maxOutputTokens === null ? {} : { maxOutputTokens: job.maxOutputTokens }),
+      ...structuredOutput(job.resultSchema),
       maxRetries: 0,
       abortSignal: idle.signal,
       onError: () => undefined,
@@ -105,6 +106,17 @@ function toolSet(tools: SessionJob['tools'], namespace: string): ToolSet {
       tool({ description, inputSchema: jsonSchema(inputSchema) }),
     ]),
   );
+}
+
+/** Asks for a text by a JSON Schema. What comes is checked where the run is, so the library takes it as it is. */
+function structuredOutput(schema: SessionJob['resultSchema']) {
+  if (schema === undefined) return {};
+  const responseFormat = Promise.resolve(jsonSchema({ ...schema }).jsonSchema).then((json) => ({
+    type: 'json' as const,
+    schema: json,
+    name: 'result',
+  }));
+  return { output: { ...Output.text(), responseFormat } };
 }
 
 function failureOf(error: unknown, job: SessionJob): Classified {

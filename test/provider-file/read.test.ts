@@ -114,6 +114,17 @@ describe('a file is refused', () => {
     expect(faultsOf('provider-b', file, true)).toEqual([]);
   });
 
+  test('when it says that its models take schemas, in a protocol that closes them', () => {
+    const file = example('anthropic-key.yaml');
+    file['api']!['options'] = { structuredOutputs: true };
+    expect(faultsOf('provider-c', file)).toEqual([
+      expect.stringMatching(/^api\.options\.structuredOutputs: this protocol takes only a part/),
+    ]);
+    const other = example('mistral-key.yaml');
+    other['api']!['options'] = { structuredOutputs: true };
+    expect(faultsOf('provider-c', other)).toEqual([]);
+  });
+
   test('when it names a client', () => {
     const file = example('hugging-face.yaml');
     file['auth']!['extraDeviceParameters'] = { client_id: 'somebody-else' };

@@ -37,6 +37,8 @@ export interface RigOptions {
   readonly auth?: Partial<Record<ProviderSlot, Readonly<Record<string, unknown>>>>;
   /** Fields of `api` in every provider file. */
   readonly api?: Readonly<Record<string, unknown>>;
+  /** The same of slots A and B alone, whose protocols are OpenAI's. */
+  readonly openaiApi?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -75,7 +77,7 @@ export async function createRig(options: RigOptions = {}): Promise<Rig> {
       baseUrl: providers.baseUrls[PROTOCOL[slot]],
       issuer: options.issuer ?? 'http://127.0.0.1:1',
       auth: options.auth?.[slot] ?? {},
-      ...(options.api === undefined ? {} : { api: options.api }),
+      api: { ...options.api, ...(slot === 'provider-c' ? {} : options.openaiApi) },
     });
     hashes.set(slot, createHash('sha256').update(text).digest('hex'));
     const prefix = `MODEL_PROVIDER_${LETTERS[slot]}`;

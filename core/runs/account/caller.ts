@@ -164,7 +164,7 @@ async function leaseOrFail(runtime: ModelRuntime): Promise<void> {
 }
 
 function bodyOf(input: ModelCall, { tools }: AccountStep): RunBody {
-  const { modelId, instructions, messages, maxOutputTokens } = input;
+  const { modelId, instructions, messages, maxOutputTokens, resultSchema } = input;
   return {
     modelId,
     instructions,
@@ -175,5 +175,6 @@ function bodyOf(input: ModelCall, { tools }: AccountStep): RunBody {
       inputSchema: { ...inputSchema },
     })),
     maxOutputTokens: maxOutputTokens ?? null,
+    ...(resultSchema === undefined ? {} : { resultSchema: { ...resultSchema } }),
   };
 }

@@ -12,7 +12,7 @@ import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { createRig, type Rig } from '#test/runtime/rig.ts';
+import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
 
 export const MODEL = 'fixture/account-small';
 
@@ -53,9 +53,10 @@ export async function startWorld(
   options: {
     readonly worker?: boolean;
     readonly env?: Readonly<Record<string, string>>;
+    readonly rig?: RigOptions;
   } = {},
 ): Promise<World> {
-  const rig = await createRig();
+  const rig = await createRig(options.rig);
   const port = await freePort();
   const caFile = path.join(rig.folder, 'ca.pem');
   writeFileSync(caFile, rig.ca);

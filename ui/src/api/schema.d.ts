@@ -3125,6 +3125,44 @@ export interface components {
              */
             userId: string;
         };
+        /** @description What a scheduled run would ask before it wakes its model; null without a gate. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
+        PreviewedGate: {
+            /**
+             * @description Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may.
+             * @example nobody has confirmed that this tool may be used without being asked
+             */
+            fault: string | null;
+            /** @description After so long without a run that woke its model, the next one does in any case. */
+            maxQuietHours: number | null;
+            /**
+             * @description JSON Pointers to what matters in the response; none for the whole of it.
+             * @example [
+             *       "/items"
+             *     ]
+             */
+            pointers: string[];
+            /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
+            tool: {
+                arguments: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description Id of the policy.
+                 * @example pol_01kx3k9y6wfd8r0v5m2c7t4q9h
+                 */
+                policyId: string;
+            } | null;
+            /**
+             * @description An address to GET, of at most 64 kB; without credentials.
+             * @example https://example.com/feed.json
+             */
+            url: string | null;
+            /**
+             * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @enum {string}
+             */
+            wakeOn: "changed" | "not_empty";
+        } | null;
         PreviewedTool: {
             connectionId: string | null;
             description: string | null;
@@ -4669,6 +4707,7 @@ export interface components {
                 most: components["schemas"]["ForecastAmount"];
                 typical: components["schemas"]["RunEstimate"];
             };
+            gate: components["schemas"]["PreviewedGate"];
             /** @description The first words of every run of every routine. */
             preamble: string;
             preflight: components["schemas"]["PreflightVerdict"];

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { FORM, prices } from '#test/results/world.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import type { ProviderSlot } from '#lib/provider-file/index.ts';
+import { modelOn, startWorld, type World } from './world.ts';
+
+// Typed results on accounts whose provider file says that their models can be held to a schema.
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld({
+    worker: true,
+    rig: { openaiApi: { options: { structuredOutputs: true } } },
+  });
+  await world.rig.start(world.runtimeEnv);
+}, 120_000);
+afterAll(() => world?.close());
+beforeEach(() => world.rig.providers.control.reset());
+
+const DATA = prices({ tea: 3 });
+
+function completions(): Record<string, unknown>[] {
+  const requests = world.rig.providers.control.requests();
+  return requests.flatMap(({ method, body }) =>
+    method === 'POST' ? [body as Record<string, unknown>] : [],
+  );
+}
+
+test.for<[ProviderSlot, string, object]>([
+  [
+    'provider-a',
+    'response_format',
+    {
+      type: 'json_schema',
+      json_schema: { name: 'result', strict: false, schema: FORM.resultSchema },
+    },
+  ],
+  [
+    'provider-b',
+    'text',
+    { format: { type: 'json_schema', name: 'result', strict: false, schema: FORM.resultSchema } },
+  ],
+])(
+  'an account of %s is asked for data by the schema in the request itself, also to repair it',
+  { timeout: 60_000 },
+  async ([slot, field, asked]) => {
+    const { key, rig } = world;
+    const model = modelOn(slot, await world.account(slot));
+    const option = (await key.get('/v1/models')).data.find(
+      ({ connectionId }: { connectionId: string | null }) => connectionId === model.connectionId,
+    );
+    expect(option.structuredOutputs).toBe(true);
+    const id = await createRoutine(key, {
+      ...FORM,
+      instructions: `List the prices.\nDATA ${JSON.stringify(DATA)}`,
+      model,
+    });
+    rig.providers.control.script({ kind: 'text', text: 'No.' });
+    expect(await runOnce(key, id)).toMatchObject({
+      state: 'succeeded',
+      stepCount: 2,
+      data: DATA,
+    });
+    expect(completions().map((body) => body[field])).toEqual([asked, asked]);
+
+    // One that states its outcome beside the data is asked for both.
+    rig.providers.control.reset();
+    await key.patch(`/v1/routines/${id}`, { outcome: 'required' });
+    expect(await runOnce(key, id)).toMatchObject({ outcome: 'done', data: DATA, stepCount: 1 });
+    const [both] = completions();
+    expect(both?.[field]).toEqual(asked);
+    expect(JSON.stringify(both?.['tools'])).toContain('finish');
+
+    // Without a schema nothing of the kind is asked for.
+    rig.providers.control.reset();
+    await runOnce(key, await createRoutine(key, { model }));
+    expect(completions()[0]).not.toHaveProperty(field);
+  },
+);
+
+test('an account whose provider file says nothing of it is only told', async () => {
+  const { key } = world;
+  const model = modelOn('provider-c', await world.account('provider-c'));
+  const id = await createRoutine(key, {
+    ...FORM,
+    instructions: `List the prices.\nDATA ${JSON.stringify(DATA)}`,
+    model,
+  });
+  const run = await runOnce(key, id);
+  expect(run).toMatchObject({ state: 'succeeded', data: DATA });
+  expect(run.prompt).toContain(JSON.stringify(FORM.resultSchema));
+  const [sent] = completions();
+  for (const field of ['output_config', 'response_format', 'text', 'tool_choice']) {
+    expect(sent).not.toHaveProperty(field);
+  }
+}, 60_000);
