@@ -68,9 +68,15 @@ export async function loadRoutines(
  */
 export async function loadRuns(
   db: Db,
-  input: { projectId: string; routines: number; count: number; daysAgo?: number },
+  input: {
+    projectId: string;
+    routines: number;
+    firstRoutine?: number;
+    count: number;
+    daysAgo?: number;
+  },
 ): Promise<void> {
-  const { projectId, routines, count, daysAgo = 0 } = input;
+  const { projectId, routines, firstRoutine = 0, count, daysAgo = 0 } = input;
   await execute(db, TIME_ID);
   await execute(
     db,
@@ -80,7 +86,7 @@ export async function loadRuns(
         workflow_started_at, started_at, finished_at)
       select 'run_' || bench_time_id(at) || lpad(n::text, 16, '0'),
         (select organization_id from projects where id = ${projectId}), ${projectId},
-        'rtn_' || lpad((case when n % 3 = 0 then 0 else 1 + n % (${routines}::bigint - 1) end)::text, 26, '0'),
+        'rtn_' || lpad((${firstRoutine}::bigint + case when n % 3 = 0 then 0 else 1 + n % (${routines}::bigint - 1) end)::text, 26, '0'),
         1, case when n % 50000 = 57 then 'manual' else 'schedule' end,
         case when n % 10000 = 5 then 'cancelled' when n / 7 % 10 = 3 then 'failed' else 'succeeded' end,
         'Write one line about the weather, the news and the day, in plain words and without any list.',
