@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'koa';
 import type { StreamEnd } from '#core/runs/index.ts';
+import { oncePerObject } from '#lib/once-per-object.ts';
 import type { SentEvent, StreamInput } from '../route.ts';
 
 export interface StreamSource {
@@ -119,10 +120,13 @@ function frameOf({ event, id, retryMs, data }: SentEvent): string {
     `event: ${event}`,
     ...(id === undefined ? [] : [`id: ${id}`]),
     ...(retryMs === undefined ? [] : [`retry: ${retryMs}`]),
-    `data: ${JSON.stringify(data)}`,
+    `data: ${typeof data === 'object' && data !== null ? serialized(data) : JSON.stringify(data)}`,
   ];
   return `${lines.join('\n')}\n\n`;
 }
+
+/** Those who follow the same are sent the same object. */
+const serialized = oncePerObject((data: object) => JSON.stringify(data));
 
 function nextWithin<T>(next: Promise<T>, ms: number): Promise<T | 'idle'> {
   return new Promise((resolve, reject) => {

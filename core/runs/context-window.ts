@@ -16,19 +16,19 @@ export interface FittedTranscript {
   readonly tooLong: { readonly tokens: number; readonly contextTokens: number } | undefined;
 }
 
-/** The part of a model's context that is kept for its response, where that may be longer. */
+/** The part of a model's context window that is kept free for its response, unless the response is limited to less. */
 const OUTPUT_SHARE = 1 / 4;
 
-/** What has to make room makes room for the next steps too, so that what they all begin with stays the same. */
+/** Once results are left out, more are than this step needs: the following steps then begin with the same messages. */
 const KEPT_SHARE = 3 / 4;
 
-/** A result that is hardly longer than the note in its place stays. */
+/** Characters below which a result stays, because a note in its place would hardly be shorter. */
 const WORTH_OMITTING = 500;
 
 /**
  * Fits the transcript of a run into the context window of its model. Where the call could be too long, the oldest results
  * of tools are replaced by notes of their length. Those that the model has not seen yet stay, or it would only ask again.
- * Nothing is done about a model whose window nobody knows.
+ * For a model whose context window is unknown, nothing is replaced.
  * @param call.countInput counts the tokens of the call with the whole transcript, at most
  */
 export function fitTranscript(
@@ -60,7 +60,7 @@ export function fitTranscript(
   };
 }
 
-/** The steps that hold long results and come before the latest response of the model, oldest first. */
+/** Returns the steps that hold long results and come before the latest response of the model, oldest first. */
 function omittable(steps: readonly TranscriptStep[]): readonly TranscriptStep[] {
   const latest = steps.findLastIndex(({ messages }) =>
     messages.some(({ role }) => role === 'assistant'),

@@ -171,7 +171,7 @@ export async function readRunDetail(
   );
   if (run === undefined) throw new AppError('run_not_found');
   const [steps, deliveries, messages] = [
-    await listSteps(db, projectId, id, -1),
+    await listSteps(db, projectId, id),
     await listDeliveries(db, id),
     await listMessages(db, id),
   ];
@@ -186,21 +186,19 @@ export async function readRunDetail(
 const queuedSeconds = sql`case when skipped_count is null then
   greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0)::float8 end`;
 
-/** Lists the steps after `afterIndex`, in order; all of them, or the first few. */
-export function listSteps(
-  db: Db,
-  projectId: string,
-  runId: string,
-  afterIndex: number,
-  limit: number | null = null,
-): Promise<Step[]> {
+/** The columns of `Step`. */
+export const stepColumns = sql`
+  index, kind, state, attempt, model_id as "modelId", text, finish_reason as "finishReason",
+  error_message as "errorMessage", tool, ${usageWith(sql`usage_estimated`)}, started_at as "startedAt", finished_at as "finishedAt"
+`;
+
+/** Lists the steps of a run in order. */
+function listSteps(db: Db, projectId: string, runId: string): Promise<Step[]> {
   return rows<Step>(
     db,
     sql`
-      select index, kind, state, attempt, model_id as "modelId", text, finish_reason as "finishReason",
-        error_message as "errorMessage", tool, ${usageWith(sql`usage_estimated`)}, started_at as "startedAt", finished_at as "finishedAt"
-      from steps where run_id = ${runId} and project_id = ${projectId} and index > ${afterIndex}
-      order by index limit ${limit}::bigint
+      select ${stepColumns} from steps where run_id = ${runId} and project_id = ${projectId}
+      order by index
     `,
   );
 }

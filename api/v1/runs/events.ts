@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { openRunEvents, STREAM_END_NAMES, type RunEvent } from '#core/runs/index.ts';
+import { oncePerObject } from '#lib/once-per-object.ts';
 import { credentialId } from '../../access.ts';
 import { eventRoute } from '../../route.ts';
 import { presentRun } from './present.ts';
@@ -49,14 +50,18 @@ export const followRun = eventRoute({
   return events && presented(events);
 });
 
+// Followers of one run share what is read, and so its presentation.
+const presentRunOnce = oncePerObject(presentRun);
+const presentStepOnce = oncePerObject(presentStep);
+
 async function* presented(events: AsyncIterable<RunEvent>) {
   for await (const event of events) {
     switch (event.event) {
       case 'state':
-        yield { ...event, data: presentRun(event.data) };
+        yield { ...event, data: presentRunOnce(event.data) };
         break;
       case 'step':
-        yield { ...event, data: presentStep(event.data) };
+        yield { ...event, data: presentStepOnce(event.data) };
         break;
       case 'end':
         yield event;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turnOver } from 'node:timers/promises';
-import { createCoalescer } from '#lib/coalesce.ts';
 import { openListener, type Database, type Listener } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
@@ -13,7 +12,8 @@ import {
   type StreamLimits,
 } from './leases.ts';
 import { createPoller } from './poller.ts';
-import { readSnapshot, readVersions, type RunSnapshot } from './snapshot.ts';
+import { createSnapshotReader } from './reader.ts';
+import { readVersions, type RunSnapshot } from './snapshot.ts';
 import { createWatches, type Watch } from './watches.ts';
 
 /** Serves one process's followers of runs. */
@@ -66,7 +66,7 @@ const RENEW_EVERY_MS = 30_000;
 export function createRunFeed({ database, databaseUrl, limits, log }: RunFeedOptions): RunFeed {
   const watches = createWatches();
   const leases = new Map<string, StreamLease>();
-  const coalesced = createCoalescer<RunSnapshot>();
+  const readSnapshot = createSnapshotReader(database);
   const poller = createPoller(look, pauseAfter);
   let streams = 0;
   let renewAt = 0;
@@ -157,10 +157,9 @@ export function createRunFeed({ database, databaseUrl, limits, log }: RunFeedOpt
         changed: () => watch.changed(),
         isClosed: () => closed,
         async read(afterIndex) {
-          const key = `${run.projectId} ${run.id} ${afterIndex}`;
-          const { shared } = await coalesced(key, () => readSnapshot(database, run, afterIndex));
-          watch.saw(shared.version);
-          return shared;
+          const snapshot = await readSnapshot({ ...run, afterIndex });
+          watch.saw(snapshot.version);
+          return snapshot;
         },
       };
     },

@@ -1,6 +1,5 @@
-import { row, rows, sql, type Db } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
-import { listSteps, runColumns } from '../queries.ts';
+import { rows, sql, type Db } from '#lib/database/index.ts';
+import { runColumns, stepColumns } from '../queries.ts';
 import type { Run, Step } from '../run.ts';
 
 /** A run with the steps that its follower has not seen. */
@@ -14,6 +13,13 @@ export interface RunSnapshot {
   readonly version: string;
 }
 
+export interface SnapshotRequest {
+  readonly projectId: string;
+  readonly id: string;
+  /** The index of the last step that was seen; -1 for none. */
+  readonly afterIndex: number;
+}
+
 /** Steps in the memory of a follower that reads slowly, however many the run has. */
 const STEPS_AT_ONCE = 10;
 
@@ -21,20 +27,52 @@ const version = sql`state || ' ' || (
   select count(*) from steps where run_id = runs.id and steps.state not in ('pending', 'started')
 )`;
 
-/** Reads the run before its steps, so that all steps of that state are included. @throws {AppError} `run_not_found` */
-export async function readSnapshot(
+/** A step as JSON has it. */
+type StepJson = Omit<Step, 'startedAt' | 'finishedAt'> &
+  Readonly<Record<'startedAt' | 'finishedAt', string | null>>;
+
+/**
+ * Reads snapshots in the order of the requests; undefined where a project has no such run. One statement, so that all
+ * steps of the state that is read are there, and only one round trip is waited for.
+ */
+export async function readSnapshots(
   db: Db,
-  { projectId, id }: { readonly projectId: string; readonly id: string },
-  afterIndex: number,
-): Promise<RunSnapshot> {
-  const found = await row<Run & { version: string }>(
+  requests: readonly SnapshotRequest[],
+): Promise<(RunSnapshot | undefined)[]> {
+  const found = await rows<Run & { n: number; version: string; stepsJson: readonly StepJson[] }>(
     db,
-    sql`select ${runColumns}, ${version} as version from runs where id = ${id} and project_id = ${projectId}`,
+    sql`
+      select n, ${runColumns}, ${version} as version, (
+          select coalesce(json_agg(step), '[]') from (
+            select ${stepColumns} from steps
+            where steps.run_id = of_run and steps.project_id = of_project and steps.index > after
+            order by steps.index limit ${STEPS_AT_ONCE}
+          ) step
+        ) as "stepsJson"
+      from unnest(
+        ${requests.map(({ projectId }) => projectId)}::text[], ${requests.map(({ id }) => id)}::text[],
+        ${requests.map(({ afterIndex }) => afterIndex)}::integer[]
+      ) with ordinality as wanted(of_project, of_run, after, n)
+      join runs on runs.id = of_run and runs.project_id = of_project
+    `,
   );
-  if (found === undefined) throw new AppError('run_not_found');
-  const steps = await listSteps(db, projectId, id, afterIndex, STEPS_AT_ONCE);
-  const { version: read, ...run } = found;
-  return { run, steps, more: steps.length === STEPS_AT_ONCE, version: read };
+  const byRequest = new Map(found.map(({ n, ...read }) => [n, read]));
+  return requests.map((_, at) => {
+    const read = byRequest.get(at + 1);
+    if (read === undefined) return undefined;
+    const { version: readVersion, stepsJson, ...run } = read;
+    const steps = stepsJson.map(stepOf);
+    return { run, steps, more: steps.length === STEPS_AT_ONCE, version: readVersion };
+  });
+}
+
+function stepOf(step: StepJson): Step {
+  const { startedAt, finishedAt } = step;
+  return { ...step, startedAt: dateOf(startedAt), finishedAt: dateOf(finishedAt) };
+}
+
+function dateOf(time: string | null): Date | null {
+  return time === null ? null : new Date(time);
 }
 
 /** Reads the version of each run. */
