@@ -50,6 +50,32 @@ test('nobody is signed in before their address is confirmed, and the mail leads 
   expect((await signIn(mailing, email)).projectId).toMatch(/^prj_/);
 });
 
+test('a confirmation leads to the user interface, wherever that is, and nowhere else', async ({
+  mailbox,
+  mailing,
+}) => {
+  const UI_ORIGIN = 'https://app.example.com';
+  const replica = await mailing.replica({ UI_ORIGIN });
+  try {
+    for (const [callbackURL, leadsTo] of [
+      [undefined, `${UI_ORIGIN}/`],
+      ['/verified', `${UI_ORIGIN}/verified`],
+      [`${UI_ORIGIN}/sign-in?confirmed`, `${UI_ORIGIN}/sign-in?confirmed`],
+    ]) {
+      const email = newEmail();
+      const body = { email, password: PASSWORD, name: 'Grace', callbackURL };
+      const at = { url: replica.url, config: { UI_ORIGIN } };
+      expect((await postAuth(at, '/auth/sign-up/email', body)).status).toBe(200);
+      const link = new URL(await mailbox.find(email, LINK));
+      const there = new URL(link.pathname + link.search, replica.url);
+      const { status, headers } = await fetch(there, { redirect: 'manual' });
+      expect([status, headers.get('location')]).toEqual([302, leadsTo]);
+    }
+  } finally {
+    await replica.close();
+  }
+});
+
 test('signing up says the same of an address with an account, which gets a mail that says so', async ({
   mailbox,
   post,
