@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalJson } from '#lib/json.ts';
 import { shownText } from '#lib/text.ts';
 import { toolDefinition, type ToolDefinition } from './definition.ts';
@@ -13,6 +14,8 @@ const MAX_LISTED = 2_000;
 /** A definition beyond this cannot be reviewed by a person, nor be given to a model. */
 const MAX_DEFINITION_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 128;
+/** Looked at in one turn of the event loop. */
+const TOOLS_A_TURN = 50;
 const MAX_ALL_BYTES = 8 * 1024 * 1024;
 
 export interface ListedTools {
@@ -44,6 +47,7 @@ export async function listAllTools(
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const found = await session.listTools(cursor, { signal, timeoutMs: timeLeft(end) });
     for (const tool of found.tools) {
+      if (listed % TOOLS_A_TURN === 0) await nextTurn();
       listed += 1;
       if (listed > MAX_LISTED) return { tools: [...tools.values()], skipped, truncated: true };
       const definition = toolDefinition(tool);
