@@ -1,6 +1,13 @@
 export type { AccountRoutines } from './account-routines.ts';
 export { issueCall, type IssuedCall } from './calls/issue.ts';
-export { callHolds, callsOfRunOver, callSucceeded, endCall, expireCalls } from './calls/outcome.ts';
+export {
+  callCounted,
+  callHolds,
+  callsOfRunOver,
+  callSucceeded,
+  endCall,
+  expireCalls,
+} from './calls/outcome.ts';
 export { cancelAtRuntime, endOpenCalls } from './calls/revoke.ts';
 export { refreshCatalogues, type CatalogueDeps } from './catalogue/refresh.ts';
 export {

@@ -8,10 +8,16 @@ import {
   type Db,
   type Sql,
 } from '#lib/database/index.ts';
-import { callHolds, callSucceeded } from '#core/model-connections/index.ts';
+import { callCounted, callHolds, callSucceeded } from '#core/model-connections/index.ts';
 import { hasAudience } from '#core/notifications/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
-import { isSettled, settlement, type Attempt, type Spent } from '#core/usage/index.ts';
+import {
+  isSettled,
+  releaseAttempt,
+  settlement,
+  type Attempt,
+  type Spent,
+} from '#core/usage/index.ts';
 import type { ModelMessage } from 'ai';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
@@ -98,20 +104,23 @@ export async function recordStepAndSuccess(
 
 /**
  * Settles a response that came too late, because its run had ended or another attempt had recorded the step: it was
- * paid for, so its usage is added to the step, the run, the ledger and the totals. Everything else stays. Does nothing
- * when this attempt has been settled.
+ * paid for, so its usage is added to the step, the run, the ledger and the totals. Everything else stays. Nothing is
+ * added when this attempt has been settled, or another one that was given the same response: a call on an account is
+ * made once, however many attempts ask for it.
  * @param tx transaction
  */
 export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promise<void> {
   const { runId, response, index } = record;
+  const { call } = response;
   // A statement of its own: the next one sees what whoever held the run has recorded.
   await row(tx, sql`select id from runs where id = ${runId} for update`);
-  await execute(
+  const settled = await execute(
     tx,
     sql`
-      with late as (
+      with ${call === undefined ? empty : sql`counted as (${callCounted(call)}), `}late as (
         select r.id, r.organization_id, r.routine_id, (s.finish_reason is null)::integer as new_steps
         from runs r join steps s on s.run_id = r.id and s.index = ${index}
+          ${call === undefined ? empty : sql`cross join counted`}
         where r.id = ${runId} and not ${isSettled(record)}
       ), step as (
         update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}), ${addUsage(record, sql`usage_estimated`)}
@@ -122,6 +131,7 @@ export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promi
       update runs set ${addUsage(record, sql`estimated_usage`)} from step, settled where runs.id = step.run_id
     `,
   );
+  if (settled === 0) await releaseAttempt(tx, record);
 }
 
 function spentBy({ response: { usage }, ...record }: ModelStepRecord): Spent {

@@ -42,6 +42,16 @@ export function callSucceeded({ requestId }: IssuedCall, step: Sql): Sql {
 }
 
 /**
+ * Records that the response of a call came too late for its step, as a statement for use as a common table expression
+ * of the one that counts its usage: it has a row the first time, and none when the usage is counted already, with the
+ * step or by another attempt that was given the same response.
+ */
+export function callCounted({ requestId }: IssuedCall): Sql {
+  return sql`update model_calls set state = 'succeeded', ended_at = coalesce(ended_at, now())
+        where request_id = ${requestId} and state <> 'succeeded' returning request_id`;
+}
+
+/**
  * Ends the calls that runs have under way, as a statement for use as a common table expression of the one that ends the
  * runs. Whether the provider was asked for them stays unknown.
  * @param ended relation with the `id` of each run

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { performModelStep } from '#core/runs/index.ts';
+import { execute, row, rows, sql } from '#lib/database/index.ts';
+import { claimedRun } from '#test/support/claimed-run.ts';
+import { modelOn, startWorld, type World } from './world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+  await world.rig.start(world.runtimeEnv);
+}, 120_000);
+afterAll(() => world?.close());
+beforeEach(() => world.rig.providers.control.reset());
+
+/** A run on an account, with a limit of tokens, so that each attempt at its step reserves some. */
+async function runOnAccount() {
+  const model = modelOn('provider-c', await world.account('provider-c'));
+  return claimedRun(world.service, world.key, { model, budget: { maxTokensPerDay: 1_000_000 } });
+}
+
+/** Two attempts at the first step: the second begins while the call of the first is out. */
+async function twoAttempts(runId: string) {
+  world.rig.providers.control.script({ kind: 'slow', pauseMs: 150 });
+  const perform = () =>
+    performModelStep(world.service.deps, { runId, index: 0 }, new AbortController().signal);
+  const first = perform();
+  await expect.poll(() => world.asked(), { timeout: 30_000 }).toBe(1);
+  const second = perform();
+  await expect
+    .poll(
+      () =>
+        row(
+          world.service.deps.database,
+          sql`select attempt, reserved_tokens > 0 as reserved from steps
+            join runs on runs.id = run_id join usage_totals t on t.scope_id = runs.routine_id
+            where run_id = ${runId}`,
+        ),
+      { timeout: 30_000 },
+    )
+    .toEqual({ attempt: 2, reserved: true });
+  return Promise.all([first, second]);
+}
+
+/** Tokens as each place that counts them has them, and what is still reserved. */
+function counted(runId: string) {
+  return row<Record<'ledger' | 'entries' | 'total' | 'reserved' | 'run' | 'step', number>>(
+    world.service.deps.database,
+    sql`
+      select r.input_tokens + r.output_tokens as run, s.input_tokens + s.output_tokens as step,
+        t.day_tokens as total, t.reserved_tokens as reserved,
+        (select count(*)::integer from usage_ledger where run_id = r.id) as entries,
+        (select sum(total_tokens)::integer from usage_ledger where run_id = r.id) as ledger
+      from runs r join steps s on s.run_id = r.id and s.index = 0 join usage_totals t on t.scope_id = r.routine_id
+      where r.id = ${runId}
+    `,
+  );
+}
+
+/** What one such call uses. */
+async function usedByOne(): Promise<number> {
+  const { runId } = await runOnAccount();
+  const signal = new AbortController().signal;
+  await performModelStep(world.service.deps, { runId, index: 0 }, signal);
+  const found = await counted(runId);
+  world.rig.providers.control.reset();
+  return found!.run;
+}
+
+test('two attempts that are given the response of one call count its usage once', async () => {
+  const used = await usedByOne();
+  const { runId } = await runOnAccount();
+  expect(await twoAttempts(runId)).toEqual([
+    { next: 'ended', state: 'succeeded' },
+    { next: 'ended', state: 'succeeded' },
+  ]);
+  expect(world.asked()).toBe(1);
+  expect(await world.calls(runId)).toEqual([
+    { requestId: `${runId}/0/0`, state: 'succeeded', failure: null },
+  ]);
+  expect(await counted(runId)).toEqual({
+    run: used,
+    step: used,
+    total: used,
+    ledger: used,
+    entries: 1,
+    reserved: 0,
+  });
+}, 60_000);
+
+test('a response that comes when its run has ended is spend, once for all attempts', async () => {
+  const used = await usedByOne();
+  const { runId } = await runOnAccount();
+  const { database } = world.service.deps;
+  const attempts = twoAttempts(runId);
+  await expect.poll(() => world.asked(), { timeout: 30_000 }).toBe(1);
+  await expect
+    .poll(() => rows(database, sql`select attempt from steps where run_id = ${runId}`), {
+      timeout: 30_000,
+    })
+    .toEqual([{ attempt: 2 }]);
+  // As the end of a run leaves it, whatever the reason.
+  await execute(
+    database,
+    sql`
+      with ended as (
+        update runs set state = 'cancelled', finished_at = now() where id = ${runId} returning id
+      )
+      update model_calls set state = 'unknown_outcome', failure = 'run_ended', ended_at = now()
+      from ended where run_id = ended.id
+    `,
+  );
+  await attempts;
+  expect(await counted(runId)).toEqual({
+    run: used,
+    step: used,
+    total: used,
+    ledger: used,
+    entries: 1,
+    reserved: 0,
+  });
+  expect(await world.calls(runId)).toEqual([
+    { requestId: `${runId}/0/0`, state: 'succeeded', failure: 'run_ended' },
+  ]);
+}, 60_000);
