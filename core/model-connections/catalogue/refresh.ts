@@ -63,9 +63,13 @@ async function refresh(
     return true;
   } catch (error) {
     signal.throwIfAborted();
-    if (!isExpected(error)) throw error;
-    const { name, message } = error;
-    log.warn({ connectionId: ref.id, name, message }, 'a catalogue was not refreshed');
+    // Of this account alone, whatever it is: the others are not held up by one whose credential cannot be opened.
+    if (isExpected(error)) {
+      const { name, message } = error;
+      log.warn({ connectionId: ref.id, name, message }, 'a catalogue was not refreshed');
+    } else {
+      log.error({ connectionId: ref.id, err: error }, 'a catalogue could not be refreshed');
+    }
     await postponeCatalogue(database, ref);
     return false;
   }
