@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { completeSignIn } from '#core/connections/index.ts';
+import { returnedFields } from '../http/oauth-return.ts';
 import { signInDepsOf } from '../v1/connections/providers.ts';
 import { connection, presentConnection } from '../v1/connections/schemas.ts';
 import { route } from '../route.ts';
@@ -23,28 +24,7 @@ export const completeConnectionSignIn = route({
         example: 'github',
       }),
   }),
-  // Providers add parameters of their own, which mean nothing to us.
-  query: z.object({
-    state: z.string().min(1).max(200).meta({ description: 'Ours, handed back.' }),
-    code: z
-      .string()
-      .min(1)
-      .max(4_096)
-      .optional()
-      .meta({ description: 'The authorization code, where access was granted.' }),
-    error: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .meta({ description: 'Why it was not.', example: 'access_denied' }),
-    iss: z
-      .string()
-      .min(1)
-      .max(2_048)
-      .optional()
-      .meta({ description: 'The authorization server that responds (RFC 9207).' }),
-  }),
+  query: z.object(returnedFields),
   success: { status: 200, data: connection, description: 'The connection, ready.' },
   errors: ['attempt_expired', 'forbidden', 'connection_not_found', 'provider_error'],
 }).to(async ({ access, by, params, query, deps }) => {

@@ -7,5 +7,6 @@ export { clientMetadataDocument, clientMetadataUrlOf } from './client-metadata.t
 export { forgetSignIns } from './flows.ts';
 export { revokeStored, type RevocationDeps } from './revoke.ts';
 export type { SignInDeps } from './sign-in-deps.ts';
+export { createRenewals, notRenewed, renewUnderLease } from './shared-renewal.ts';
 export { createOAuthSource } from './source.ts';
 export { startSignIn } from './start.ts';

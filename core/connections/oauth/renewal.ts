@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
@@ -17,6 +16,7 @@ import {
   type StoredGrant,
 } from './grants-store.ts';
 import { revokeGrant } from './revoke.ts';
+import { notRenewed, renewUnderLease } from './shared-renewal.ts';
 import { renewTokens, scopesIn, TokenError } from './token-endpoint.ts';
 
 export interface RenewalDeps {
@@ -27,31 +27,26 @@ export interface RenewalDeps {
   readonly log: Log;
 }
 
-const POLL_MS = 150;
-/** Wait that outlasts the lease of a dead process and the renewal that follows. */
-const PATIENCE_MS = 70_000;
-
 /**
  * Renews the tokens of a connection once, however many ask in however many processes: whoever takes the lease in the
  * row asks the provider, the others wait for what it stores. The new tokens are stored before anyone uses them, as the
  * old refresh token may be worth nothing by then.
  * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when it may pass
  */
-export async function renewGrant(
+export function renewGrant(
   deps: RenewalDeps,
   connection: Connection,
   stale: StoredGrant,
 ): Promise<Grant> {
-  const end = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const held = await takeLease(deps.database, connection, stale.version);
-    if (held !== undefined) return renewHeld(deps, connection, held);
-    const now = await readGrant(deps.database, connection);
-    if (now.state !== 'ready') throw new AppError('connection_not_ready');
-    if (now.version !== stale.version) return openGrant(deps, connection, now);
-    if (performance.now() > end) throw unavailable();
-    await sleep(POLL_MS);
-  }
+  return renewUnderLease({
+    take: () => takeLease(deps.database, connection, stale.version),
+    renew: (held) => renewHeld(deps, connection, held),
+    async look() {
+      const now = await readGrant(deps.database, connection);
+      if (now.state !== 'ready') throw new AppError('connection_not_ready');
+      return now.version === stale.version ? undefined : openGrant(deps, connection, now);
+    },
+  });
 }
 
 async function renewHeld(
@@ -91,7 +86,7 @@ async function renewHeld(
     await dropLease(database, connection, held.lease);
     if (!(error instanceof TokenError)) throw error;
     log.warn({ connectionId: connection.id, detail: error.detail }, 'tokens were not renewed');
-    throw unavailable();
+    throw notRenewed();
   }
 }
 
@@ -109,8 +104,4 @@ async function latestGrant(
     if (isGone) void revokeGrant(deps, connection, renewed);
     throw error;
   }
-}
-
-function unavailable(): AppError {
-  return new AppError('provider_error', 'The sign-in could not be renewed just now; try again.');
 }

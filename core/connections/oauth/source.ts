@@ -1,31 +1,22 @@
 import { AppError } from '#lib/errors.ts';
-import { unlessAborted } from '#lib/unless-aborted.ts';
 import type { Connection } from '../store/connection.ts';
 import type { CredentialSource } from '../store/credential-source.ts';
 import { grantHeaders, openGrant, type Grant } from './grant.ts';
 import { demandScopes, readGrant, retireGrant, type StoredGrant } from './grants-store.ts';
 import { renewGrant, type RenewalDeps } from './renewal.ts';
+import { createRenewals } from './shared-renewal.ts';
 
 /** Credentials of connections that a person signed in to, renewed when they have less than a minute left. */
 export function createOAuthSource(deps: RenewalDeps): CredentialSource {
-  const underWay = new Map<string, Promise<Grant>>();
-
-  /** Renews once at a time in this process. No caller's cancellation breaks that off: the new tokens would be lost. */
-  async function renewed(
+  const renewals = createRenewals<Grant>();
+  const renewed = (
     connection: Connection,
     stale: StoredGrant,
     signal: AbortSignal,
-  ): Promise<Grant> {
-    const key = `${connection.id} ${stale.version}`;
-    let renewing = underWay.get(key);
-    if (renewing === undefined) {
-      renewing = renewGrant(deps, connection, stale).finally(() => underWay.delete(key));
-      // Its failure has been told to whoever waits; nobody may.
-      renewing.catch(() => undefined);
-      underWay.set(key, renewing);
-    }
-    return unlessAborted(renewing, signal);
-  }
+  ): Promise<Grant> => {
+    const renew = () => renewGrant(deps, connection, stale);
+    return renewals(`${connection.id} ${stale.version}`, renew, signal);
+  };
 
   return {
     async headers(connection, signal) {

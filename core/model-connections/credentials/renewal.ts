@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { notRenewed, renewUnderLease } from '#core/connections/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
@@ -30,33 +30,28 @@ export interface ModelRenewalDeps extends OAuthRequestDeps {
   readonly log: Log;
 }
 
-const POLL_MS = 150;
-/** Wait that outlasts the lease of a dead process and the renewal that follows. */
-const PATIENCE_MS = 70_000;
-
 /**
  * Renews a credential once, however many ask in however many processes: whoever takes the lease asks the provider, the
  * others wait for what it stores. Nobody uses new tokens before they are stored.
  * @returns false when there are no other tokens now, and it may be that there are never
  * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when it may pass
  */
-export async function renewCredential(
+export function renewCredential(
   deps: ModelRenewalDeps,
   provider: ModelProvider,
   ref: ModelConnectionRef,
   stale: StoredCredential,
 ): Promise<boolean> {
-  const end = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const lease = await takeRenewal(deps.database, ref, stale.version);
-    if (lease !== undefined) return renewHeld(deps, provider, ref, stale, lease);
-    const now = await readCredential(deps.database, ref);
-    if (now.state !== 'ready') throw new AppError('connection_not_ready');
-    if (now.version !== stale.version) return true;
-    if (now.spent && !now.leased) return false;
-    if (performance.now() > end) throw unavailable();
-    await sleep(POLL_MS);
-  }
+  return renewUnderLease({
+    take: () => takeRenewal(deps.database, ref, stale.version),
+    renew: (lease) => renewHeld(deps, provider, ref, stale, lease),
+    async look() {
+      const now = await readCredential(deps.database, ref);
+      if (now.state !== 'ready') throw new AppError('connection_not_ready');
+      if (now.version !== stale.version) return true;
+      return now.spent && !now.leased ? false : undefined;
+    },
+  });
 }
 
 async function renewHeld(
@@ -88,7 +83,7 @@ async function renewHeld(
       'the tokens of a model account were not renewed',
     );
     if (kind === 'unknown') return false;
-    throw unavailable();
+    throw notRenewed();
   }
   const next: OAuthCredential = {
     ...old,
@@ -144,8 +139,4 @@ function openOAuth(
   const opened = openCredential(secrets, ref.id, sealed);
   if (opened.kind !== 'oauth') throw new TypeError('a key is not renewed');
   return opened;
-}
-
-function unavailable(): AppError {
-  return new AppError('provider_error', 'The sign-in could not be renewed just now; try again.');
 }

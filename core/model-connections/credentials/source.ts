@@ -1,5 +1,5 @@
+import { createRenewals, notRenewed } from '#core/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { unlessAborted } from '#lib/unless-aborted.ts';
 import type { ModelConnectionRef } from '../connection.ts';
 import type { ModelProvider, ModelProviders } from '../providers/providers.ts';
 import { callCredential, openCredential } from '../store/credential.ts';
@@ -42,25 +42,18 @@ export function createModelCredentials(
   deps: ModelRenewalDeps & { readonly modelProviders: ModelProviders },
 ): ModelCredentials {
   const { database, secrets } = deps;
-  const underWay = new Map<string, Promise<boolean>>();
-
-  /** Renews once at a time in this process. No caller's cancellation breaks that off: the new tokens would be lost. */
-  function renew(
+  const renewals = createRenewals<boolean>();
+  const renew = (
     provider: ModelProvider,
     ref: ModelConnectionRef,
     stale: StoredCredential,
     signal: AbortSignal,
-  ): Promise<boolean> {
-    const key = `${ref.id} ${stale.version}`;
-    let renewing = underWay.get(key);
-    if (renewing === undefined) {
-      renewing = renewCredential(deps, provider, ref, stale).finally(() => underWay.delete(key));
-      // Its failure has been told to whoever waits; nobody may.
-      renewing.catch(() => undefined);
-      underWay.set(key, renewing);
-    }
-    return unlessAborted(renewing, signal);
-  }
+  ): Promise<boolean> =>
+    renewals(
+      `${ref.id} ${stale.version}`,
+      () => renewCredential(deps, provider, ref, stale),
+      signal,
+    );
 
   const readReady = async (ref: ModelConnectionRef) => {
     const stored = await readCredential(database, ref);
@@ -118,7 +111,7 @@ export function createModelCredentials(
       const renewed = await orUndefined(renew(provider, ref, stored, signal));
       if (renewed === undefined) return undefined;
       if (renewed) return orUndefined(current(ref));
-      throw new AppError('provider_error', 'The sign-in could not be renewed just now; try again.');
+      throw notRenewed();
     },
   };
 }

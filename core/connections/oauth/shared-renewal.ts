@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '#lib/errors.ts';
+import { unlessAborted } from '#lib/unless-aborted.ts';
+
+const POLL_MS = 150;
+/** Wait that outlasts the lease of a dead process and the renewal that follows. */
+const PATIENCE_MS = 70_000;
+
+/**
+ * Creates what has a credential renewed once at a time in this process, by key. No caller's cancellation breaks a
+ * renewal off: the new tokens would be lost.
+ */
+export function createRenewals<T>(): (
+  key: string,
+  renew: () => Promise<T>,
+  signal: AbortSignal,
+) => Promise<T> {
+  const underWay = new Map<string, Promise<T>>();
+  return (key, renew, signal) => {
+    let renewing = underWay.get(key);
+    if (renewing === undefined) {
+      renewing = renew().finally(() => underWay.delete(key));
+      // Its failure has been told to whoever waits; nobody may.
+      renewing.catch(() => undefined);
+      underWay.set(key, renewing);
+    }
+    return unlessAborted(renewing, signal);
+  };
+}
+
+/**
+ * Has a credential renewed once in however many processes: whoever takes the lease in its row asks the provider, the
+ * others wait for what that one stores.
+ * @throws {AppError} `provider_error` when the others have waited for too long
+ */
+export async function renewUnderLease<Lease, T>(steps: {
+  /** Takes the lease; undefined when another holds it, or there is nothing to renew any more. */
+  take(): Promise<Lease | undefined>;
+  renew(lease: Lease): Promise<T>;
+  /** Returns what the renewal of another has come to; undefined while it is under way. */
+  look(): Promise<T | undefined>;
+}): Promise<T> {
+  const end = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const lease = await steps.take();
+    if (lease !== undefined) return steps.renew(lease);
+    const come = await steps.look();
+    if (come !== undefined) return come;
+    if (performance.now() > end) throw notRenewed();
+    await sleep(POLL_MS);
+  }
+}
+
+/** Says that there are no new tokens just now, and may be later. */
+export function notRenewed(): AppError {
+  return new AppError('provider_error', 'The sign-in could not be renewed just now; try again.');
+}
