@@ -214,14 +214,14 @@ function hooksOf(
   deps: RevokeDeps,
 ): Pick<DeletionDeps, 'projectDeleted'> & { readonly membershipEnded: MembershipEnded } {
   return {
-    async membershipEnded(tx, { organizationId, userId }) {
-      await revokeAccountsOfMember(deps, tx, { organizationId, userId, by: userId });
+    async membershipEnded(tx, { organizationId, userId }, by) {
+      await revokeAccountsOfMember(deps, tx, { organizationId, userId, by });
     },
-    async projectDeleted(tx, projectId) {
+    async projectDeleted(tx, projectId, by) {
       await unpinRuns(tx, projectId);
       await forgetSeen(tx, projectId);
       await cancelMessages(tx, projectId);
-      await revokeAccountsOfProject(deps, tx, { projectId, by: projectId });
+      await revokeAccountsOfProject(deps, tx, { projectId, by });
     },
   };
 }

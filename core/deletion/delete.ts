@@ -19,7 +19,7 @@ import { transaction, type Db } from '#lib/database/index.ts';
 
 export interface DeletionDeps extends StopDeps, AfterEndDeps, RevocationDeps {
   /** Called in the same transaction, so that other subjects can erase what they own, such as credentials. */
-  readonly projectDeleted: (tx: Db, projectId: string) => Promise<void>;
+  readonly projectDeleted: (tx: Db, projectId: string, by: Actor) => Promise<void>;
 }
 
 type Person = Actor & { readonly id: string };
@@ -36,7 +36,7 @@ export async function deleteProject(
 ): Promise<Project> {
   const { project, emptied } = await transaction(deps.database, async (tx) => ({
     project: await markProjectDeleted(tx, by, confirmed),
-    emptied: await empty(deps, tx, confirmed.id),
+    emptied: await empty(deps, tx, by, confirmed.id),
   }));
   await afterwards(deps, [emptied]);
   return project;
@@ -55,7 +55,7 @@ export async function deleteOrganization(
   const { organization, emptied } = await transaction(deps.database, async (tx) => {
     const { organization, projectIds } = await markOrganizationDeleted(tx, by, confirmed);
     const emptied: EmptiedProject[] = [];
-    for (const projectId of projectIds) emptied.push(await empty(deps, tx, projectId));
+    for (const projectId of projectIds) emptied.push(await empty(deps, tx, by, projectId));
     return { organization, emptied };
   });
   await afterwards(deps, emptied);
@@ -68,10 +68,15 @@ interface EmptiedProject {
   readonly connections: readonly ErasedConnection[];
 }
 
-async function empty(deps: DeletionDeps, tx: Db, projectId: string): Promise<EmptiedProject> {
+async function empty(
+  deps: DeletionDeps,
+  tx: Db,
+  by: Actor,
+  projectId: string,
+): Promise<EmptiedProject> {
   const routineIds = await retireRoutines(tx, deps.queuedRuns, projectId);
   const connections = await eraseConnections(tx, projectId);
-  await deps.projectDeleted(tx, projectId);
+  await deps.projectDeleted(tx, projectId, by);
   return { projectId, routineIds, connections };
 }
 

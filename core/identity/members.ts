@@ -26,7 +26,7 @@ export interface ListedMember {
  * Called in the transaction that ends a person's membership of an organization, so that other subjects can end what
  * depends on it, such as personal model connections.
  */
-export type MembershipEnded = (tx: Db, ended: Member) => Promise<void>;
+export type MembershipEnded = (tx: Db, ended: Member, by: Actor) => Promise<void>;
 
 const columns = sql`u.id as "userId", u.name, u.email, m.role, m.created_at as "joinedAt"`;
 
@@ -130,7 +130,7 @@ export async function endMembership(
     details: { keysKept: keepKeys },
   });
   if (!keepKeys) await revokeKeysOf(tx, by, member);
-  await membershipEnded(tx, member);
+  await membershipEnded(tx, member, by);
 }
 
 async function readMember(tx: Db, { organizationId, userId }: Member): Promise<ListedMember> {

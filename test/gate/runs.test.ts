@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import { SYSTEM } from '#core/audit/index.ts';
 import { tick } from '#core/scheduling/index.ts';
 import { execute, row, sql } from '#lib/database/index.ts';
 import { retain } from '#test/retention/planted-runs.ts';
@@ -467,6 +468,6 @@ test('what gates have seen goes with their project', async ({ service, ada, key 
   const kept = () =>
     row(database, sql`select 1 from gate_baselines where project_id = ${ada.projectId}`);
   expect(await kept()).toBeDefined();
-  await service.deps.projectDeleted(database, ada.projectId);
+  await service.deps.projectDeleted(database, ada.projectId, SYSTEM);
   expect(await kept()).toBeUndefined();
 });

@@ -50,6 +50,10 @@ async function activeRoutineOn({ person }: OwnSession, connectionId: string, pro
   return id;
 }
 
+function actorOf({ person }: OwnSession) {
+  return { kind: 'person', id: person.userId, address: null } as const;
+}
+
 function outbox(connectionId: string) {
   return row<{ attempts: number }>(
     fixture.service.deps.database,
@@ -181,7 +185,7 @@ test('the accounts of a member who is removed are revoked with the membership, o
       const ids = await revokeAccountsOfMember(deps, tx, {
         organizationId,
         userId,
-        by: ada.person.userId,
+        by: actorOf(ada),
       });
       if (fails) throw new Error('rolled back');
       return ids;
@@ -208,14 +212,44 @@ test('the accounts of a project that is deleted are revoked with it, and those o
   const mine = await connectByDevice(fixture, ada.session);
   const bob = await newOwner(fixture);
   const bobs = await connectByDevice(fixture, bob.session);
-  const { projectId, userId: by } = ada.person;
+  const { projectId } = ada.person;
+  const by = actorOf(ada);
   const revoked = await transaction(deps.database, (tx) =>
     revokeAccountsOfProject(deps, tx, { projectId, by }),
   );
   expect(revoked).toEqual([mine.id]);
   expect(await connectionOf(ada.session, mine.id)).toMatchObject({
     status: 'revoked',
-    revocation: { reason: 'project_deleted' },
+    revocation: { reason: 'project_deleted', revokedBy: ada.person.userId },
   });
   expect((await connectionOf(bob.session, bobs.id)).status).toBe('ready');
+});
+
+test('who removes a member is on the record of their accounts and in the audit log, and so is who connected them', async () => {
+  const colleague = await newColleague(fixture, ada.person);
+  const theirs = await connectByDevice(fixture, colleague.session);
+  await connectByDevice(fixture, colleague.session, {
+    account: 'someone-else',
+    body: { connectionId: theirs.id },
+  }).catch(() => undefined);
+  const { organizationId, userId } = ada.person;
+  const member = `/v1/organizations/${organizationId}/members/${colleague.person.userId}`;
+  expect((await ada.session.delete(member)).status).toBe(200);
+  expect(await connectionOf(ada.session, theirs.id)).toMatchObject({
+    status: 'revoked',
+    revocation: { reason: 'member_removed', revokedBy: userId },
+  });
+  const events = `/v1/audit-events?organizationId=${organizationId}&targetId=${theirs.id}`;
+  expect((await ada.session.get(events)).data).toMatchObject([
+    {
+      action: 'model_connection.revoked',
+      actor: { kind: 'person', id: userId },
+      details: { provider: 'provider-a', reason: 'member_removed' },
+    },
+    {
+      action: 'model_connection.created',
+      actor: { kind: 'person', id: colleague.person.userId },
+      details: { provider: 'provider-a', name: theirs.accountLabel },
+    },
+  ]);
 });

@@ -36,12 +36,13 @@ export const connectModelAccountWithApiKey = route({
     'account_mismatch',
     'provider_error',
   ],
-}).to(async ({ access, body, deps }) => {
+}).to(async ({ access, by, body, deps }) => {
   const connected = await connectModelAccountWithKey(deps, {
     ...ownerOf(access),
     apiKey: body.apiKey,
     connectionId: body.connectionId ?? null,
     label: body.accountLabel ?? null,
+    by,
   });
   return { data: presentModelConnection(connected, deps.modelProviders) };
 });

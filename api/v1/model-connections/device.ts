@@ -81,8 +81,8 @@ const pollDeviceSignIn = route({
   params: attemptParams,
   success: { status: 200, data: deviceAttempt, description: 'The attempt.' },
   errors: ['provider_disabled', 'runtime_unavailable'],
-}).to(async ({ access, params, deps }) => ({
-  data: presentAttempt(await poll(deps, ownerOf(access), params.attemptId)),
+}).to(async ({ access, by, params, deps }) => ({
+  data: presentAttempt(await poll(deps, ownerOf(access), params.attemptId, by)),
 }));
 
 const cancelDeviceSignIn = route({

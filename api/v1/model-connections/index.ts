@@ -109,10 +109,8 @@ const revokeModelConnection = route({
   params: modelConnectionParams,
   success: { status: 200, data: modelConnection, description: 'The record that stays.' },
   errors: ['owner_required'],
-}).to(async ({ access, params: { connectionId }, deps }) => {
-  const { projectId, actor } = access;
-  const { userId } = actor;
-  const revoked = await accounts.revokeModelConnection(deps, { projectId, userId, connectionId });
+}).to(async ({ access: { projectId }, by, params: { connectionId }, deps }) => {
+  const revoked = await accounts.revokeModelConnection(deps, { projectId, connectionId, by });
   return { data: presentModelConnection(revoked, deps.modelProviders) };
 });
 

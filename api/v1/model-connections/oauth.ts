@@ -6,6 +6,7 @@ import {
   type ReturnedParameters,
 } from '#core/model-connections/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { returnedFields } from '../../http/oauth-return.ts';
 import { iso, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { ownerOf } from './device.ts';
@@ -62,27 +63,10 @@ const startModelSignIn = route({
   };
 });
 
-// Providers add parameters of their own, which mean nothing to us.
 const returnedQuery = z.object({
-  state: z.string().min(1).max(200).optional().meta({ description: 'Ours, handed back.' }),
-  code: z
-    .string()
-    .min(1)
-    .max(4_096)
-    .optional()
-    .meta({ description: 'The authorization code, where access was granted.' }),
-  error: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: 'Why it was not.', example: 'access_denied' }),
-  iss: z
-    .string()
-    .min(1)
-    .max(2_048)
-    .optional()
-    .meta({ description: 'The authorization server that responds (RFC 9207).' }),
+  ...returnedFields,
+  // Not there where the whole address is.
+  state: returnedFields.state.optional(),
   client_id: z
     .string()
     .min(1)
@@ -123,9 +107,9 @@ const completeModelSignIn = route({
     'project_not_found',
     'provider_error',
   ],
-}).to(async ({ access, query, deps }) => {
-  const { userId, sessionId } = access;
-  const connection = await completeOAuthSignIn(deps, { userId, sessionId }, returnedOf(query));
+}).to(async ({ access: { userId, sessionId }, by, query, deps }) => {
+  const returned = returnedOf(query);
+  const connection = await completeOAuthSignIn(deps, { userId, sessionId }, returned, by);
   return { data: presentModelConnection(connection, deps.modelProviders) };
 });
 

@@ -1,3 +1,4 @@
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import {
   afterCommit,
   execute,
@@ -37,14 +38,18 @@ const SHOWN_REASON: Readonly<Record<RevokedReason, string>> = {
  */
 export async function revokeModelConnection(
   deps: RevokeDeps & { readonly database: Database },
-  input: { readonly projectId: string; readonly userId: string; readonly connectionId: string },
+  input: {
+    readonly projectId: string;
+    readonly connectionId: string;
+    readonly by: Actor & { readonly id: string };
+  },
 ): Promise<ModelConnection> {
-  const { projectId, connectionId, userId } = input;
+  const { projectId, connectionId, by } = input;
   const found = await readModelConnection(deps.database, projectId, connectionId);
-  if (found.ownerId !== userId) throw new AppError('owner_required');
+  if (found.ownerId !== by.id) throw new AppError('owner_required');
   if (found.state === 'revoked') return found;
   await transaction(deps.database, (tx) =>
-    revokeIn(deps, tx, { projectId, connectionId, by: userId, reason: 'owner' }),
+    revokeIn(deps, tx, { projectId, connectionId, by, reason: 'owner' }),
   );
   return readModelConnection(deps.database, projectId, connectionId);
 }
@@ -57,7 +62,7 @@ export async function revokeModelConnection(
 export async function revokeAccountsOfMember(
   deps: RevokeDeps,
   tx: Db,
-  input: { readonly organizationId: string; readonly userId: string; readonly by: string },
+  input: { readonly organizationId: string; readonly userId: string; readonly by: Actor },
 ): Promise<string[]> {
   const accounts = await rows<{ id: string; projectId: string }>(
     tx,
@@ -74,7 +79,7 @@ export async function revokeAccountsOfMember(
 export async function revokeAccountsOfProject(
   deps: RevokeDeps,
   tx: Db,
-  input: { readonly projectId: string; readonly by: string },
+  input: { readonly projectId: string; readonly by: Actor },
 ): Promise<string[]> {
   const accounts = await rows<{ id: string; projectId: string }>(
     tx,
@@ -90,7 +95,7 @@ async function revokeEach(
   deps: RevokeDeps,
   tx: Db,
   accounts: readonly { readonly id: string; readonly projectId: string }[],
-  why: { readonly by: string; readonly reason: RevokedReason },
+  why: { readonly by: Actor; readonly reason: RevokedReason },
 ): Promise<string[]> {
   for (const { id, projectId } of accounts) {
     await revokeIn(deps, tx, { projectId, connectionId: id, ...why });
@@ -101,22 +106,22 @@ async function revokeEach(
 interface Revocation {
   readonly projectId: string;
   readonly connectionId: string;
-  readonly by: string;
+  readonly by: Actor;
   readonly reason: RevokedReason;
 }
 
 async function revokeIn(deps: RevokeDeps, tx: Db, revocation: Revocation): Promise<void> {
-  const { projectId, connectionId } = revocation;
+  const { projectId, connectionId, by, reason } = revocation;
   // Routines before the account, as whoever saves a routine takes them.
   const paused = await deps.accountRoutines.pauseOn(tx, {
     projectId,
     connectionIds: [connectionId],
-    reason: SHOWN_REASON[revocation.reason],
+    reason: SHOWN_REASON[reason],
   });
-  const held = await row<{ sealed: string }>(
+  const held = await row<{ sealed: string; provider: string }>(
     tx,
     sql`
-      select credential as sealed from model_connections
+      select credential as sealed, provider from model_connections
       where id = ${connectionId} and project_id = ${projectId} and state <> 'revoked' for update
     `,
   );
@@ -129,11 +134,18 @@ async function revokeIn(deps: RevokeDeps, tx: Db, revocation: Revocation): Promi
     sql`
       update model_connections set state = 'revoked', public_error = null, credential = null,
         credential_expires_at = null, renewal_lease = null, renewal_leased_until = null, revoked_at = now(),
-        revoked_by = ${revocation.by}, revoked_reason = ${revocation.reason}, paused_routine_count = ${paused.length},
+        revoked_by = ${by.id}, revoked_reason = ${reason}, paused_routine_count = ${paused.length},
         provider_revocation = ${toTell === undefined ? 'unsupported' : 'pending'}, updated_at = now()
       where id = ${connectionId} and project_id = ${projectId}
     `,
   );
+  await recordProjectAudit(tx, {
+    by,
+    projectId,
+    action: 'model_connection.revoked',
+    targetId: connectionId,
+    details: { provider: held.provider, reason },
+  });
   const calls = await endOpenCalls(tx, { id: connectionId, projectId }, 'revoked');
   afterCommit(tx, () => void cancelAtRuntime(deps.modelRuntime, calls, deps.log));
   await execute(tx, sql`delete from model_connection_models where connection_id = ${connectionId}`);

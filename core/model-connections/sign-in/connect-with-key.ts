@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Actor } from '#core/audit/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
@@ -19,6 +20,7 @@ export interface KeyInput extends AttemptOwner {
   readonly connectionId: string | null;
   /** Label of the account; by default the end of the key. */
   readonly label: string | null;
+  readonly by: Actor;
 }
 
 /**
@@ -58,6 +60,7 @@ export async function connectModelAccountWithKey(
     credential,
     expiresAt: null,
     tried,
+    by: input.by,
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Actor } from '#core/audit/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { requestDeviceCode } from '../oauth/device-authorization.ts';
@@ -64,6 +65,7 @@ export async function pollDeviceSignIn(
   deps: ModelSignInDeps,
   owner: Pick<AttemptOwner, 'projectId' | 'userId'>,
   id: string,
+  by: Actor,
 ): Promise<DeviceAttempt> {
   const read = () => readAttempt(deps.database, owner, SLOT, id);
   const attempt = await read();
@@ -71,7 +73,7 @@ export async function pollDeviceSignIn(
   const open = await openProvider(deps, SLOT);
   const turn = await takeTurn(deps.database, attempt);
   if (turn === undefined) return shown(deps, await read());
-  await settleTurn(deps, open, turn);
+  await settleTurn(deps, open, turn, by);
   return shown(deps, await read());
 }
 
@@ -86,13 +88,18 @@ export async function cancelDeviceSignIn(
   return shown(deps, await readAttempt(deps.database, owner, SLOT, id));
 }
 
-async function settleTurn(deps: ModelSignInDeps, open: OpenProvider, turn: Attempt): Promise<void> {
+async function settleTurn(
+  deps: ModelSignInDeps,
+  open: OpenProvider,
+  turn: Attempt,
+  by: Actor,
+): Promise<void> {
   let granted: Granted | undefined;
   try {
     if (turn.fileHash !== open.provider.hash) throw new SignInFailure('provider_changed');
     granted = await grantOf(deps, open, turn);
     if (granted === undefined) return;
-    await finishSignIn(deps, open, turn, granted);
+    await finishSignIn(deps, open, turn, granted, by);
   } catch (error) {
     // The tokens are kept with the attempt: the next poll goes on from them.
     const mayPass =

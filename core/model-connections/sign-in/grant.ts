@@ -1,3 +1,4 @@
+import type { Actor } from '#core/audit/index.ts';
 import type { ModelConnection } from '../connection.ts';
 import { readIdentity } from '../oauth/id-token.ts';
 import { revokeTokens } from '../oauth/revocation.ts';
@@ -51,6 +52,7 @@ export async function finishSignIn(
   { provider, runtime }: OpenProvider,
   attempt: Attempt,
   granted: Granted,
+  by: Actor,
 ): Promise<ModelConnection> {
   const { projectId, connectionId } = attempt;
   const credential = credentialOf(granted);
@@ -73,6 +75,7 @@ export async function finishSignIn(
       credential,
       expiresAt: granted.expiresAt === null ? null : new Date(granted.expiresAt),
       tried,
+      by,
     },
     async (tx, id) => {
       const isEnded = await endAttempt(tx, attempt, { state: 'succeeded', connectionId: id });
@@ -108,7 +111,7 @@ function assertScopes(provider: ModelProvider, granted: string | undefined): voi
   const auth = oauthOf(provider);
   // A response without the field grants what was asked for (RFC 6749, section 5.1).
   if (granted === undefined) return;
-  const scopes = new Set(granted.split(/[ ,]+/));
+  const scopes = new Set(granted.split(auth.scopeSeparator).flatMap((part) => part.split(/[ ,]+/)));
   if (auth.requiredScopes.some((scope) => !scopes.has(scope))) {
     throw new SignInFailure('scopes_missing');
   }

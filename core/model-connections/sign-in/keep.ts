@@ -1,3 +1,4 @@
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { row, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ModelConnection } from '../connection.ts';
@@ -23,6 +24,7 @@ export interface TriedAccount {
   readonly credential: ModelCredential;
   readonly expiresAt: Date | null;
   readonly tried: TriedCredential;
+  readonly by: Actor;
 }
 
 /**
@@ -45,6 +47,13 @@ export function keepAccount(
     if (account.tried.models !== undefined) {
       await recordCatalogue(tx, { id, projectId }, account.tried.models);
     }
+    await recordProjectAudit(tx, {
+      by: account.by,
+      projectId,
+      action: id === account.id ? 'model_connection.created' : 'model_connection.changed',
+      targetId: id,
+      details: { provider: account.provider.slot, name: account.accountLabel },
+    });
     await alsoDo(tx, id);
     return readModelConnection(tx, projectId, id);
   });

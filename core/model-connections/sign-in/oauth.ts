@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Actor } from '#core/audit/index.ts';
 import { authorizationRequest, newState } from '#core/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
@@ -76,6 +77,7 @@ export async function completeOAuthSignIn(
   deps: ModelSignInDeps,
   person: Pick<AttemptOwner, 'userId' | 'sessionId'>,
   returned: ReturnedParameters,
+  by: Actor,
 ): Promise<ModelConnection> {
   const open = await openProvider(deps, SLOT);
   const { userId, sessionId } = person;
@@ -94,7 +96,7 @@ export async function completeOAuthSignIn(
   let granted: Granted | undefined;
   try {
     granted = await redeem(deps, open.provider, taken, returned);
-    return await finishSignIn(deps, open, taken, granted);
+    return await finishSignIn(deps, open, taken, granted, by);
   } catch (error) {
     const reason = error instanceof SignInFailure ? error.reason : 'not_checked';
     const state = reason === 'denied' ? 'denied' : 'failed';
