@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { ConfigOf } from '#lib/config/index.ts';
-import { createStoreBox, envelopeKeys, MAX_PLAINTEXT_BYTES } from '#lib/envelope/index.ts';
+import {
+  createStoreBox,
+  envelopeKeys,
+  LONELY_MS,
+  MAX_PLAINTEXT_BYTES,
+} from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
 import { loadProviderFiles } from '#lib/provider-file/index.ts';
@@ -24,14 +29,20 @@ export interface Runtime {
 
 const MAX_CALLS = 8;
 const SESSIONS_AHEAD = 2;
-/** Time for which a call goes on without a caller. */
-const LONELY_MS = 45_000;
 const DRAIN_MS = 30_000;
 const LAST_FRAMES_MS = 2_000;
 const PRUNE_MS = 60_000;
 
-/** Starts the provider runtime. @throws when its state is in use, a provider file is wrong, or the sandbox has gaps */
-export async function startRuntime(config: ConfigOf<'runtime'>, log: Log): Promise<Runtime> {
+/**
+ * Starts the provider runtime.
+ * @param options.leaseMs time for which it works without another envelope; default 30 seconds
+ * @throws when its state is in use, a provider file is wrong, or the sandbox has gaps
+ */
+export async function startRuntime(
+  config: ConfigOf<'runtime'>,
+  log: Log,
+  options: { readonly leaseMs?: number } = {},
+): Promise<Runtime> {
   const providers = loadProviderFiles(config);
   const tls = {
     cert: readFileSync(config.MODEL_RUNTIME_CERT_FILE, 'utf8'),
@@ -56,7 +67,7 @@ export async function startRuntime(config: ConfigOf<'runtime'>, log: Log): Promi
     protocols: [...new Set([...providers.values()].map(({ file }) => file.api.protocol))],
     maxOutputBytes: MAX_PLAINTEXT_BYTES,
   });
-  const lease = createLease(state.epoch, (below) => executions.fence(below));
+  const lease = createLease(state.epoch, (below) => executions.fence(below), options);
   const executions = createExecutions({
     journal: state.journal,
     box: createStoreBox(keys),
@@ -64,6 +75,7 @@ export async function startRuntime(config: ConfigOf<'runtime'>, log: Log): Promi
     maxAtOnce: MAX_CALLS,
     maxMs: config.MODEL_STEP_TIMEOUT_SECONDS * 1_000,
     lonelyMs: LONELY_MS,
+    log,
   });
   const { metrics, registry } = createRuntimeMetrics(() => executions.count);
   let draining = false;

@@ -10,6 +10,7 @@ export {
   type RequestToSeal,
 } from './request.ts';
 export { MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES } from './sizes.ts';
+export { LONELY_MS } from './times.ts';
 export { createStoreBox, type StoreBox } from './store-box.ts';
 export {
   catalogResult,

@@ -98,6 +98,7 @@ async function sealOrFail(sealed: RequestToSeal, keys: EnvelopeKeys) {
 async function refusal({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Error> {
   await body.dump();
   if (statusCode === 413) return new CallFailure('too_large');
+  if (statusCode === 500) return new RuntimeUnreachable('failing');
   if (statusCode !== 503) return new RuntimeUnreachable('rejected');
   const seconds = Number(headers['retry-after']);
   return new RuntimeUnreachable('busy', Number.isFinite(seconds) ? seconds * 1_000 : undefined);

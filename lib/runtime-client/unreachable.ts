@@ -12,6 +12,8 @@ export type UnreachableReason =
    * wrong.
    */
   | 'rejected'
+  /** It cannot write its state, and began nothing. */
+  | 'failing'
   /** No frame for too long. */
   | 'silent'
   /** The stream ended without its last frame, or with one that does not open. */

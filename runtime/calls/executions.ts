@@ -5,6 +5,7 @@ import {
   type OpenedRequest,
   type StoreBox,
 } from '#lib/envelope/index.ts';
+import type { Log } from '#lib/log.ts';
 import type { Journal } from '../state/journal.ts';
 import type { Lease } from '../state/lease.ts';
 
@@ -15,6 +16,7 @@ export interface Executions {
   /**
    * Begins a call, joins the one that is under way under the same id, or gives what came of it.
    * @returns `full` when there are as many as may be, and nothing was written
+   * @throws when the journal cannot be written, and nothing was begun
    */
   begin(request: OpenedRequest, work: (signal: AbortSignal) => Promise<unknown>): Begun;
   /** @returns whether there was such a call under way */
@@ -53,6 +55,7 @@ export interface ExecutionSettings {
   readonly maxMs: number;
   /** Time for which a call goes on after its last caller has gone. */
   readonly lonelyMs: number;
+  readonly log: Log;
 }
 
 /** Error of a call that ends without an outcome of its own. */
@@ -60,7 +63,7 @@ const GIVEN_UP = new CallFailure('unknown_outcome');
 const FENCED = new CallFailure('fenced');
 
 export function createExecutions(settings: ExecutionSettings): Executions {
-  const { journal, box, lease, maxAtOnce, lonelyMs } = settings;
+  const { journal, box, lease, maxAtOnce, lonelyMs, log } = settings;
   const underWay = new Map<string, Execution>();
 
   const begin: Executions['begin'] = ({ claims }, work) => {
@@ -112,7 +115,12 @@ export function createExecutions(settings: ExecutionSettings): Executions {
     // From here to the store nothing may wait: both can become true at any time.
     if (signal.reason === GIVEN_UP) return failureOf(GIVEN_UP);
     if (signal.reason === FENCED || !lease.holds(epoch)) return failureOf(FENCED);
-    journal.finish(requestId, sealed);
+    try {
+      journal.finish(requestId, sealed);
+    } catch (err) {
+      // Whoever waits gets what was paid for; a later delivery finds a call whose outcome is unknown.
+      log.error({ err, requestId }, 'a result was not stored');
+    }
     return outcome;
   };
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { openRequest, type EnvelopeKeys, type OpenedRequest } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';
 import { answer, type CallDeps } from '../calls/answer.ts';
+import type { Begun } from '../calls/executions.ts';
 import type { RuntimeMetrics } from '../metrics.ts';
 import { openFrameStream } from './frame-stream.ts';
 import { readEnvelope } from './read-envelope.ts';
@@ -55,7 +56,9 @@ async function serve(
   const startedAt = performance.now();
   const { requestId, purpose, provider, projectId, connectionId, runId, step, epoch } =
     opened.claims;
-  const begun = answer(opened, deps);
+  const begun = answerOrUndefined(opened, deps);
+  // Without its journal it begins nothing: the disk is full, or gone.
+  if (begun === undefined) return refuse(500);
   if (begun.kind === 'full') return refuse(503, { 'retry-after': RETRY_SECONDS });
   const frames = openFrameStream(response, opened, deps);
   response.once('close', () => begun.leave());
@@ -79,4 +82,13 @@ async function serve(
     'call',
   );
   await frames.end(outcome);
+}
+
+function answerOrUndefined(opened: OpenedRequest, deps: ListenerDeps): Begun | undefined {
+  try {
+    return answer(opened, deps);
+  } catch (err) {
+    deps.log.error({ err, requestId: opened.claims.requestId }, 'the state cannot be written');
+    return undefined;
+  }
 }

@@ -16,18 +16,23 @@ export interface Lease {
   close(): void;
 }
 
+interface LeaseOptions {
+  /** Milliseconds of a monotonic clock that runs on while the process is stopped. */
+  readonly now?: () => number;
+  readonly leaseMs?: number;
+}
+
 /**
  * Creates a lease.
  * @param onLost called when work under epochs below this one is over
- * @param now milliseconds of a monotonic clock that runs on while the process is stopped
  */
 export function createLease(
   stored: Epoch,
   onLost: (below: number) => void,
-  now: () => number = () => performance.now(),
+  { now = () => performance.now(), leaseMs = LEASE_MS }: LeaseOptions = {},
 ): Lease {
   let renewedAt = now();
-  const isOver = () => now() - renewedAt > LEASE_MS;
+  const isOver = () => now() - renewedAt > leaseMs;
   const check = () => {
     if (isOver()) onLost(Infinity);
   };

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import type { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { watchBacklog, watchFeed, watchPool } from '#core/observability/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
+import { createRuntimeMetrics } from '#runtime/metrics.ts';
 import { alertExpressions, dashboardExpressions, metricsIn } from './expressions.ts';
 
 interface Rule {
@@ -12,7 +14,7 @@ interface Rule {
   readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 
-/** The families on the registry of a process: name → the labels it may carry. */
+/** The families on the registries of the processes: name → the labels it may carry. */
 async function families(): Promise<Map<string, { type: string; labels: string[] }>> {
   const { registry } = createMetrics();
   const database = openDatabase({
@@ -24,7 +26,7 @@ async function families(): Promise<Map<string, { type: string; labels: string[] 
   watchBacklog(registry, database, { contentDays: 90, runDays: 400 });
   watchFeed(registry, { status: () => ({ streams: 0, live: false }) });
   return new Map(
-    registry.getMetricsAsArray().map((metric) => {
+    [registry, createRuntimeMetrics(() => 0).registry].flatMap(metricsOf).map((metric) => {
       const {
         name,
         type,
@@ -37,6 +39,10 @@ async function families(): Promise<Map<string, { type: string; labels: string[] 
       return [name, { type, labels: labelNames }];
     }),
   );
+}
+
+function metricsOf(registry: Registry) {
+  return registry.getMetricsAsArray();
 }
 
 /** `a_bucket`, `a_sum` and `a_count` belong to the histogram `a`. */
@@ -72,6 +78,8 @@ test('whatever means that work is not done has an alert', async () => {
     'ras_event_streams',
     'ras_model_tokens_total',
     'ras_payment_events_total',
+    'ras_runtime_call_duration_seconds',
+    'ras_runtime_calls_under_way',
     'ras_scheduler_occurrences_claimed_total',
     'ras_scheduler_occurrences_skipped_total',
     'ras_tool_call_duration_seconds',

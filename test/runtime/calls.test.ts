@@ -130,20 +130,21 @@ describe('a call ends', () => {
   });
 
   test('when its own lease was not renewed while the process stood still', async () => {
-    const runtime = await rig.spawn();
+    const runtime = await rig.spawn({}, { entry: 'test/runtime/fixtures/short-lease.ts' });
     const client = rig.client(runtime.port, { silenceMs: 120_000 });
     const { instanceId } = await client.hello();
-    rig.providers.control.script({ kind: 'slow', pauseMs: 1_000 });
+    rig.providers.control.script({ kind: 'slow', pauseMs: 100 });
     const call = runOn(rig, instanceId, { deadline: Date.now() + 300_000 });
     const outcome = client.run(call).catch((error: unknown) => error);
     await expect.poll(asked, { timeout: 10_000 }).toBe(1);
     process.kill(runtime.pid, 'SIGSTOP');
-    await sleep(33_000);
+    // Twice its lease; the provider has answered by then.
+    await sleep(4_000);
     process.kill(runtime.pid, 'SIGCONT');
     expect(await outcome).toMatchObject({ code: 'fenced' });
     await expect(client.run(call)).rejects.toMatchObject({ code: 'unknown_outcome' });
     expect(asked()).toBe(1);
-  }, 90_000);
+  }, 60_000);
 });
 
 test('a caller that is gone for a moment finds its call still under way', async () => {
@@ -219,7 +220,7 @@ test('a runtime that stops lets its calls end, takes no others and exits', async
   expect(asked()).toBe(1);
 }, 60_000);
 
-test('no credential, prompt or response is in a log, in the state or in an error', async () => {
+test('no credential, prompt or response is in a log, in the state or in an error, nor could be in a core file', async () => {
   const canaries = {
     key: `canary-key-${randomUUID()}`,
     prompt: `canary-prompt-${randomUUID()}`,
@@ -239,6 +240,10 @@ test('no credential, prompt or response is in a log, in the state or in an error
   );
   const result = await client.run(runOn(rig, instanceId, { credential, body }));
   expect(result.text).toBe(canaries.answer);
+  if (process.platform === 'linux') {
+    const limits = readFileSync(`/proc/${runtime.pid}/limits`, 'utf8');
+    expect(limits).toMatch(/^Max core file size +0 +0 /m);
+  }
   const failed = await settled([
     client.run(runOn(rig, instanceId, { credential, body })),
     client.run(runOn(rig, instanceId, { credential, body })),

@@ -11,6 +11,7 @@ import {
   envelopeKeys,
   type OpenedRequest,
 } from '#lib/envelope/index.ts';
+import { createLog } from '#lib/log.ts';
 import { createExecutions, type Begun, type Executions } from '#runtime/calls/executions.ts';
 import { createJournal, KEEP_RESULTS_MS, type Journal } from '#runtime/state/journal.ts';
 import { createLease, LEASE_MS } from '#runtime/state/lease.ts';
@@ -35,11 +36,9 @@ beforeEach(() => {
     current: () => 1,
     raise: () => undefined,
   };
-  const lease = createLease(
-    epoch,
-    (below) => executions.fence(below),
-    () => clock.monotonic,
-  );
+  const lease = createLease(epoch, (below) => executions.fence(below), {
+    now: () => clock.monotonic,
+  });
   executions = createExecutions({
     journal,
     box: createStoreBox(envelopeKeys(randomBytes(32).toString('base64'))),
@@ -47,6 +46,7 @@ beforeEach(() => {
     maxAtOnce: 2,
     maxMs: 60_000,
     lonelyMs: 50,
+    log: createLog({ level: 'silent', name: 'test' }),
   });
   return () => {
     lease.close();

@@ -33,7 +33,7 @@ export interface RigOptions {
   readonly providers?: FixtureProviders;
   /** The authorization server of slots A and B. */
   readonly issuer?: string;
-  /** Fields of `auth` of slots A and B. */
+  /** Fields of `auth` by slot; undefined takes one away. */
   readonly auth?: Partial<Record<ProviderSlot, Readonly<Record<string, unknown>>>>;
   /** Fields of `api` in every provider file. */
   readonly api?: Readonly<Record<string, unknown>>;
@@ -51,8 +51,11 @@ export interface Rig {
   hash(slot: ProviderSlot): string;
   /** Starts the runtime in this process. */
   start(env?: Record<string, string>): Promise<Runtime>;
-  /** Starts the runtime as an operator does. */
-  spawn(env?: Record<string, string>): Promise<NodeProcess & { readonly port: number }>;
+  /** Starts the runtime as an operator does, or by another entry or wrapped in another command. */
+  spawn(
+    env?: Record<string, string>,
+    as?: { readonly entry?: string; readonly wrap?: readonly string[] },
+  ): Promise<NodeProcess & { readonly port: number }>;
   client(port: number, settings?: Partial<RuntimeClientSettings>): RuntimeClient;
   close(): Promise<void>;
 }
@@ -115,8 +118,8 @@ export async function createRig(options: RigOptions = {}): Promise<Rig> {
       closing.push(stop);
       return { ...runtime, stop };
     },
-    async spawn(more = {}) {
-      const child = startNode('runtime/server.ts', { ...env, LOG_LEVEL: 'info', ...more });
+    async spawn(more = {}, { entry = 'runtime/server.ts', wrap = [] } = {}) {
+      const child = startNode(entry, { ...env, LOG_LEVEL: 'info', ...more }, { wrap });
       closing.push(() => child.end('SIGKILL'));
       await child.until('listening');
       const port = Number(/"port":(\d+)/.exec(child.output())?.[1]);

@@ -89,6 +89,17 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
     },
   );
 
+  test('a session has the limits of its command, and leaves no core file', async () => {
+    const { output } = await run('limits.ts');
+    const limits = JSON.parse(output) as Record<string, { hard: number | string }>;
+    expect(limits).toMatchObject({
+      core_file_size_blocks: { hard: 0 },
+      open_files: { hard: 256 },
+      cpu_time_seconds: { hard: 60 },
+      file_size_blocks: { hard: 16 * 1024 * 1024 },
+    });
+  });
+
   test('a fork bomb does not get to its first fork', async () => {
     const { output, code } = await run('fork-bomb.ts');
     expect(output).not.toContain('forked');

@@ -182,6 +182,29 @@ describe('the door', () => {
   });
 });
 
+test('more than 32 connections are not taken, and there is room again when one is gone', async () => {
+  const open = await Promise.all(Array.from({ length: 40 }, () => handshake({})));
+  const taken = open.flatMap((socket) => (socket instanceof Error ? [] : [socket]));
+  expect(taken.length).toBeLessThanOrEqual(32);
+  expect(taken.length).toBeGreaterThan(24);
+  await expect(rig.client(runtime.port).hello()).rejects.toMatchObject({
+    name: 'RuntimeUnreachable',
+  });
+  for (const socket of taken) socket.destroy();
+  await expect
+    .poll(
+      () =>
+        rig
+          .client(runtime.port)
+          .hello()
+          .then(({ instanceId }) => instanceId, String),
+      {
+        timeout: 10_000,
+      },
+    )
+    .toBe(runtime.instanceId);
+}, 60_000);
+
 test('metrics are counted on a port of their own', async () => {
   const client = rig.client(runtime.port);
   await client.run(runOn(rig, runtime.instanceId));

@@ -129,11 +129,7 @@ describe('the lease', () => {
     state.epoch.raise(epoch);
     const lost: number[] = [];
     const clock = { now: 0 };
-    const lease = createLease(
-      state.epoch,
-      (below) => lost.push(below),
-      () => clock.now,
-    );
+    const lease = createLease(state.epoch, (below) => lost.push(below), { now: () => clock.now });
     onTestFinished(() => lease.close());
     return { lease, lost, clock, state };
   }

@@ -1,4 +1,5 @@
 import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { LONELY_MS } from '#lib/envelope/index.ts';
 import type { ModelConnectionRef } from '../connection.ts';
 import type { ModelProviders } from '../providers/providers.ts';
 import { runningLease, type RuntimeLease } from '../runtime/lease.ts';
@@ -34,9 +35,6 @@ export type Issue =
   | { readonly kind: 'limited'; readonly until: Date }
   /** No process holds the lease on the runtime. */
   | { readonly kind: 'unleased' };
-
-/** A call that its worker lost goes on for 45 seconds at the runtime; its place is not given to another before. */
-const LONELY_MS = 45_000;
 
 /**
  * Issues a call of a step, or the one of an attempt before that came to no outcome: under the same request id, whatever
@@ -91,6 +89,7 @@ interface Found extends RuntimeLease {
 /** @returns undefined when no lease runs */
 function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Found | undefined> {
   const { connection, runId, step, credentialVersion, concurrency } = order;
+  // A call that its worker lost goes on at the runtime; its place is not given to another before.
   const leasedUntil = new Date(order.deadline + LONELY_MS);
   return row<Found>(
     tx,

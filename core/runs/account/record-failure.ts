@@ -33,7 +33,7 @@ export async function recordFailure(
   const { requestId } = call;
   if (error instanceof RuntimeUnreachable) {
     const { reason } = error;
-    if (reason === 'rejected' || reason === 'not_isolated') {
+    if (reason === 'rejected' || reason === 'not_isolated' || reason === 'failing') {
       log.error({ requestId, reason }, 'the provider runtime does not take calls of this worker');
     }
     return fromUnreachable(error);

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { FIXTURE_KEY } from '#dev/providers/server.ts';
+import { readProviderFile, type ProviderSlot } from '#lib/provider-file/index.ts';
+import { startBroker } from '#runtime/sandbox/broker.ts';
+import { createSandbox } from '#runtime/sandbox/sandbox.ts';
+import { brokerFetch } from '#runtime/session/broker-fetch.ts';
+import { runStep } from '#runtime/session/step.ts';
+import { BODY, createRig, SLOTS, type Rig } from './rig.ts';
+
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await createRig();
+});
+afterAll(() => rig.close());
+beforeEach(() => rig.providers.control.reset());
+
+const IDLE_MS = 1_200;
+
+/** What a session does, in this process: one step by way of a broker, with less patience. */
+async function step(slot: ProviderSlot) {
+  const sandbox = createSandbox('process');
+  onTestFinished(() => sandbox.close());
+  const socketPath = sandbox.socketPath();
+  const broker = await startBroker(socketPath);
+  onTestFinished(() => broker.close());
+  const bytes = readFileSync(path.join(rig.folder, `${slot}.yaml`));
+  const provider = readProviderFile(slot, bytes, { termsAccepted: false });
+  const { api, limits } = provider.file;
+  const paths = {
+    'openai-chat': '/chat/completions',
+    'openai-responses': '/responses',
+    'anthropic-messages': '/messages',
+  };
+  const target = paths[api.protocol];
+  broker.assign({
+    provider,
+    allowed: [{ method: 'POST', path: target }],
+    credential: { value: FIXTURE_KEY, account: null },
+    signal: new AbortController().signal,
+    fetch,
+  });
+  const { protocol, options } = api;
+  return runStep(
+    { protocol, path: target, ...BODY, options, limits, idleMs: IDLE_MS },
+    brokerFetch({ socketPath, path: target, omit: [] }),
+  );
+}
+
+test.each(SLOTS)('bytes that only keep the connection are silence: %s', async (slot) => {
+  rig.providers.control.script({ kind: 'silent' });
+  expect(await step(slot)).toEqual({ failure: { code: 'timeout', details: {} } });
+  await expect
+    .poll(() => rig.providers.control.requests()[0]?.aborted, { timeout: 10_000 })
+    .toBe(true);
+});
+
+test.each(SLOTS)('a model that goes on, however slowly, is waited for: %s', async (slot) => {
+  rig.providers.control.script({ kind: 'slow', pauseMs: IDLE_MS / 4 });
+  const started = performance.now();
+  expect(await step(slot)).toMatchObject({ result: { finishReason: 'stop' } });
+  expect(performance.now() - started).toBeGreaterThan(IDLE_MS);
+});
