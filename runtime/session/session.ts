@@ -8,7 +8,7 @@ import { warmUp } from './warm-up.ts';
 
 const [socketPath = '', ...protocols] = process.argv.slice(2);
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime names them, from provider files that it has read
-await warmUp(protocols as Protocol[]);
+await warmUp(protocols as Protocol[], socketPath);
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime wrote it, and a session trusts nobody else
 const job = JSON.parse(await text(process.stdin)) as SessionJob;
 const { path, options } = job;
