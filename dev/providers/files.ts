@@ -7,7 +7,7 @@ interface FileOptions {
   readonly protocol: Protocol;
   /** Issuer of the fixture authorization server; slots A and B need it. */
   readonly issuer?: string;
-  /** Further fields of `auth` of slots A and B. */
+  /** Further fields of `auth`; undefined takes one away. */
   readonly auth?: Readonly<Record<string, unknown>>;
   /** Further fields of `api`. */
   readonly api?: Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ function authOf({ slot, protocol, issuer, auth = {} }: FileOptions): object {
       protocol === 'anthropic-messages'
         ? { header: 'x-api-key', scheme: '' }
         : { scheme: 'Bearer' };
-    return { kind: 'api_key', keyPage: 'https://example.com/keys', ...header };
+    return { kind: 'api_key', keyPage: 'https://example.com/keys', ...header, ...auth };
   }
   const kind = slot === 'provider-a' ? 'device_code' : 'oauth';
   const scopes = ['openid', 'email', 'offline_access'];

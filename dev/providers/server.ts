@@ -30,6 +30,8 @@ export interface FixtureProviders {
     script(...behaviours: BehaviourInput[]): void;
     /** Sets the response of the next request for the list of models or the proof of a key. */
     answer(path: string, status: number, body: unknown): void;
+    /** Leaves the next request for this path without a response. */
+    hang(path: string): void;
     /** Valid credentials. */
     readonly credentials: Set<string>;
     requests(): readonly ReceivedRequest[];
@@ -66,7 +68,7 @@ export async function startProviders({
     throw new Error('The fixture providers do not run in production.');
   }
   const credentials = new Set([FIXTURE_KEY]);
-  const answers = new Map<string, { status: number; body: unknown }>();
+  const answers = new Map<string, { status: number; body: unknown } | 'hang'>();
   let scripts: Behaviour[] = [];
   let received: ReceivedRequest[] = [];
 
@@ -100,6 +102,7 @@ export async function startProviders({
     const answer = answers.get(path);
     if (answer !== undefined) {
       answers.delete(path);
+      if (answer === 'hang') return;
       return sendJson(response, answer.status, answer.body);
     }
     if (request.method === 'GET' && path === '/key') return sendJson(response, 200, { ok: true });
@@ -132,6 +135,7 @@ export async function startProviders({
     control: {
       script: (...behaviours) => scripts.push(...behaviours.map((each) => Behaviour.parse(each))),
       answer: (path, status, body) => answers.set(path, { status, body }),
+      hang: (path) => answers.set(path, 'hang'),
       credentials,
       requests: () => received,
       reset() {

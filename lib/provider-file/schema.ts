@@ -30,10 +30,10 @@ const api = z.strictObject({
   headers: safeHeaders.default({}),
   /** A header that carries the claim of the ID token which names the account. */
   accountHeader: z.strictObject({ name: header, claim: z.string().min(1) }).optional(),
-  /** Requests that a session may make; by default the one request of the protocol. */
+  /** Requests that a session may make, the first POST for a model step; by default the one request of the protocol. */
   allow: z
     .array(z.strictObject({ method: z.enum(['GET', 'POST']), path: requestPath }))
-    .min(1)
+    .refine((requests) => requests.some(({ method }) => method === 'POST'), 'expected a POST')
     .optional(),
   options: options.prefault({}),
 });

@@ -41,7 +41,7 @@ export async function runModel(
   const allowed = allowedRequests(api);
   const job: SessionJob = {
     protocol: api.protocol,
-    path: allowed[0]?.path ?? '/',
+    path: allowed.find(({ method }) => method === 'POST')?.path ?? '/',
     ...body,
     options: api.options,
     limits,

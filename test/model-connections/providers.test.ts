@@ -187,6 +187,25 @@ test('a file that differs between API and runtime is a provider that is disabled
   expect([answer.status, answer.body.error.code]).toEqual([403, 'provider_disabled']);
 });
 
+test('a provider that is off on the runtime only is disabled, and no other with it', async () => {
+  const state = path.join(fixture.rig.folder, 'state-of-another');
+  const other = await fixture.rig.start({
+    MODEL_PROVIDER_C_ENABLED: 'false',
+    MODEL_RUNTIME_STATE_DIR: state,
+  });
+  const there = await replicaWith({ MODEL_RUNTIME_URL: `https://127.0.0.1:${other.port}` });
+  const answer = await connectWithKey(there, goodKey(fixture));
+  expect([answer.status, answer.body.error.code]).toEqual([403, 'provider_disabled']);
+  expect((await startDevice(there)).status).toBe(201);
+  const { data } = await there.get('/v1/model-connections/providers');
+  expect(data.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
+
 test('an account is not used at another provider that has taken the place of its own', async () => {
   const { data } = await connectByOAuth(fixture, ada.session);
   const moved = await replicaWith(

@@ -92,6 +92,14 @@ describe('a file is refused', () => {
     );
   });
 
+  test('when a session could make no step with what it allows', () => {
+    const file = example('xai-key.yaml');
+    for (const allow of [[], [{ method: 'GET', path: '/models' }]]) {
+      file['api']!['allow'] = allow;
+      expect(faultsOf('provider-c', file)).toEqual(['api.allow: expected a POST']);
+    }
+  });
+
   test('for another slot than its way of signing in', () => {
     expect(faultsOf('provider-a', example('xai-key.yaml'))).toEqual([
       'auth.kind: expected device_code, which is how provider-a signs people in',

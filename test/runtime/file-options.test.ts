@@ -1,5 +1,11 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse, stringify } from 'yaml';
 import { expect, onTestFinished, test } from 'vitest';
 import { FIXTURE_KEY } from '#dev/providers/server.ts';
+import { readProviderFile } from '#lib/provider-file/index.ts';
+import { listModels } from '#runtime/provider/catalog.ts';
+import { providerHeaders } from '#runtime/provider/credential.ts';
 import { BODY, createRig, runOn, SLOTS, type RigOptions } from './rig.ts';
 
 const TOOL = { name: 'lookup', description: 'Looks up.', inputSchema: { type: 'object' } };
@@ -69,4 +75,71 @@ test('the account goes into its header, and the headers of the file with it', as
   });
   await run({ provider: 'provider-b' });
   expect(sent()?.headers).not.toHaveProperty('x-account');
+});
+
+test('a session sends the POST of the list of requests, and nothing else of it', async () => {
+  const allow = [
+    { method: 'GET', path: '/models' },
+    { method: 'POST', path: '/chat/completions' },
+  ];
+  const { rig, run } = await open({ api: { allow } });
+  expect(await run({ provider: 'provider-a' })).toMatchObject({ finishReason: 'stop' });
+  expect(
+    rig.providers.control.requests().map(({ method, target }) => `${method} ${target}`),
+  ).toEqual(['POST /chat/completions']);
+});
+
+/** The example for this vendor, with other fields. */
+function example(name: string, change: (file: Record<string, Record<string, unknown>>) => void) {
+  const file = parse(
+    readFileSync(path.join('docs/model-providers', `${name}.yaml`), 'utf8'),
+  ) as Record<string, Record<string, unknown>>;
+  change(file);
+  return readProviderFile('provider-c', Buffer.from(stringify(file)), { termsAccepted: false });
+}
+
+test.each([
+  [{}, { authorization: 'Bearer the-key' }],
+  [{ scheme: 'Token' }, { authorization: 'Token the-key' }],
+  [{ header: 'x-api-key', scheme: '' }, { 'x-api-key': 'the-key' }],
+])('a key goes where the file has it: %j', (auth, expected) => {
+  const provider = example('xai-key', (file) => Object.assign(file['auth']!, auth));
+  expect(providerHeaders(provider, { value: 'the-key', account: null })).toEqual(expected);
+});
+
+test('a list of models has an end, whatever the provider says of its pages', async () => {
+  const provider = example('anthropic-key', () => undefined);
+  const asked: string[] = [];
+  const listed = await listModels({
+    provider,
+    credential: { value: 'k', account: null },
+    signal: new AbortController().signal,
+    fetch: async (input) => {
+      const { searchParams } = new URL(input instanceof Request ? input.url : input);
+      const after = searchParams.get('after_id') ?? 'first';
+      asked.push(after);
+      const page = asked.length;
+      const data = Array.from({ length: 150 }, (_, n) => ({ id: `model-${page}-${n}` }));
+      return Response.json({ data, has_more: true, last_id: `model-${page}-149` });
+    },
+  });
+  expect(listed.models).toHaveLength(2_000);
+  expect(new Set(asked).size).toBe(asked.length);
+  expect(asked.length).toBeLessThanOrEqual(20);
+});
+
+test('a cursor that stays the same ends the list', async () => {
+  const provider = example('anthropic-key', () => undefined);
+  let pages = 0;
+  const listed = await listModels({
+    provider,
+    credential: { value: 'k', account: null },
+    signal: new AbortController().signal,
+    fetch: async () => {
+      pages += 1;
+      return Response.json({ data: [{ id: 'same' }, { id: 7 }, {}], has_more: true, last_id: 'x' });
+    },
+  });
+  expect(listed.models).toEqual([{ id: 'same', name: 'same', contextTokens: null }]);
+  expect(pages).toBe(2);
 });

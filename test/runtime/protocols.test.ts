@@ -198,6 +198,15 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     expect(rig.providers.control.requests().map(({ target }) => target)).toEqual(['/key']);
   });
 
+  test('a provider that does not answer in time proves nothing of a credential', async () => {
+    rig.providers.control.hang('/key');
+    const call = callOn(rig, runtime.instanceId, { provider, deadline: Date.now() + 1_000 });
+    await expect(client.verify(call)).rejects.toMatchObject({ code: 'timeout' });
+    await expect
+      .poll(() => rig.providers.control.requests()[0]?.aborted, { timeout: 10_000 })
+      .toBe(true);
+  });
+
   test('a credential that the provider does not know is refused', async () => {
     const credential = { value: 'somebody-elses-key', account: null };
     const call = callOn(rig, runtime.instanceId, { provider, credential });
