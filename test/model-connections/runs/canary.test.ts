@@ -7,10 +7,12 @@ import { Canaries } from '#test/secrets/canaries.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
+import { historyOf } from './history.ts';
 import { modelOn, startWorld, type World } from './world.ts';
 
 const canaries = new Canaries();
 const TOKEN = canaries.make('credential of the account', 'sk-');
+const REFRESH = canaries.make('refresh token of the account', 'rt-');
 const WRONG = canaries.make('credential that is over', 'sk-');
 
 let world: World;
@@ -32,20 +34,6 @@ afterAll(async () => {
   await world?.close();
 });
 
-async function historyOf(runId: string): Promise<string> {
-  const history = await world.service.temporal.workflow.getHandle(runId).fetchHistory();
-  return JSON.stringify(history, (_key, value: unknown) => readable(value));
-}
-
-function readable(value: unknown): unknown {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
-  // What toJSON of a Buffer leaves.
-  if (typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer') {
-    return Buffer.from((value as unknown as { data: number[] }).data).toString('utf8');
-  }
-  return value;
-}
-
 /** Every row of every table that runs and accounts have, as text. */
 async function tables(): Promise<string> {
   const { database } = world.service.deps;
@@ -65,7 +53,7 @@ test('a credential of an account is in no history, log, response, row or file, w
     runIds.push(run.id);
   };
   for (const slot of SLOTS) {
-    const good = await world.account(slot, { credential: TOKEN });
+    const good = await world.account(slot, { credential: TOKEN, refreshToken: REFRESH });
     const routineId = await createRoutine(key, { model: modelOn(slot, good) });
     keep(await runOnce(key, routineId));
     // A provider that answers with what it was sent.
@@ -93,7 +81,7 @@ test('a credential of an account is in no history, log, response, row or file, w
   expect(states.filter((state) => state === 'cancelled')).toHaveLength(3);
 
   said.push((await key.get('/v1/models')).headers.get('link') ?? '', await tables());
-  const histories = await Promise.all(runIds.map((runId) => historyOf(runId)));
+  const histories = await Promise.all(runIds.map((runId) => historyOf(world.service, runId)));
   const state = path.join(rig.folder, 'state');
   const files = readdirSync(state).map((file) =>
     readFileSync(path.join(state, file)).toString('latin1'),
@@ -112,4 +100,5 @@ test('a credential of an account is in no history, log, response, row or file, w
   // The providers did get it, so there was something to find.
   const sent = JSON.stringify(rig.providers.control.requests().map(({ headers }) => headers));
   expect(canaries.foundIn(sent)).toContain('credential of the account');
+  expect(canaries.foundIn(sent)).not.toContain('refresh token of the account');
 }, 180_000);

@@ -39,6 +39,8 @@ export interface World {
 
 export interface AccountOptions {
   readonly credential?: string;
+  /** Of an account that people sign in to; without it nothing is renewed. */
+  readonly refreshToken?: string;
   readonly owner?: Person;
   readonly models?: readonly string[];
 }
@@ -110,12 +112,13 @@ async function plantAccount(
   service: Service,
   person: Person,
   slot: ProviderSlot,
-  { credential = FIXTURE_KEY, owner = person, models = [MODEL] }: AccountOptions = {},
+  options: AccountOptions = {},
 ): Promise<string> {
+  const { credential = FIXTURE_KEY, owner = person, models = [MODEL] } = options;
   const { database, modelProviders, secrets } = service.deps;
   const { file, identity } = modelProviders.require(slot);
   const id = newId('modelConnection');
-  const sealed = sealCredential(secrets, id, credentialOf(slot, credential));
+  const sealed = sealCredential(secrets, id, credentialOf(slot, credential, options.refreshToken));
   await execute(
     database,
     sql`
@@ -135,12 +138,16 @@ async function plantAccount(
   return id;
 }
 
-function credentialOf(slot: ProviderSlot, value: string): ModelCredential {
+function credentialOf(
+  slot: ProviderSlot,
+  value: string,
+  refreshToken: string | undefined,
+): ModelCredential {
   if (slot === 'provider-c') return { kind: 'api_key', key: value };
   return {
     kind: 'oauth',
     accessToken: value,
-    refreshToken: null,
+    refreshToken: refreshToken ?? null,
     account: null,
     clientId: 'fixture-client',
   };
