@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What an authorization server sends a browser back with (RFC 6749, section 4.1.2). Servers add parameters of their
- * own, which mean nothing to us, so these go into a schema that is not strict.
+ * Parameters that an authorization server sends a browser back with (RFC 6749, section 4.1.2). Servers add some of
+ * their own, which mean nothing to us, so these go into a schema that is not strict.
  */
 export const returnedFields = {
   state: z.string().min(1).max(200).meta({ description: 'Ours, handed back.' }),

@@ -1,2 +1,2 @@
-/** For how long the runtime goes on with a call when its last caller is gone: the caller, or another, may come back. */
+/** Time for which the runtime goes on with a call without a caller, who may come back. */
 export const LONELY_MS = 45_000;

@@ -38,7 +38,7 @@ afterAll(() => fixture.close());
 
 const signal = new AbortController().signal;
 
-/** A round of the background refresh, as another process would make it. */
+/** Makes a round of the background refresh, as another process would. */
 function refresh(): Promise<number> {
   const { deps } = fixture.service;
   return refreshCatalogues({ ...deps, modelCredentials: createModelCredentials(deps) }, signal);
@@ -60,7 +60,7 @@ async function modelsOf(connectionId = id): Promise<string[]> {
   return data.map(({ modelId }: { modelId: string }) => modelId);
 }
 
-/** What the provider's list says next. */
+/** Scripts the provider's next list. */
 function offer(...ids: string[]): void {
   const data = ids.map((each) => ({ id: each, display_name: each, chat: true, context: 8_000 }));
   fixture.providers.control.answer('/models', 200, { data, has_more: false });

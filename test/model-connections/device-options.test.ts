@@ -69,7 +69,7 @@ function issue(more: object = {}): void {
   });
 }
 
-/** Tokens that the fixture provider takes. */
+/** Makes tokens that the fixture provider takes. */
 function grant(more: object = {}): object {
   const token = `token-${randomUUID()}`;
   fixture.providers.control.credentials.add(token);

@@ -52,7 +52,7 @@ beforeEach(async () => {
 
 interface Begun {
   readonly query: URLSearchParams;
-  /** What a good ID token says. */
+  /** Claims of a good ID token. */
   readonly claims: Record<string, unknown>;
 }
 
@@ -73,7 +73,7 @@ async function begin(body: object = {}): Promise<Begun> {
   return { query, claims };
 }
 
-/** Tokens that the fixture provider takes. */
+/** Makes tokens that the fixture provider takes. */
 function grant(more: object): object {
   const token = `token-${randomUUID()}`;
   fixture.providers.control.credentials.add(token);

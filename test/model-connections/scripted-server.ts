@@ -22,7 +22,7 @@ export interface ScriptedServer {
     path: string,
     ...answers: (object | { readonly status: number; readonly body: object })[]
   ): void;
-  /** What came to a path, in order. */
+  /** Requests to a path, in order. */
   seen(path: string): readonly SeenRequest[];
   /** An ID token that its published key has signed, or another key. */
   idToken(

@@ -89,7 +89,7 @@ test('a session sends the POST of the list of requests, and nothing else of it',
   ).toEqual(['POST /chat/completions']);
 });
 
-/** The example for this vendor, with other fields. */
+/** Reads the example for this vendor, with other fields. */
 function example(name: string, change: (file: Record<string, Record<string, unknown>>) => void) {
   const file = parse(
     readFileSync(path.join('docs/model-providers', `${name}.yaml`), 'utf8'),

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { HAS_BUBBLEWRAP, WHY_SKIPPED } from './bubblewrap.ts';
 import { createRig, runOn } from './rig.ts';
 
-/** A runtime whose state folder is a disk of its own, which the test fills from outside. */
+/** Starts a runtime whose state folder is a disk of its own, which the test fills from outside. */
 async function open() {
   const rig = await createRig();
   onTestFinished(() => rig.close());

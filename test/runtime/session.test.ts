@@ -19,7 +19,7 @@ beforeEach(() => rig.providers.control.reset());
 
 const IDLE_MS = 1_200;
 
-/** What a session does, in this process: one step by way of a broker, with less patience. */
+/** Makes one step as a session does, by way of a broker, in this process and with less patience. */
 async function step(slot: ProviderSlot) {
   const sandbox = createSandbox('process');
   onTestFinished(() => sandbox.close());

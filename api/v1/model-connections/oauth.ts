@@ -66,7 +66,7 @@ const startModelSignIn = route({
 const returnedQuery = z.object({
   ...returnedFields,
   // Not there where the whole address is.
-  state: returnedFields.state.optional(),
+  state: returnedFields.state.optional().meta(returnedFields.state.meta() ?? {}),
   client_id: z
     .string()
     .min(1)

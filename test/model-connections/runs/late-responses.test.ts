@@ -13,13 +13,13 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 beforeEach(() => world.rig.providers.control.reset());
 
-/** A run on an account, with a limit of tokens, so that each attempt at its step reserves some. */
+/** Claims a run on an account with a limit of tokens, so that each attempt at its step reserves some. */
 async function runOnAccount() {
   const model = modelOn('provider-c', await world.account('provider-c'));
   return claimedRun(world.service, world.key, { model, budget: { maxTokensPerDay: 1_000_000 } });
 }
 
-/** Two attempts at the first step: the second begins while the call of the first is out. */
+/** Makes two attempts at the first step; the second begins while the call of the first is out. */
 async function twoAttempts(runId: string) {
   world.rig.providers.control.script({ kind: 'slow', pauseMs: 150 });
   const perform = () =>
@@ -42,7 +42,7 @@ async function twoAttempts(runId: string) {
   return Promise.all([first, second]);
 }
 
-/** Tokens as each place that counts them has them, and what is still reserved. */
+/** Reads the tokens in each place that counts them, and what is still reserved. */
 function counted(runId: string) {
   return row<Record<'ledger' | 'entries' | 'total' | 'reserved' | 'run' | 'step', number>>(
     world.service.deps.database,
@@ -57,7 +57,7 @@ function counted(runId: string) {
   );
 }
 
-/** What one such call uses. */
+/** Counts the tokens that one such call uses. */
 async function usedByOne(): Promise<number> {
   const { runId } = await runOnAccount();
   const signal = new AbortController().signal;

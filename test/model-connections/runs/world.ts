@@ -39,7 +39,7 @@ export interface World {
 
 export interface AccountOptions {
   readonly credential?: string;
-  /** Of an account that people sign in to; without it nothing is renewed. */
+  /** Refresh token of an account that people sign in to; without it nothing is renewed. */
   readonly refreshToken?: string;
   readonly owner?: Person;
   readonly models?: readonly string[];
