@@ -78,7 +78,7 @@ test.for<[string, string, object]>([
         { type, passed: false },
       ],
     });
-    expect(run.errorMessage).toBe(`The check ${type} (checks[1]) failed: ${run.checks[1].detail}`);
+    expect(run.errorMessage).toBe(`Check 2 of 2, ${type}, failed: ${run.checks[1].detail}`);
     const refused = await key.post(`/v1/routines/${routineId}/activate`);
     expect([refused.status, refused.body.error.code]).toEqual([409, 'successful_run_required']);
   },

@@ -20,7 +20,7 @@ export async function decideEnding(
   const failed = checks.findIndex(({ passed }) => !passed);
   const check = checks[failed];
   if (check === undefined) return { ...ending, checks };
-  const message = `The check ${check.type} (checks[${failed}]) failed: ${check.detail}`;
+  const message = `Check ${failed + 1} of ${checks.length}, ${check.type}, failed: ${check.detail}`;
   const { result, outcomeSummary } = ending;
   return { ...failure('check_failed', message), result, outcomeSummary, checks };
 }

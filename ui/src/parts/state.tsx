@@ -53,6 +53,9 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   delivered: ['Delivered', 'good'],
   sending: ['Sending', 'busy'],
   retrying: ['Retrying', 'warn'],
+  sent: ['Sent', 'good'],
+  held: ['Held back', 'idle'],
+  merged: ['In a later mail', 'idle'],
   // Subscriptions, in the words of the payment processor.
   trialing: ['On trial', 'good'],
   past_due: ['Payment failed', 'bad'],

@@ -9,21 +9,30 @@ import { CodeBlock } from '#ui/parts/copy.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { Dot, StateBadge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { Fold } from './fold.tsx';
+import { Fold } from '#ui/parts/fold.tsx';
 
 type Run = Shape<'RunDetail'>;
 type Delivery = Shape<'WebhookDelivery'>;
 
-/** Lists what was sent to the routine's webhook, with every attempt. */
+/** Says why the webhook was not told; that a routine has none needs no words. */
+const WITHHELD: Readonly<Record<string, string>> = {
+  no_change: 'Not told of this run: the routine delivers changes, and it brought none.',
+  not_failed: 'Not told of this run: the routine delivers failures only.',
+};
+
+/** Lists what was sent to the routine's webhook, with every attempt, or says why nothing was. */
 export function Deliveries({ run }: { readonly run: Run }) {
-  if (run.webhookDeliveries.length === 0) return null;
+  const withheld = run.withheld === null ? undefined : WITHHELD[run.withheld];
+  if (run.webhookDeliveries.length === 0 && withheld === undefined) return null;
   return (
-    <Section title="Webhook deliveries">
-      <ul className="flex flex-col gap-3">
-        {run.webhookDeliveries.map((delivery) => (
-          <DeliveryBox key={delivery.id} run={run} delivery={delivery} />
-        ))}
-      </ul>
+    <Section title="Webhook deliveries" description={withheld}>
+      {run.webhookDeliveries.length > 0 && (
+        <ul className="flex flex-col gap-3">
+          {run.webhookDeliveries.map((delivery) => (
+            <DeliveryBox key={delivery.id} run={run} delivery={delivery} />
+          ))}
+        </ul>
+      )}
     </Section>
   );
 }

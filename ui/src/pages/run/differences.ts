@@ -25,9 +25,10 @@ export function differencesOf(run: RunDetail, good: RunDetail): readonly Differe
     label: string,
     of: (each: RunDetail) => number | null,
     format: (value: number) => string,
+    least = 0,
   ) => {
     const [before, now] = [of(good), of(run)];
-    if (before === null || now === null || !isNotable(before, now)) return;
+    if (before === null || now === null || !isNotable(before, now, least)) return;
     found.push({ label, before: format(before), now: format(now) });
   };
   texts('Version', ({ routineRevision }) => String(routineRevision));
@@ -39,14 +40,14 @@ export function differencesOf(run: RunDetail, good: RunDetail): readonly Differe
   if (prompt !== null && goodPrompt !== null && prompt !== goodPrompt) {
     found.push({ label: 'Prompt', before: characters(goodPrompt), now: characters(prompt) });
   }
-  amounts('Took', tookMs, duration);
+  amounts('Took', tookMs, duration, 1_000);
   amounts('Tokens', ({ usage }) => usage.totalTokens, count);
   amounts('Cost', ({ usage }) => (usage.costUsd === null ? null : Number(usage.costUsd)), money);
   return found;
 }
 
-function isNotable(before: number, now: number): boolean {
-  return Math.abs(now - before) > NOTABLE * Math.max(before, now);
+function isNotable(before: number, now: number, least: number): boolean {
+  return Math.abs(now - before) > Math.max(least, NOTABLE * Math.max(before, now));
 }
 
 function variablesOf({ variables }: RunDetail): string {

@@ -83,7 +83,7 @@ function useSourceFacts(run: RunDetail): Fact[] {
         </TextLink>
       ),
     },
-    { label: 'Started by', value: starterOf(run) },
+    { label: 'Started by', value: <Trigger run={run} /> },
     ...(run.retryOf === null
       ? []
       : [
@@ -98,6 +98,21 @@ function useSourceFacts(run: RunDetail): Fact[] {
         ]),
     ...(run.model === null ? [] : [{ label: 'Model', value: run.model.modelId }]),
   ];
+}
+
+/** Says what started it; a backfill leads to the other runs that it made. */
+function Trigger({ run }: { run: RunDetail }) {
+  const projectId = useProjectId();
+  if (run.backfillId === null) return starterOf(run);
+  return (
+    <TextLink
+      to="/p/$projectId/runs"
+      params={{ projectId }}
+      search={{ backfillId: run.backfillId }}
+    >
+      {starterOf(run)}
+    </TextLink>
+  );
 }
 
 function usageFacts(run: RunDetail): Fact[] {

@@ -46,7 +46,18 @@ const WORDS: Readonly<Record<string, string>> = {
   empty: 'It saw nothing, so the model was not woken.',
 };
 
+const FAILURES: Readonly<Record<string, string>> = {
+  unreachable: 'The address could not be reached',
+  status: 'The address did not respond with a success',
+  tool_refused: 'The call of the tool was not allowed',
+  tool_failed: 'The call of the tool failed',
+  too_slow: 'There was no response in time',
+  too_large: 'The response was too large',
+  not_json: 'The response is not JSON, so no part of it could be looked at',
+  pointer_missing: 'A part that it looks at is not in the response',
+};
+
 function wordsOf({ failed, reason }: GateVerdict): string {
-  const words = WORDS[reason] ?? `${humanize(reason)}.`;
-  return failed ? `It could not look, so the model was woken. ${words}` : words;
+  if (!failed) return WORDS[reason] ?? `${humanize(reason)}.`;
+  return `${FAILURES[reason] ?? humanize(reason)}, so the model was woken to be safe.`;
 }

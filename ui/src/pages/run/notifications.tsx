@@ -4,6 +4,16 @@ import { Section } from '#ui/parts/page.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
 
+const KINDS: Readonly<Record<string, string>> = {
+  failed: 'Mail that it failed',
+  paused: 'Mail that the routine is paused',
+  budget: 'Mail that a budget runs out',
+  partial: 'Mail that it was done in part',
+  recovered: 'Mail that it works again',
+  digest: 'Digest',
+  success_ping: 'Ping to the monitor',
+};
+
 /** Lists mails and pings about the run, each with its state. */
 export function Notifications({ run }: { readonly run: Shape<'RunDetail'> }) {
   if (run.notifications.length === 0) return null;
@@ -15,11 +25,14 @@ export function Notifications({ run }: { readonly run: Shape<'RunDetail'> }) {
             key={`${each.kind}-${each.to}-${index}`}
             className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3 py-2 text-sm last:border-b-0"
           >
-            <span className="text-ink">{humanize(each.kind)}</span>
-            <span className="min-w-0 text-muted wrap-anywhere">{each.to ?? 'nobody any more'}</span>
+            <span className="text-ink">{KINDS[each.kind] ?? humanize(each.kind)}</span>
+            {/* Of one that is held, nobody is chosen yet. */}
+            {each.state !== 'held' && (
+              <span className="min-w-0 text-muted wrap-anywhere">{each.to ?? 'nobody'}</span>
+            )}
             <StateBadge state={each.state} />
             <span className="ml-auto text-xs text-faint">
-              {each.nextAttemptAt === null ? (
+              {each.nextAttemptAt === null || each.attempts === 0 ? (
                 <Time at={each.at} as="relative" />
               ) : (
                 <>

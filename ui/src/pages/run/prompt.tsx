@@ -2,7 +2,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { CodeBlock } from '#ui/parts/copy.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { count } from '#ui/format/numbers.ts';
-import { Fold } from './fold.tsx';
+import { Fold } from '#ui/parts/fold.tsx';
 
 /** Shows what the model was given: the rendered prompt, and the briefing that changes with every run. */
 export function Prompt({ run }: { readonly run: Shape<'RunDetail'> }) {

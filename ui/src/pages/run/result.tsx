@@ -4,6 +4,7 @@ import { Button } from '#ui/parts/button.tsx';
 import { CodeBlock, CopyButton } from '#ui/parts/copy.tsx';
 import { Box, Section } from '#ui/parts/page.tsx';
 import { RichText } from '#ui/parts/rich-text.tsx';
+import { json, jsonIn } from './json.ts';
 
 type View = 'text' | 'raw';
 
@@ -12,6 +13,7 @@ export function Result({ run }: { readonly run: Shape<'RunDetail'> }) {
   const [view, setView] = useState<View>('text');
   const { result } = run;
   if (result === null) return null;
+  const value = jsonIn(result);
   return (
     <Section
       title="Result"
@@ -27,6 +29,8 @@ export function Result({ run }: { readonly run: Shape<'RunDetail'> }) {
     >
       {view === 'raw' ? (
         <CodeBlock code={result} label="result" wrap maxHeight="none" />
+      ) : value !== undefined ? (
+        <CodeBlock code={json(value)} label="result" wrap />
       ) : (
         <Box className="px-5 py-4">
           <RichText text={result} />

@@ -5,6 +5,7 @@ import { CodeBlock } from '#ui/parts/copy.tsx';
 import { KeyValue, type Fact } from '#ui/parts/page.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { Time } from '#ui/parts/time.tsx';
+import { json, jsonIn } from './json.ts';
 
 type Step = Shape<'Step'>;
 
@@ -122,10 +123,6 @@ function Part({ label, text, length }: PartProps) {
 
 /** Formats JSON with line breaks; any other or cut text stays as it is. */
 function pretty(text: string): string {
-  if (!/^\s*[[{]/.test(text)) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
+  const value = jsonIn(text);
+  return value === undefined ? text : json(value);
 }

@@ -5,7 +5,7 @@ import { money, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { StateBadge } from '#ui/parts/state.tsx';
-import { Fold } from './fold.tsx';
+import { Fold } from '#ui/parts/fold.tsx';
 import { StepDetail } from './step-detail.tsx';
 import { placeOf, tookMs, type Span } from './step-time.ts';
 
@@ -18,16 +18,13 @@ export const STEP_GRID =
 export interface StepRowProps {
   readonly step: Step;
   readonly span: Span;
+  /** Of a step that is under way; a row that is over is not drawn again while time goes on. */
+  readonly now: number | undefined;
 }
 
-export const StepRow = memo(Row, (a, b) => a.step === b.step && isSameBar(a, b));
+export const StepRow = memo(Row);
 
-/** Returns true when a row need not be drawn again: only the bars of open steps change. */
-function isSameBar(a: StepRowProps, b: StepRowProps): boolean {
-  return a.span.from === b.span.from && a.span.to === b.span.to;
-}
-
-function Row({ step, span }: StepRowProps) {
+function Row({ step, span, now }: StepRowProps) {
   const took = tookMs(step);
   const isModel = step.kind === 'model';
   const isCounted = step.usage.totalTokens > 0;
@@ -52,7 +49,7 @@ function Row({ step, span }: StepRowProps) {
                 <span className="shrink-0 text-xs text-warn-ink">attempt {step.attempt}</span>
               )}
             </span>
-            <Bar step={step} span={span} />
+            <Bar step={step} span={span} now={now} />
             <span className="text-right text-xs text-muted tabular max-sm:hidden">
               {isCounted ? shortCount(step.usage.totalTokens) : ''}
             </span>
@@ -87,8 +84,8 @@ function labelOf(step: Step): string {
 const FILLS = { model: 'fill-accent', tool: 'fill-accent opacity-45' } as const;
 
 /** Shows where a step lies in the duration of its run. */
-function Bar({ step, span }: StepRowProps) {
-  const place = placeOf(step, span);
+function Bar({ step, span, now }: StepRowProps) {
+  const place = placeOf(step, span, now);
   const took = tookMs(step);
   const failed = step.state === 'failed';
   return (
@@ -119,13 +116,15 @@ export function UnderWay({
   steps,
   from,
   span,
+  now,
 }: {
   readonly steps: readonly Step[];
   readonly from: string | null;
   readonly span: Span;
+  readonly now: number;
 }) {
   const startedAt = steps.at(-1)?.finishedAt ?? from;
-  const place = placeOf({ startedAt, finishedAt: null }, span);
+  const place = placeOf({ startedAt, finishedAt: null }, span, now);
   return (
     <li className="flex min-h-9 items-center gap-2 px-3 py-1.5">
       <span aria-hidden className="w-3.5 shrink-0" />

@@ -8,7 +8,10 @@ export interface Span {
   readonly to: number;
 }
 
-/** Measures from the first step, or the start of the run, to its end or now. */
+/**
+ * Measures from the first step, or the start of the run, to its end. While it goes on the end lies somewhat ahead, at a
+ * round time, so that bars do not move all the time.
+ */
 export function spanOf(
   run: { readonly startedAt: string | null; readonly finishedAt: string | null },
   steps: readonly Step[],
@@ -17,19 +20,29 @@ export function spanOf(
   const starts = [run.startedAt, ...steps.map(({ startedAt }) => startedAt)].flatMap(timeOf);
   const ends = steps.flatMap(({ finishedAt }) => timeOf(finishedAt));
   const from = starts.length === 0 ? now : Math.min(...starts);
-  const end = run.finishedAt === null ? now : Date.parse(run.finishedAt);
+  const end = run.finishedAt === null ? from + roundUp(now - from) : Date.parse(run.finishedAt);
   return { from, to: Math.max(end, from + 1, ...ends) };
 }
 
-/** Places a step within the span, in percent; undefined before it begins. */
+const ROUND_SECONDS = [
+  5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1_200, 1_800, 2_700,
+];
+
+function roundUp(ms: number): number {
+  const seconds = ROUND_SECONDS.find((each) => ms < each * 1_000);
+  return (seconds ?? Math.ceil((ms + 1) / 3_600_000) * 3_600) * 1_000;
+}
+
+/** Places a step within the span, in percent, one that goes on until now; undefined before it begins. */
 export function placeOf(
   { startedAt, finishedAt }: Pick<Step, 'startedAt' | 'finishedAt'>,
   { from, to }: Span,
+  now: number | undefined,
 ): { readonly left: number; readonly width: number } | undefined {
   if (startedAt === null) return undefined;
   const percent = (at: number) => ((at - from) / (to - from)) * 100;
   const left = percent(Date.parse(startedAt));
-  const right = finishedAt === null ? 100 : percent(Date.parse(finishedAt));
+  const right = finishedAt === null ? percent(now ?? to) : percent(Date.parse(finishedAt));
   return { left, width: Math.max(right - left, 0) };
 }
 

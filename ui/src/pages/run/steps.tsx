@@ -18,22 +18,20 @@ export function Steps({ run }: { readonly run: RunDetail }) {
   const isRunning = run.state === 'running';
   const isOpen = !isOver(run);
   const now = useNow(isRunning ? 500 : 3_600_000).getTime();
-  const { tail, isFollowing, follow } = useTail(isOpen, run.steps.length);
-  const span = useMemo(() => spanOf(run, run.steps, now), [run, now]);
+  const { tail, isLeft, follow } = useTail(isOpen, run.steps.length);
+  const { from, to } = spanOf(run, run.steps, now);
+  // The same object while it lies in the same time, so that the rows of a long run stay as they are.
+  const span = useMemo(() => ({ from, to }), [from, to]);
   if (run.steps.length === 0 && !isRunning) return null;
   const calls = run.steps.filter(({ kind }) => kind === 'tool').length;
   const isBetween = isRunning && run.steps.every(({ finishedAt }) => finishedAt !== null);
   return (
     <Section
       title="Steps"
-      description={`${plural(run.steps.length - calls, 'model step')}, ${plural(calls, 'tool call')}`}
-      actions={
-        isOpen && !isFollowing ? (
-          <Button size="sm" icon={ArrowDown} onClick={follow}>
-            Follow
-          </Button>
-        ) : undefined
-      }
+      description={[
+        plural(run.steps.length - calls, 'model step'),
+        ...(calls === 0 ? [] : [plural(calls, 'tool call')]),
+      ].join(', ')}
     >
       <div className="rounded-lg border border-line bg-surface">
         <div
@@ -52,12 +50,24 @@ export function Steps({ run }: { readonly run: RunDetail }) {
         </div>
         <ol aria-label="Steps">
           {run.steps.map((step) => (
-            <StepRow key={step.index} step={step} span={span} />
+            <StepRow
+              key={step.index}
+              step={step}
+              span={span}
+              now={step.finishedAt === null ? now : undefined}
+            />
           ))}
-          {isBetween && <UnderWay steps={run.steps} from={run.startedAt} span={span} />}
+          {isBetween && <UnderWay steps={run.steps} from={run.startedAt} span={span} now={now} />}
         </ol>
-        <div ref={tail} />
+        <div ref={tail} tabIndex={-1} className="-mt-px h-px scroll-mb-16 outline-none" />
       </div>
+      {isLeft && (
+        <div className="pointer-events-none fixed inset-x-0 bottom-4 z-30 flex justify-center lg:pl-[14.5rem]">
+          <Button icon={ArrowDown} className="pointer-events-auto shadow-overlay" onClick={follow}>
+            Follow the newest step
+          </Button>
+        </div>
+      )}
     </Section>
   );
 }

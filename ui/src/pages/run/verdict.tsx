@@ -77,6 +77,7 @@ const HEADLINES: Readonly<Record<string, string>> = {
 
 function headlineOf(run: RunDetail): string {
   if (!isOver(run) && run.cancelRequestedAt !== null) return 'Being cancelled';
+  if (run.reason === 'no_change') return 'Skipped: nothing new';
   return HEADLINES[badgeOf(run)] ?? HEADLINES[run.state] ?? run.state;
 }
 

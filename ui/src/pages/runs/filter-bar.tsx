@@ -2,6 +2,7 @@ import { X } from 'lucide-react';
 import { Button } from '#ui/parts/button.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Select, type Option } from '#ui/parts/select.tsx';
+import { Badge } from '#ui/parts/state.tsx';
 import { ANY, OUTCOMES, STATES, TRIGGERS, type Search } from './filters.ts';
 
 export interface FilterBarProps {
@@ -13,6 +14,7 @@ const NONE: Search = {
   state: undefined,
   outcome: undefined,
   trigger: undefined,
+  backfillId: undefined,
   since: undefined,
   until: undefined,
 };
@@ -46,6 +48,11 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
       />
       <Day label="From" value={search.since} onChange={(since) => onChange({ since })} />
       <Day label="To" value={search.until} onChange={(until) => onChange({ until })} />
+      {search.backfillId !== undefined && (
+        <span>
+          <Badge>Of one backfill</Badge>
+        </span>
+      )}
       {isFiltered && (
         <Button kind="quiet" icon={X} onClick={() => onChange(NONE)}>
           Clear

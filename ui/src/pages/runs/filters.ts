@@ -33,6 +33,7 @@ export interface Search {
   readonly state?: string | undefined;
   readonly outcome?: string | undefined;
   readonly trigger?: string | undefined;
+  readonly backfillId?: string | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }

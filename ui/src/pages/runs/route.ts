@@ -5,6 +5,6 @@ import { searchOf } from '#ui/shell/search.ts';
 export const runsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'runs',
-  validateSearch: searchOf('state', 'outcome', 'trigger', 'since', 'until'),
+  validateSearch: searchOf('state', 'outcome', 'trigger', 'backfillId', 'since', 'until'),
   component: lazyRouteComponent(() => import('./page.tsx'), 'RunsPage'),
 });

@@ -71,6 +71,10 @@ function columnsFor(projectId: string): readonly Column<Streak>[] {
           <span className="flex flex-wrap gap-x-1 text-xs leading-4">
             <Time at={from} /> to <Time at={until} />
           </span>
+        ) : run.trigger === 'backfill' ? (
+          <span>
+            for <Time at={run.scheduledFor} />
+          </span>
         ) : (
           <Time at={run.startedAt ?? run.scheduledFor ?? run.createdAt} />
         ),

@@ -6,11 +6,12 @@ export interface FoldProps {
   readonly summary: ReactNode;
   readonly children: ReactNode;
   readonly className?: string;
+  readonly startsOpen?: boolean;
 }
 
 /** Shows a line that opens; its content is created only then, so that a hundred of them stay quick. */
-export function Fold({ summary, children, className }: FoldProps) {
-  const [isOpen, setOpen] = useState(false);
+export function Fold({ summary, children, className, startsOpen = false }: FoldProps) {
+  const [isOpen, setOpen] = useState(startsOpen);
   const id = useId();
   return (
     <>
