@@ -1,4 +1,5 @@
 export { backfillRoutine, MAX_BACKFILL, type Backfill } from './backfill/backfill.ts';
+export { forecastBackfill, type BackfillForecast } from './backfill/read-forecast.ts';
 export { claimDueRoutines, type ClaimDeps } from './claim.ts';
 export { activateWithForecast } from './forecast/activate.ts';
 export { readForecast, type Forecast } from './forecast/forecast.ts';

@@ -24,6 +24,7 @@ const beyondContract: readonly string[] = [
   'GET /v1/routines/{routineId}/forecast',
   'POST /v1/routines/{routineId}/preview',
   'POST /v1/routines/{routineId}/backfill',
+  'GET /v1/routines/{routineId}/backfill/forecast',
   'GET /v1/schedules/preview',
   'GET /v1/schedules/occurrences',
   'GET /v1/runs/recent',

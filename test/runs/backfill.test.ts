@@ -89,6 +89,53 @@ test('a backfill is refused with its price until that is accepted, and then runs
   expect([nothing.status, nothing.data.runs]).toEqual([202, []]);
 });
 
+test('what a backfill would be is said beforehand, by the same refusals, and nothing is made', async ({
+  service,
+  key,
+  bobsKey,
+}) => {
+  service.gateway.control.script({
+    times: null,
+    behaviour: { kind: 'usage', usage: { prompt_tokens: 600, completion_tokens: 400 } },
+  });
+  const id = await activeRoutine(key);
+  service.gateway.control.reset();
+  const ofDays = (from: number, to: number) =>
+    `/v1/routines/${id}/backfill/forecast?${new URLSearchParams(lastDays(from, to))}`;
+  const forecast = await key.get(`${ofDays(5, 2)}&max=2`);
+  const [first, second, third] = sevenOf(5, 4, 3);
+  const amount = { tokens: 2_000, costUsd: '0.00066' };
+  expect(forecast.status).toBe(200);
+  expect(forecast.data).toMatchObject({
+    routineId: id,
+    revision: 1,
+    occurrences: { count: 2, first, last: second },
+    perRun: { basis: 'proof_run', sampleSize: 1 },
+    total: { p50: amount, p95: amount },
+    limits: [{ scope: 'plan', limit: 'runsPerPeriod', runsOutOn: { p50: null, p95: null } }],
+    runsOut: null,
+    leftOut: { alreadyRan: 0, alreadyBackfilled: 0, stillDue: 0 },
+    nextFrom: third,
+  });
+  const { data: made } = await accepted(key, id, { ...lastDays(5, 2), max: 2 });
+  expect(instantsOf(made.runs)).toEqual([first, second]);
+  expect((await key.get(ofDays(5, 2))).data).toMatchObject({
+    occurrences: { count: 1, first: third, last: third },
+    leftOut: { alreadyBackfilled: 2 },
+    nextFrom: null,
+  });
+  expect((await key.get(`/v1/routines/${id}/runs?trigger=backfill`)).data).toHaveLength(2);
+  const nothing = (await key.get(ofDays(5, 4))).data;
+  expect(nothing).toMatchObject({ occurrences: { count: 0, first: null, last: null } });
+
+  const codeOf = async (client: ApiClient, path: string) =>
+    (await client.get(path)).body.error.code;
+  expect(await codeOf(bobsKey, ofDays(5, 2))).toBe('routine_not_found');
+  expect(await codeOf(key, ofDays(2, 5))).toBe('invalid_request');
+  const unproven = await createRoutine(key);
+  expect(await codeOf(key, ofDays(5, 2).replace(id, unproven))).toBe('successful_run_required');
+});
+
 test('two that come at once make no time double, and one that is repeated with its key is one', async ({
   key,
 }) => {

@@ -37,29 +37,30 @@ const limitForecast = z
   })
   .meta({ id: 'LimitForecast' });
 
-const forecast = z
-  .strictObject({
-    routineId: idOf('routine', EXAMPLE.routine),
-    revision: z.number().int(),
-    from: timestamp,
-    until: timestamp,
-    occurrences: z.strictObject({
-      count: z.number().int(),
-      first: timestamp.nullable(),
-      last: timestamp.nullable(),
+/** What planned runs of a routine come to, and which limits they pass. */
+export const forecastFields = {
+  routineId: idOf('routine', EXAMPLE.routine),
+  revision: z.number().int(),
+  occurrences: z.strictObject({
+    count: z.number().int(),
+    first: timestamp.nullable(),
+    last: timestamp.nullable(),
+  }),
+  perRun: estimate,
+  total: z.strictObject(percentiles),
+  limits: z
+    .array(limitForecast)
+    .meta({ description: 'Every limit that binds the runs of the routine.' }),
+  runsOut: z
+    .strictObject({ scope: z.enum(LIMIT_SCOPES), limit: z.enum(LIMIT_NAMES), on: z.iso.date() })
+    .nullable()
+    .meta({
+      description: 'The limit that runs out first at p95, which has to be accepted.',
     }),
-    perRun: estimate,
-    total: z.strictObject(percentiles),
-    limits: z
-      .array(limitForecast)
-      .meta({ description: 'Every limit that binds the runs of the routine.' }),
-    runsOut: z
-      .strictObject({ scope: z.enum(LIMIT_SCOPES), limit: z.enum(LIMIT_NAMES), on: z.iso.date() })
-      .nullable()
-      .meta({
-        description: 'The limit that runs out first at p95, which activation has to accept.',
-      }),
-  })
+};
+
+const forecast = z
+  .strictObject({ ...forecastFields, from: timestamp, until: timestamp })
   .meta({ id: 'RoutineForecast' });
 
 const readRoutineForecast = route({
@@ -76,19 +77,19 @@ const readRoutineForecast = route({
 }).to(async ({ access, params: { routineId }, deps }) => {
   const { projectId, organizationId, plan } = access;
   const input = { id: routineId, projectId, organizationId, plan };
-  return { data: presentForecast(await readForecast(deps, input)) };
+  const found = await readForecast(deps, input);
+  const { from, until } = found.runs;
+  return { data: { ...presentForecast(found), from: iso(from), until: iso(until) } };
 });
 
 export const forecastRoutes: readonly Route[] = [readRoutineForecast];
 
-function presentForecast(row: Forecast) {
+export function presentForecast(row: Forecast) {
   const { runs, perRun, total } = row;
   const first = firstToRunOut(row);
   return {
     routineId: row.routineId,
     revision: row.revision,
-    from: iso(runs.from),
-    until: iso(runs.until),
     occurrences: {
       count: runs.count,
       first: isoOrNull(runs.first),

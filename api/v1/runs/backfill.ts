@@ -1,14 +1,36 @@
 import { z } from 'zod';
 import {
   backfillRoutine as backfill,
+  forecastBackfill as forecast,
   MAX_BACKFILL,
   type Backfill,
+  type BackfillForecast,
 } from '#core/scheduling/index.ts';
-import { EXAMPLE, idOf, instant, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+import { decimal, EXAMPLE, idOf, instant, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
+import { forecastFields, presentForecast } from '../routines/forecast.ts';
 
 const count = z.number().int();
+
+const leftOut = z
+  .strictObject({
+    alreadyRan: count.meta({
+      description:
+        'A scheduled run stands for it, or a person has repeated it, or its gate saw no change then.',
+    }),
+    alreadyBackfilled: count.meta({ description: 'Another backfill has made a run for it.' }),
+    stillDue: count.meta({ description: 'The schedule is about to account for it.' }),
+  })
+  .meta({
+    id: 'LeftOut',
+    description: 'How many instants of the window get no run, and why.',
+  });
+
+const nextFrom = timestamp.nullable().meta({
+  description:
+    'The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none.',
+});
 
 const madeBackfill = z
   .strictObject({
@@ -18,22 +40,51 @@ const madeBackfill = z
     runs: z
       .array(z.strictObject({ id: idOf('run', EXAMPLE.run), scheduledFor: timestamp }))
       .meta({ description: 'The queued runs and their instants, the earliest first.' }),
-    leftOut: z
-      .strictObject({
-        alreadyRan: count.meta({
-          description:
-            'A scheduled run stands for it, or a person has repeated it, or its gate saw no change then.',
-        }),
-        alreadyBackfilled: count.meta({ description: 'Another backfill has made a run for it.' }),
-        stillDue: count.meta({ description: 'The schedule is about to account for it.' }),
-      })
-      .meta({ description: 'How many instants of the window got no run, and why.' }),
-    nextFrom: timestamp.nullable().meta({
-      description:
-        'The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none.',
-    }),
+    leftOut,
+    nextFrom,
   })
   .meta({ id: 'Backfill' });
+
+const backfillForecast = z
+  .strictObject({ ...forecastFields, leftOut, nextFrom })
+  .meta({ id: 'BackfillForecast' });
+
+const window = {
+  from: instant.meta({
+    description:
+      'The first instant of the window; not before the time for which the project keeps its runs.',
+    example: '2026-11-01T00:00:00Z',
+  }),
+  to: instant.meta({
+    description: 'The last instant of the window; not in the future.',
+    example: '2026-11-08T00:00:00Z',
+  }),
+};
+
+export const forecastBackfill = route({
+  method: 'GET',
+  path: '/v1/routines/:routineId/backfill/forecast',
+  id: 'forecastBackfill',
+  tag: 'Runs',
+  summary: 'Forecast a backfill',
+  description:
+    'The runs that a backfill of this window would make, what they come to as if all of them ran today, and every limit that binds them. Nothing is made.',
+  auth: 'key-or-session',
+  scope: 'routines:read',
+  params: routineParams,
+  query: z.strictObject({
+    ...window,
+    max: decimal(1, MAX_BACKFILL)
+      .default(MAX_BACKFILL)
+      .meta({ description: `Runs, at most ${MAX_BACKFILL}.`, example: 50 }),
+  }),
+  success: { status: 200, data: backfillForecast, description: 'The forecast.' },
+  errors: ['routine_archived', 'successful_run_required', 'invalid_schedule'],
+}).to(async ({ access, params: { routineId }, query, deps }) => {
+  const { projectId, organizationId, plan } = access;
+  const input = { ...query, projectId, organizationId, plan, routineId };
+  return { data: presentBackfillForecast(await forecast(deps, input)) };
+});
 
 export const backfillRoutine = route({
   method: 'POST',
@@ -48,15 +99,7 @@ export const backfillRoutine = route({
   params: routineParams,
   body: z
     .strictObject({
-      from: instant.meta({
-        description:
-          'The first instant of the window; not before the time for which the project keeps its runs.',
-        example: '2026-11-01T00:00:00Z',
-      }),
-      to: instant.meta({
-        description: 'The last instant of the window; not in the future.',
-        example: '2026-11-08T00:00:00Z',
-      }),
+      ...window,
       max: z.number().int().min(1).max(MAX_BACKFILL).default(MAX_BACKFILL),
       acceptForecast: z.boolean().default(false),
     })
@@ -79,14 +122,25 @@ export const backfillRoutine = route({
   };
 });
 
+function presentBackfillForecast({ forecast: row, ...rest }: BackfillForecast) {
+  return {
+    ...presentForecast(row),
+    leftOut: presentLeftOut(rest.leftOut),
+    nextFrom: isoOrNull(rest.nextFrom),
+  };
+}
+
 function presentBackfill(row: Backfill) {
-  const { alreadyRan, alreadyBackfilled, stillDue } = row.leftOut;
   return {
     id: row.id,
     routineId: row.routineId,
     routineRevision: row.routineRevision,
     runs: row.runs.map(({ id, scheduledFor }) => ({ id, scheduledFor: iso(scheduledFor) })),
-    leftOut: { alreadyRan, alreadyBackfilled, stillDue },
+    leftOut: presentLeftOut(row.leftOut),
     nextFrom: isoOrNull(row.nextFrom),
   };
+}
+
+function presentLeftOut({ alreadyRan, alreadyBackfilled, stillDue }: Backfill['leftOut']) {
+  return { alreadyRan, alreadyBackfilled, stillDue };
 }

@@ -7,7 +7,7 @@ import { listReply } from '../../http/links.ts';
 import { EXAMPLE, idOf, instant, pageOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams, variables } from '../routines/fields.ts';
-import { backfillRoutine } from './backfill.ts';
+import { backfillRoutine, forecastBackfill } from './backfill.ts';
 import { followRun } from './events.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
@@ -193,6 +193,7 @@ const redeliverWebhook = route({
 export const runRoutes: readonly Route[] = [
   runRoutine,
   backfillRoutine,
+  forecastBackfill,
   listRoutineRuns,
   listRuns,
   listRecentRuns,

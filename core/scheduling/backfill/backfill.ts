@@ -12,7 +12,7 @@ import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ForecastDeps } from '../forecast/forecast.ts';
 import { planBackfill, type LeftOut, type PlannedWindow } from './plan.ts';
-import { priceOf } from './price.ts';
+import { forecastPast, notAccepted } from './forecast-past.ts';
 
 /** Limit of runs in one backfill. */
 export const MAX_BACKFILL = 200;
@@ -27,6 +27,7 @@ export interface BackfillDeps extends ForecastDeps {
 }
 
 export interface BackfillInput extends PlannedWindow {
+  readonly backfillId: string;
   readonly projectId: string;
   readonly organizationId: string;
   readonly plan: Plan;
@@ -62,7 +63,8 @@ export async function backfillRoutine(
     const routine = await readRoutine(database, projectId, routineId);
     const { instants } = await planBackfill(database, routine, window, retention);
     if (instants.length > 0) {
-      throw await priceOf(deps, { routine, organizationId, plan: planName }, instants);
+      const subject = { routine, organizationId, plan: planName };
+      throw notAccepted(await forecastPast(deps, subject, instants));
     }
   }
   const backfill = await transaction(database, async (tx) => {

@@ -25,7 +25,8 @@ export interface BackfillPlan {
 }
 
 export interface PlannedWindow extends PastWindow {
-  readonly backfillId: string;
+  /** Undefined while it is only forecast. */
+  readonly backfillId: string | undefined;
   readonly max: number;
 }
 

@@ -43,12 +43,33 @@ export interface ReadOptions {
 export function useRead<P extends PathOf<'get'>>(
   path: P,
   input: InputOf<P, 'get'>,
-  { everyMs = false, enabled = true, keepPrevious = false, staleMs }: ReadOptions = {},
+  options: ReadOptions = {},
 ): Loaded<DataOf<P, 'get'>> {
+  return useReply('get', path, input, options);
+}
+
+/**
+ * Reads what is asked for by a POST that changes nothing.
+ * @example const preview = useAsk('/v1/routines/{routineId}/preview', { path: { routineId }, body: { variables } });
+ */
+export function useAsk<P extends PathOf<'post'>>(
+  path: P,
+  input: InputOf<P, 'post'>,
+  options: ReadOptions = {},
+): Loaded<DataOf<P, 'post'>> {
+  return useReply('post', path, input, options);
+}
+
+function useReply<M extends 'get' | 'post', P extends PathOf<M>>(
+  method: M,
+  path: P,
+  input: InputOf<P, M>,
+  { everyMs = false, enabled = true, keepPrevious = false, staleMs }: ReadOptions,
+): Loaded<DataOf<P, M>> {
   const projectId = useOptionalProjectId();
-  const query = useQuery<Reply<DataOf<P, 'get'>>, ApiError>({
+  const query = useQuery<Reply<DataOf<P, M>>, ApiError>({
     queryKey: keyOf(projectId, path, input),
-    queryFn: ({ signal }) => call('get', path, input, { projectId, signal }),
+    queryFn: ({ signal }) => call(method, path, input, { projectId, signal }),
     refetchInterval: everyMs,
     enabled,
     ...(keepPrevious ? { placeholderData: (previous) => previous } : {}),

@@ -30,6 +30,13 @@ export function dateTime(at: Date, zone = VIEWER_ZONE, now = new Date()): string
   return formatOf({ ...(isThisYear ? SHORT : LONG), timeZone: zone }).format(at);
 }
 
+/** Formats an instant for a field of date and time, in the reader's zone: "2026-11-23T07:00". */
+export function inputTime(at: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
+  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
 /** Formats a date: "23 Nov 2026". */
 export function date(at: Date, zone = VIEWER_ZONE): string {
   return formatOf({ dateStyle: 'medium', timeZone: zone }).format(at);

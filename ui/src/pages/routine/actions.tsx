@@ -1,4 +1,13 @@
-import { Archive, CalendarClock, History, KeyRound, Pause, Play, Wrench } from 'lucide-react';
+import {
+  Archive,
+  CalendarClock,
+  History,
+  KeyRound,
+  Pause,
+  Play,
+  Rewind,
+  Wrench,
+} from 'lucide-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSend } from '#ui/api/hooks.ts';
@@ -8,10 +17,11 @@ import { Button } from '#ui/parts/button.tsx';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Menu } from '#ui/parts/menu.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
+import { BackfillDialog } from './backfill-dialog.tsx';
 import { RotateSecret } from './rotate-secret.tsx';
 import { RunDialog } from './run-dialog.tsx';
 
-type Opened = 'run' | 'pause' | 'archive' | 'secret';
+type Opened = 'run' | 'backfill' | 'pause' | 'archive' | 'secret';
 
 /** Offers what can be done with a routine in its present state. */
 export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> }) {
@@ -47,6 +57,16 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
               icon: CalendarClock,
               onSelect: () => setOpen('run'),
               disabledReason: archivedReason,
+            },
+            {
+              label: 'Make up for past times',
+              icon: Rewind,
+              onSelect: () => setOpen('backfill'),
+              disabledReason:
+                archivedReason ??
+                (routine.activation.proofRunId === null
+                  ? 'A run of this version has to succeed first.'
+                  : undefined),
             },
             {
               label: 'Pause',
@@ -94,6 +114,7 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
         ]}
       />
       {open === 'run' && <RunDialog routineId={routineId} variables={variables} onClose={close} />}
+      {open === 'backfill' && <BackfillDialog routineId={routineId} onClose={close} />}
       <PauseDialog routineId={routineId} open={open === 'pause'} onClose={close} />
       <ArchiveDialog routine={routine} open={open === 'archive'} onClose={close} />
       {open === 'secret' && <RotateSecret routineId={routineId} onClose={close} />}

@@ -6,6 +6,7 @@ import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { Badge } from '#ui/parts/state.tsx';
+import { BASES } from './bases.ts';
 
 type Prognosis = Shape<'RoutineForecast'>;
 type Limit = Shape<'LimitForecast'>;
@@ -31,13 +32,12 @@ export function Forecast({ routineId }: { readonly routineId: string }) {
   );
 }
 
-const BASES: Readonly<Record<Prognosis['perRun']['basis'], string>> = {
-  version_runs: 'from past runs of this version',
-  proof_run: 'from its only run so far',
-  limits: 'by its limits; it has not run yet',
-};
-
-export function Amounts({ forecast }: { readonly forecast: Prognosis }) {
+/** What the runs of a forecast come to, and what that is taken from. */
+export function Amounts({
+  forecast,
+}: {
+  readonly forecast: Pick<Prognosis, 'occurrences' | 'perRun' | 'total'>;
+}) {
   const { occurrences, perRun, total } = forecast;
   const inMoney = perRun.pricing !== 'unpriced';
   const show = (amount: Prognosis['total']['p50']) =>

@@ -12,6 +12,7 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { Tabs } from '#ui/parts/tabs.tsx';
 import { Actions } from './actions.tsx';
 import { Overview } from './overview.tsx';
+import { PreviewTab } from './preview-tab.tsx';
 import { RunsTab } from './runs-tab.tsx';
 import { ToolsTab } from './tools-tab.tsx';
 
@@ -19,7 +20,7 @@ const { useParams, useSearch, useNavigate } = getRouteApi(
   '/account/p/$projectId/routines/$routineId',
 );
 
-const TABS = ['overview', 'runs', 'tools'] as const;
+const TABS = ['overview', 'runs', 'tools', 'preview'] as const;
 
 export function RoutinePage() {
   const projectId = useProjectId();
@@ -86,6 +87,7 @@ function RoutineTabs({ routine }: { routine: Shape<'RoutineDetail'> }) {
             label: `Tools ${routine.callableTools.length > 0 ? routine.callableTools.length : ''}`,
             panel: <ToolsTab routine={routine} />,
           },
+          { value: 'preview', label: 'Preview', panel: <PreviewTab routine={routine} /> },
         ]}
       />
     </>

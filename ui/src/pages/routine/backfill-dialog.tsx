@@ -1,0 +1,207 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { call } from '#ui/api/call.ts';
+import { showFaults } from '#ui/api/form.ts';
+import { useSend } from '#ui/api/hooks.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { VIEWER_ZONE } from '#ui/format/locale.ts';
+import { plural } from '#ui/format/numbers.ts';
+import { inputTime } from '#ui/format/times.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { Dialog } from '#ui/parts/dialog.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
+import { Amounts, LimitList } from './forecast.tsx';
+
+type Plan = Shape<'BackfillForecast'>;
+
+const MOST = 200;
+const WEEK_MS = 7 * 86_400_000;
+
+interface Window {
+  readonly from: string;
+  readonly to: string;
+  readonly max: string;
+}
+
+/** Makes runs for times of the past, once what they come to has been seen and accepted. */
+export function BackfillDialog({
+  routineId,
+  onClose,
+}: {
+  readonly routineId: string;
+  readonly onClose: () => void;
+}) {
+  const projectId = useProjectId();
+  const navigate = useNavigate();
+  const form = useForm<Window>({ defaultValues: lastWeek() });
+  const { errors, isSubmitting } = form.formState;
+  const [plan, setPlan] = useState<Plan>();
+  const [isAccepted, setAccepted] = useState(false);
+  const backfill = useSend('post', '/v1/routines/{routineId}/backfill', {
+    refreshes: ['/v1/runs', '/v1/routines', '/v1/billing'],
+    done: ({ runs }) => `${plural(runs.length, 'run')} queued`,
+    showsError: true,
+    onDone: ({ id: backfillId }) =>
+      navigate({ to: '/p/$projectId/runs', params: { projectId }, search: { backfillId } }),
+  });
+  const forget = () => {
+    setPlan(undefined);
+    setAccepted(false);
+  };
+  const look = form.handleSubmit(async (window) => {
+    try {
+      const { data } = await call(
+        'get',
+        '/v1/routines/{routineId}/backfill/forecast',
+        { path: { routineId }, query: instantsOf(window) },
+        { projectId },
+      );
+      setPlan(data);
+    } catch (error) {
+      showFaults(form, error);
+    }
+  });
+  const start = form.handleSubmit((window) =>
+    backfill
+      .sendAsync({ path: { routineId }, body: { ...instantsOf(window), acceptForecast: true } })
+      .catch((error: unknown) => showFaults(form, error)),
+  );
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="md"
+      title="Make up for past times"
+      description="A run for each time that its schedule had and none stands for, by the version that it has now. They wait behind all other runs."
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          {plan === undefined ? (
+            <Button kind="primary" type="submit" form="backfill" busy={isSubmitting}>
+              Show what it comes to
+            </Button>
+          ) : (
+            <Button
+              kind="primary"
+              busy={backfill.isSending}
+              disabledReason={blockedBy(plan, isAccepted)}
+              onClick={() => void start()}
+            >
+              Start {plural(plan.occurrences.count, 'run')}
+            </Button>
+          )}
+        </>
+      }
+    >
+      <form
+        id="backfill"
+        onSubmit={(event) => void look(event)}
+        onChange={forget}
+        className="grid gap-4 sm:grid-cols-2"
+      >
+        <Field label="From" error={errors.from?.message}>
+          <Input type="datetime-local" required {...form.register('from')} />
+        </Field>
+        <Field label="To" error={errors.to?.message}>
+          <Input type="datetime-local" required {...form.register('to')} />
+        </Field>
+        <Field
+          label="At most"
+          description={`Runs, ${MOST} a time.`}
+          error={errors.max?.message}
+          className="sm:col-span-2"
+        >
+          <Input
+            type="number"
+            min={1}
+            max={MOST}
+            required
+            className="max-w-28 tabular"
+            {...form.register('max')}
+          />
+        </Field>
+        <p className="-mt-2 text-sm text-muted sm:col-span-2">Times are yours, {VIEWER_ZONE}.</p>
+      </form>
+      {plan !== undefined && <Planned plan={plan} />}
+      {plan?.runsOut != null && plan.occurrences.count > 0 && (
+        <Checkbox
+          label="Start them all the same"
+          description="A run that comes upon the limit fails or is skipped."
+          checked={isAccepted}
+          onChange={setAccepted}
+        />
+      )}
+      <FormError message={errors.root?.message} />
+    </Dialog>
+  );
+}
+
+/** Up to the last whole minute: what is to come cannot be made up for. */
+function lastWeek(): Window {
+  const now = Date.now();
+  return {
+    from: inputTime(new Date(now - WEEK_MS)),
+    to: inputTime(new Date(now)),
+    max: String(MOST),
+  };
+}
+
+function instantsOf({ from, to, max }: Window) {
+  return {
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    max: Number(max),
+  };
+}
+
+function blockedBy({ occurrences, runsOut }: Plan, isAccepted: boolean): string | undefined {
+  if (occurrences.count === 0) return 'No time is left that needs a run.';
+  return runsOut !== null && !isAccepted ? 'Accept that a limit runs out first.' : undefined;
+}
+
+function Planned({ plan }: { plan: Plan }) {
+  const { occurrences, leftOut, nextFrom, limits } = plan;
+  const left = leftOutInWords(leftOut);
+  return (
+    <div role="status" className="flex flex-col gap-4 rounded-lg border border-line p-4">
+      {occurrences.count === 0 ? (
+        <p className="text-base font-medium text-ink">No run: there is nothing to make up for.</p>
+      ) : (
+        <>
+          <Amounts forecast={plan} />
+          <p className="-mt-2 text-sm text-muted">
+            <Time at={occurrences.first} />
+            {occurrences.count > 1 && (
+              <>
+                {' to '}
+                <Time at={occurrences.last} />
+              </>
+            )}
+          </p>
+        </>
+      )}
+      {left !== '' && <p className="text-sm text-muted">Left out: {left}.</p>}
+      {nextFrom !== null && (
+        <p className="text-sm text-muted">
+          More remain from <Time at={nextFrom} />: go on there afterwards.
+        </p>
+      )}
+      {occurrences.count > 0 && <LimitList limits={limits} />}
+    </div>
+  );
+}
+
+function leftOutInWords({ alreadyRan, alreadyBackfilled, stillDue }: Plan['leftOut']): string {
+  return [
+    alreadyRan > 0 && `${alreadyRan} that ran`,
+    alreadyBackfilled > 0 && `${alreadyBackfilled} made up for already`,
+    stillDue > 0 && `${stillDue} that the schedule is about to run`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}

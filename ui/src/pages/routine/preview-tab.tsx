@@ -1,0 +1,223 @@
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { sentence } from '#ui/api/form.ts';
+import { useAsk, type Loaded } from '#ui/api/hooks.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { count, money, plural, shortCount } from '#ui/format/numbers.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { CodeBlock } from '#ui/parts/copy.tsx';
+import { Await, Notice } from '#ui/parts/feedback.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { Fold } from '#ui/parts/fold.tsx';
+import { Input } from '#ui/parts/input.tsx';
+import { KeyValue, Section } from '#ui/parts/page.tsx';
+import { SkeletonText } from '#ui/parts/skeleton.tsx';
+import { Badge } from '#ui/parts/state.tsx';
+import { BASES } from './bases.ts';
+
+type Routine = Shape<'RoutineDetail'>;
+type Preview = Shape<'RunPreview'>;
+type Amount = Shape<'ForecastAmount'>;
+
+/** What a run that began now would be told and offered, whether it could begin, and what it may cost. */
+export function PreviewTab({ routine }: { readonly routine: Routine }) {
+  const [variables, setVariables] = useState<Readonly<Record<string, string>>>({});
+  const preview = useAsk(
+    '/v1/routines/{routineId}/preview',
+    { path: { routineId: routine.id }, body: { variables } },
+    { keepPrevious: true },
+  );
+  return (
+    <div className="grid gap-x-8 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <div className="min-w-0">
+        <Await
+          of={preview}
+          skeleton={<SkeletonText lines={8} />}
+          errorTitle="The preview could not be made"
+        >
+          {(data) => (
+            <>
+              <Verdict preflight={data.preflight} />
+              <Texts preview={data} hasGate={routine.gate !== null} />
+              <Tools tools={data.tools} />
+            </>
+          )}
+        </Await>
+      </div>
+      <aside className="min-w-0" aria-label="Cost and variables">
+        {preview.data !== undefined && <Cost estimate={preview.data.estimate} />}
+        <Variables routine={routine} preview={preview} onChange={setVariables} />
+      </aside>
+    </div>
+  );
+}
+
+function Verdict({ preflight: { ready, message } }: Pick<Preview, 'preflight'>) {
+  return ready ? (
+    <Notice tone="good">A run that began now would call its model.</Notice>
+  ) : (
+    <Notice tone="bad">
+      A run that began now would fail. {sentence(message ?? 'no reason was given')}
+    </Notice>
+  );
+}
+
+function Texts({ preview, hasGate }: { preview: Preview; hasGate: boolean }) {
+  const { preamble, prompt, briefing, skills } = preview;
+  return (
+    <Section
+      title="What the model would be told"
+      description={
+        hasGate
+          ? 'The gate is not asked by a preview, so what it would see is left out.'
+          : undefined
+      }
+    >
+      <ul className="rounded-lg border border-line bg-surface">
+        <Text label="Preamble" note="the same for every run" text={preamble} />
+        <Text
+          label="Prompt"
+          note={
+            skills.length === 0 ? 'instructions, rendered' : 'instructions and skills, rendered'
+          }
+          text={prompt}
+        />
+        <Text label="Briefing" note="date, trigger, tools, limits, last result" text={briefing} />
+      </ul>
+      {skills.length > 0 && (
+        <div className="mt-3 flex flex-wrap items-center gap-1.5">
+          <span className="mr-1 text-sm text-faint">
+            {plural(skills.length, 'skill')}, in order
+          </span>
+          {skills.map(({ reference, name }) => (
+            <Badge key={reference}>{name}</Badge>
+          ))}
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function Text({ label, note, text }: { label: string; note: string; text: string | null }) {
+  return (
+    <li className="border-b border-line last:border-b-0">
+      {text === null ? (
+        <p className="px-3 py-2 text-sm text-muted">{label}: too large to be rendered.</p>
+      ) : (
+        <Fold
+          startsOpen={label === 'Prompt'}
+          summary={
+            <span className="flex min-w-0 grow items-baseline gap-2">
+              <span className="text-sm font-medium text-ink">{label}</span>
+              <span className="truncate text-sm text-muted">{note}</span>
+              <span className="ml-auto shrink-0 text-xs text-faint tabular max-sm:hidden">
+                {count(text.length)} characters
+              </span>
+            </span>
+          }
+        >
+          <CodeBlock code={text} label={label.toLowerCase()} wrap />
+        </Fold>
+      )}
+    </li>
+  );
+}
+
+function Tools({ tools }: Pick<Preview, 'tools'>) {
+  return (
+    <Section title="What it could call">
+      {tools.length === 0 ? (
+        <p className="text-sm text-muted">No tool: its runs only write.</p>
+      ) : (
+        <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
+          {tools.map(({ name, description, connectionId }) => (
+            <li key={name} className="flex flex-wrap items-center gap-x-3 gap-y-0.5 px-4 py-2.5">
+              <code className="text-sm wrap-anywhere text-ink">{name}</code>
+              <Badge>{connectionId === null ? 'Built in' : 'Connection'}</Badge>
+              {description !== null && (
+                <p className="line-clamp-3 w-full text-sm wrap-anywhere text-muted">
+                  {description}
+                </p>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function Cost({ estimate: { inputTokens, least, most, typical } }: Pick<Preview, 'estimate'>) {
+  const isPriced = typical.pricing !== 'unpriced';
+  return (
+    <Section title="What a run may cost" boxed>
+      <p className="text-lg font-semibold text-ink tabular">
+        {typical.basis === 'limits' && 'At most '}
+        {amountOf(typical.p50, isPriced)}
+      </p>
+      <p className="text-sm text-muted">
+        {BASES[typical.basis]}
+        {isPriced ? '' : '; its model quotes no prices'}
+      </p>
+      <div className="mt-3 border-t border-line pt-3">
+        <KeyValue
+          narrow
+          facts={[
+            { label: 'At least', value: amountOf(least, isPriced) },
+            ...(typical.basis === 'limits'
+              ? []
+              : [
+                  { label: 'Rarely over', value: amountOf(typical.p95, isPriced) },
+                  { label: 'At most', value: amountOf(most, isPriced) },
+                ]),
+            {
+              label: 'First input',
+              value: inputTokens === null ? 'unknown' : `${count(inputTokens)} tokens`,
+            },
+          ]}
+        />
+      </div>
+    </Section>
+  );
+}
+
+function amountOf({ tokens, costUsd }: Amount, isPriced: boolean): string {
+  if (isPriced) return money(costUsd);
+  return tokens === null ? 'no limit' : `${shortCount(tokens)} tokens`;
+}
+
+interface VariablesProps {
+  readonly routine: Routine;
+  readonly preview: Loaded<Preview>;
+  readonly onChange: (variables: Readonly<Record<string, string>>) => void;
+}
+
+/** Other values to look at; nothing of them is saved. */
+function Variables({ routine: { variables }, preview, onChange }: VariablesProps) {
+  const form = useForm({ defaultValues: { variables: { ...variables } } });
+  const names = Object.keys(variables);
+  if (names.length === 0) return null;
+  const submit = form.handleSubmit(({ variables: given }) =>
+    onChange(
+      Object.fromEntries(
+        Object.entries(given).filter(([name, value]) => value !== variables[name]),
+      ),
+    ),
+  );
+  return (
+    <Section title="With other values" description="Nothing of it is saved." boxed>
+      <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
+        {names.map((name) => (
+          <Field key={name} label={<code className="text-xs font-normal">{name}</code>}>
+            <Input {...form.register(`variables.${name}`)} />
+          </Field>
+        ))}
+        <div>
+          <Button type="submit" size="sm" busy={preview.isFetching}>
+            Preview with these
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}
