@@ -287,18 +287,6 @@ test(
     await expect.poll(() => isInView(page, rows.last()), SOON).toBe(true);
     await button.waitFor({ state: 'detached' });
 
-    // Opening a step is reading too, and the way back is there once the newest step is out of sight.
-    const opened = rows.nth((await rows.count()) - 2);
-    await opened.click();
-    const openedAt = await settledPlace(opened);
-    const openedOf = await rows.count();
-    goOn(10);
-    await expect.poll(() => rows.count(), SOON).toBeGreaterThan(openedOf + 8);
-    expect(await settledPlace(opened)).toBe(openedAt);
-    await button.focus();
-    await page.keyboard.press('Enter');
-    await expect.poll(() => isInView(page, rows.last()), SOON).toBe(true);
-
     // Whoever followed to the end is shown the outcome.
     goOn(100);
     await page.getByText('Succeeded').first().waitFor({ timeout: 30_000 });

@@ -1,7 +1,14 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { ApiClient } from '#test/support/client.ts';
-import { PASSWORD, signIn, signInAgain, signUp, type Person } from '#test/support/people.ts';
+import {
+  PASSWORD,
+  postAuth,
+  signIn,
+  signInAgain,
+  signUp,
+  type Person,
+} from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, holding, photograph } from './support/photograph.ts';
 
@@ -186,6 +193,20 @@ test('an organization and an account are deleted by those who may', async ({ ser
   await page.getByRole('dialog').getByRole('button', { name: 'Delete organization' }).click();
   await page.waitForURL(/\/welcome/);
   expect((await ada.session.get('/v1/organizations')).data).toEqual([]);
+
+  // Nothing holds the account any more.
+  await page.getByRole('button', { name: 'Delete account' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Your password').fill('not the password');
+  await dialog.getByRole('button', { name: 'Delete account' }).click();
+  await dialog.getByText('This is not your password.').waitFor();
+  await dialog.getByLabel('Your password').fill(PASSWORD);
+  await dialog.getByRole('button', { name: 'Delete account' }).click();
+  await page.waitForURL(/\/sign-in$/);
+  expect((await ada.session.get('/v1/organizations')).status).toBe(401);
+  const { email } = ada;
+  const again = await postAuth(service, '/auth/sign-in/email', { email, password: PASSWORD });
+  expect(again.status).toBe(401);
 });
 
 test('the settings in all their states', { timeout: 300_000 }, async ({ service, visit }) => {

@@ -1,4 +1,4 @@
-import { createContext, use, useId, type ReactNode } from 'react';
+import { createContext, use, useId, useMemo, type ReactNode } from 'react';
 import { cx } from './cx.ts';
 
 interface FieldIds {
@@ -42,6 +42,8 @@ export function Field({
     [description !== undefined && descriptionId, error !== undefined && errorId]
       .filter(Boolean)
       .join(' ') || undefined;
+  const isInvalid = error !== undefined;
+  const ids = useMemo(() => ({ id, describedBy, isInvalid }), [id, describedBy, isInvalid]);
   return (
     <div className={cx('flex flex-col gap-1.5', className)}>
       <div className={cx('flex items-baseline justify-between gap-3', labelHidden && 'sr-only')}>
@@ -56,9 +58,7 @@ export function Field({
           {description}
         </p>
       )}
-      <FieldContext value={{ id, describedBy, isInvalid: error !== undefined }}>
-        {children}
-      </FieldContext>
+      <FieldContext value={ids}>{children}</FieldContext>
       {error !== undefined && (
         <p id={errorId} role="alert" className="text-sm text-bad-ink">
           {error}

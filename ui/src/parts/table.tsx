@@ -40,7 +40,7 @@ export function DataTable<Row>({
   rows,
   keyOf,
   actions,
-  isDim = () => false,
+  isDim,
 }: DataTableProps<Row>) {
   return (
     <table role="table" aria-label={label} className="w-full table-fixed text-sm max-sm:block">
@@ -75,7 +75,7 @@ export function DataTable<Row>({
             row={row}
             columns={columns}
             actions={actions}
-            isDim={isDim(row)}
+            isDim={isDim?.(row) === true}
           />
         ))}
       </tbody>

@@ -25,6 +25,7 @@ export function Time({ at, as = 'date', zone, className }: TimeProps) {
 }
 
 function Moving({ at, as }: { at: Date; as: 'relative' | 'countdown' }) {
+  // oxlint-disable-next-line react/purity -- it sets how often the text is made, not what it says
   const left = at.getTime() - Date.now();
   const ticks = as === 'countdown' && left < 3_600_000;
   const now = useNow(ticks ? 1_000 : 20_000);

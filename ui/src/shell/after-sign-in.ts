@@ -14,7 +14,7 @@ export function useEnter(): (to: string | undefined) => Promise<void> {
 }
 
 /** A path of this origin, or undefined: nobody is led elsewhere by a link to the sign-in page. */
-export function ownPath(to: string | undefined): string | undefined {
+function ownPath(to: string | undefined): string | undefined {
   if (to === undefined || !to.startsWith('/') || to.startsWith('//') || to.includes('\\')) {
     return undefined;
   }

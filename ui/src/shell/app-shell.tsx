@@ -6,6 +6,7 @@ import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { useKeys } from './keys.ts';
 import { rememberProject } from './last-project.ts';
+import { placesFor } from './navigation.ts';
 import { Sidebar } from './sidebar.tsx';
 import { TopBar } from './top-bar.tsx';
 
@@ -27,7 +28,13 @@ export function AppShell() {
 function Frame({ projectId }: { projectId: string }) {
   const [open, setOpen] = useState<'palette' | 'keys' | 'drawer' | null>(null);
   const close = () => setOpen(null);
-  useKeys({ projectId, onPalette: () => setOpen('palette'), onHelp: () => setOpen('keys') });
+  const config = useRead('/public/config', {}, { staleMs: 600_000 });
+  useKeys({
+    projectId,
+    places: placesFor(config.data).flat(),
+    onPalette: () => setOpen('palette'),
+    onHelp: () => setOpen('keys'),
+  });
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[14.5rem_1fr]">
       <a

@@ -7,9 +7,9 @@ export function useHashToken(): string {
   // Also when such a link is opened in the tab where this page is open already.
   const hash = useRouterState({ select: ({ location }) => location.hash });
   const [token, setToken] = useState(hash);
+  if (hash !== '' && hash !== token) setToken(hash);
   useEffect(() => {
     if (hash === '') return;
-    setToken(hash);
     // By the router, which would otherwise write its own idea of the address again.
     void router.navigate({ href: location.pathname + location.search, replace: true });
   }, [router, hash]);

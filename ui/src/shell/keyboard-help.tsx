@@ -1,23 +1,29 @@
+import { useRead } from '#ui/api/hooks.ts';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { Kbd } from '#ui/parts/kbd.tsx';
-import { PLACES } from './navigation.ts';
+import { placesFor } from './navigation.ts';
 
 const MODIFIER = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
 
 const GENERAL = [
   { keys: [MODIFIER, 'K'], label: 'Search and commands' },
+  { keys: ['/'], label: 'Search and commands' },
+  { keys: [MODIFIER, 'Enter'], label: 'Save and test, while a routine is written' },
   { keys: ['?'], label: 'These keys' },
   { keys: ['Esc'], label: 'Close' },
 ];
 
 /** Lists the keys. */
 export default function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
+  const config = useRead('/public/config', {}, { staleMs: 600_000 });
   return (
     <Dialog open onClose={onClose} title="Keyboard">
       <Group label="General" rows={GENERAL} />
       <Group
         label="Go to"
-        rows={PLACES.flat().map(({ key, label }) => ({ keys: ['G', key.toUpperCase()], label }))}
+        rows={placesFor(config.data)
+          .flat()
+          .map(({ key, label }) => ({ keys: ['G', key.toUpperCase()], label }))}
       />
     </Dialog>
   );
@@ -35,7 +41,7 @@ function Group({
       <h3 className="mb-1 text-sm font-medium text-faint">{label}</h3>
       <ul>
         {rows.map((row) => (
-          <li key={row.label} className="flex h-8 items-center justify-between">
+          <li key={row.keys.join()} className="flex h-8 items-center justify-between">
             {row.label}
             <span className="flex gap-1">
               {row.keys.map((key) => (

@@ -1,18 +1,20 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { PLACES } from './navigation.ts';
+import type { Place } from './navigation.ts';
 
 /** Time for which `g` waits for the next key. */
 const CHORD_MS = 1_200;
 
 export interface Keys {
   readonly projectId: string;
+  /** Those that there are for this service. */
+  readonly places: readonly Place[];
   readonly onPalette: () => void;
   readonly onHelp: () => void;
 }
 
 /** Listens for the keys of the whole dashboard, which hold wherever nobody types and no dialog is open. */
-export function useKeys({ projectId, onPalette, onHelp }: Keys): void {
+export function useKeys({ projectId, places, onPalette, onHelp }: Keys): void {
   const navigate = useNavigate();
   useEffect(() => {
     let chordUntil = 0;
@@ -30,13 +32,13 @@ export function useKeys({ projectId, onPalette, onHelp }: Keys): void {
       } else if (event.key === 'g') chordUntil = event.timeStamp + CHORD_MS;
       else if (event.timeStamp < chordUntil) {
         chordUntil = 0;
-        const place = PLACES.flat().find(({ key }) => key === event.key);
+        const place = places.find(({ key }) => key === event.key);
         if (place !== undefined) void navigate({ to: place.to, params: { projectId } });
       }
     }
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);
-  }, [navigate, projectId, onPalette, onHelp]);
+  }, [navigate, projectId, places, onPalette, onHelp]);
 }
 
 function isBusy(target: EventTarget | null): boolean {

@@ -34,8 +34,8 @@ export interface Place {
   readonly commercial?: boolean;
 }
 
-/** The pages of a project, in groups, as the sidebar, the palette and the keys know them. */
-export const PLACES: readonly (readonly Place[])[] = [
+/** The pages of a project, in groups. */
+const PLACES: readonly (readonly Place[])[] = [
   [
     { to: '/p/$projectId', label: 'Home', icon: House, key: 'h' },
     { to: '/p/$projectId/routines', label: 'Routines', icon: ListChecks, key: 'r' },
@@ -66,7 +66,7 @@ export const PLACES: readonly (readonly Place[])[] = [
   ],
 ];
 
-/** The places that there are for this service. */
+/** The pages that there are for this service, as the sidebar, the palette and the keys know them. */
 export function placesFor(config: { readonly commercialAcquisition: boolean } | undefined) {
   return PLACES.map((group) =>
     group.filter((place) => place.commercial !== true || config?.commercialAcquisition === true),

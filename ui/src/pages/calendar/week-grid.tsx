@@ -1,5 +1,6 @@
 import type { KeyboardEvent } from 'react';
 import { LOCALE } from '#ui/format/locale.ts';
+import { useNow } from '#ui/format/now.ts';
 import { cx } from '#ui/parts/cx.ts';
 import type { Day } from './entries.ts';
 import { EntryBox } from './entry-box.tsx';
@@ -12,7 +13,7 @@ export interface WeekGridProps {
 
 /** Seven days side by side, on a phone one below the other; arrows go from one thing to the next. */
 export function WeekGrid({ days, projectId }: WeekGridProps) {
-  const today = dayName(new Date());
+  const today = dayName(useNow(60_000));
   const isEmpty = days.every(({ entries }) => entries.length === 0);
   return (
     <>

@@ -32,6 +32,7 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
   return (
     <FormProvider {...form}>
       <LeaveGuard isDirty={isDirty} />
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- a key beside the button for it */}
       <form
         noValidate
         onSubmit={(event) => {

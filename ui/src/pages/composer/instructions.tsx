@@ -5,14 +5,20 @@ import { count } from '#ui/format/numbers.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
+import { Menu } from '#ui/parts/menu.tsx';
 import type { RoutineForm } from './form.ts';
-import { BUILT_IN, variablesIn } from './placeholders.ts';
+import { builtInsOf, variablesIn } from './placeholders.ts';
 
 const MAX_LENGTH = 100_000;
+
+/** Offered in the open; the others are in a menu. */
+const SHOWN = 5;
 
 export function Instructions() {
   const { register, watch, setValue, formState } = useFormContext<RoutineForm>();
   const text = watch('instructions');
+  const [gate, resultSchema] = watch(['gate', 'resultSchema']);
+  const offered = builtInsOf({ gate, resultSchema });
   const area = useRef<HTMLTextAreaElement | null>(null);
   const { ref, ...field } = register('instructions');
   const insert = (name: string) => {
@@ -47,7 +53,7 @@ export function Instructions() {
       </Field>
       <div className="-mt-3 flex flex-wrap items-center gap-1" aria-label="Insert" role="group">
         <span className="mr-1 text-xs text-faint">Insert</span>
-        {BUILT_IN.slice(0, 3).map(({ name, means }) => (
+        {offered.slice(0, SHOWN).map(({ name, means }) => (
           <Button
             key={name}
             kind="quiet"
@@ -59,6 +65,16 @@ export function Instructions() {
             {`{{${name}}}`}
           </Button>
         ))}
+        <Menu
+          label="More to insert"
+          align="start"
+          groups={[
+            offered.slice(SHOWN).map(({ name, means }) => ({
+              label: `{{${name}}}: ${means}`,
+              onSelect: () => insert(name),
+            })),
+          ]}
+        />
       </div>
       <Variables text={text} />
     </>

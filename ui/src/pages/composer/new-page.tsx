@@ -12,7 +12,7 @@ import { Composer } from './composer.tsx';
 import { NEW_ROUTINE, type RoutineForm } from './form.ts';
 import { useEditor } from './use-editor.ts';
 
-const { useSearch } = getRouteApi('/account/p/$projectId/routines/new');
+const { useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines/new');
 
 /** Writes a new routine, from nothing or around a skill. */
 export function NewRoutinePage() {
@@ -52,7 +52,7 @@ function WithSkill({ skill: skillId }: { skill: string }) {
 
 function NewRoutine({ initial }: { initial: RoutineForm }) {
   const projectId = useProjectId();
-  const navigate = getRouteApi('/account/p/$projectId/routines/new').useNavigate();
+  const navigate = useNavigate();
   const [secret, setSecret] = useState<{ secret: string; go: () => void } | null>(null);
   const create = useSend('post', '/v1/routines', {
     refreshes: ['/v1/routines', '/v1/runs/recent'],

@@ -1,14 +1,37 @@
+import type { RoutineForm } from './form.ts';
+
+/** The form of a placeholder, as the service reads it. */
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
 
-/** Placeholders that every run fills in by itself. */
-export const BUILT_IN = [
+export interface BuiltIn {
+  readonly name: string;
+  readonly means: string;
+  /** What the routine has to have for it to hold anything. */
+  readonly needs?: 'gate' | 'resultSchema';
+}
+
+/** Placeholders that every run fills in by itself; a test holds the list to that of the service. */
+export const BUILT_IN: readonly BuiltIn[] = [
   { name: 'date', means: 'the day of the run' },
-  { name: 'now', means: 'the time of the run' },
   { name: 'previous.result', means: 'what the last good run said' },
+  { name: 'gate.value', means: 'what the gate saw', needs: 'gate' },
+  { name: 'previous.data', means: 'the data of the last good run', needs: 'resultSchema' },
+  {
+    name: 'previous.changes',
+    means: 'what was new in the data of the last good run',
+    needs: 'resultSchema',
+  },
+  { name: 'scheduledFor', means: 'the time that the run stands for' },
+  { name: 'now', means: 'the time of the run' },
   { name: 'previous.finishedAt', means: 'when the last good run ended' },
   { name: 'routine.name', means: 'the name of this routine' },
   { name: 'run.id', means: 'the id of the run' },
-] as const;
+];
+
+/** Picks those that hold something in a routine like this. */
+export function builtInsOf(form: Pick<RoutineForm, 'gate' | 'resultSchema'>): readonly BuiltIn[] {
+  return BUILT_IN.filter(({ needs }) => needs === undefined || form[needs] !== null);
+}
 
 /** The variables that the instructions ask for, each once, in their order. */
 export function variablesIn(instructions: string): string[] {

@@ -1,4 +1,5 @@
 import { useRead } from '#ui/api/hooks.ts';
+import { useNow } from '#ui/format/now.ts';
 import { count, money, plural } from '#ui/format/numbers.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { Meter } from '#ui/parts/meter.tsx';
@@ -8,7 +9,7 @@ import { TextLink } from '#ui/parts/text-link.tsx';
 
 /** Shows what the month has cost so far, against the budget of the project where it has one. */
 export function Spend({ projectId }: { readonly projectId: string }) {
-  const today = new Date().toISOString().slice(0, 10);
+  const today = useNow(60_000).toISOString().slice(0, 10);
   const usage = useRead(
     '/v1/usage',
     { query: { from: `${today.slice(0, 8)}01`, to: today, groupBy: 'day' } },

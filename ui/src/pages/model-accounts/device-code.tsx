@@ -90,9 +90,9 @@ function useAttempt(started: Attempt | undefined): Attempt | undefined {
   );
   const attempt = polled.data ?? started;
   const isDone = attempt?.state === 'succeeded';
-  useEffect(() => {
-    if (attempt !== undefined && attempt.state !== 'pending') setEndedId(attempt.attemptId);
-  }, [attempt]);
+  if (attempt !== undefined && attempt.state !== 'pending' && attempt.attemptId !== endedId) {
+    setEndedId(attempt.attemptId);
+  }
   useEffect(() => {
     if (isDone) void refresh(client, projectId, ['/v1/model-connections', '/v1/models']);
   }, [isDone, client, projectId]);

@@ -1,11 +1,14 @@
+import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/hooks.ts';
+import { useSession, useSignOut } from '#ui/api/session.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { useEnter } from '#ui/shell/after-sign-in.ts';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
+import { DeleteAccountDialog } from '#ui/shell/delete-account.tsx';
 
 /** Greets a person who no longer belongs to any organization. */
 export function WelcomePage() {
@@ -35,6 +38,28 @@ export function WelcomePage() {
           Found organization
         </Button>
       </form>
+      <WayOut />
     </AuthFrame>
+  );
+}
+
+/** Without an organization there are no settings to find these in. */
+function WayOut() {
+  const { user } = useSession();
+  const signOut = useSignOut();
+  const [isDeleting, setDeleting] = useState(false);
+  return (
+    <div className="mt-4 border-t border-line pt-4">
+      <p className="mb-2 text-sm text-muted wrap-anywhere">Signed in as {user.email}.</p>
+      <div className="flex flex-wrap gap-2">
+        <Button size="sm" onClick={() => void signOut()}>
+          Sign out
+        </Button>
+        <Button size="sm" kind="quiet" onClick={() => setDeleting(true)}>
+          Delete account
+        </Button>
+      </div>
+      {isDeleting && <DeleteAccountDialog onClose={() => setDeleting(false)} />}
+    </div>
   );
 }

@@ -1,39 +1,11 @@
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
-import { ApiError } from '#ui/api/error.ts';
-import { showFaults } from '#ui/api/form.ts';
-import { useSend } from '#ui/api/hooks.ts';
-import { useSession } from '#ui/api/session.ts';
 import { Button } from '#ui/parts/button.tsx';
-import { Dialog } from '#ui/parts/dialog.tsx';
-import { Field, FormError } from '#ui/parts/field.tsx';
-import { Input } from '#ui/parts/input.tsx';
 import { Section } from '#ui/parts/page.tsx';
+import { DeleteAccountDialog } from '#ui/shell/delete-account.tsx';
 import { Danger } from '../danger.tsx';
 
 export function DeleteAccount() {
-  const { user } = useSession();
   const [isAsking, setAsking] = useState(false);
-  const form = useForm({ defaultValues: { password: '' } });
-  const { errors } = form.formState;
-  const remove = useSend('post', '/auth/delete-user', {
-    showsError: true,
-    // A new document: nothing of the account is left in memory.
-    onDone: () => location.assign('/sign-in'),
-  });
-  const close = () => {
-    form.reset();
-    setAsking(false);
-  };
-  const submit = form.handleSubmit(async (body) => {
-    try {
-      await remove.sendAsync({ body });
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 'invalid_password') {
-        form.setError('password', { message: 'This is not your password.' }, { shouldFocus: true });
-      } else showFaults(form, error);
-    }
-  });
   return (
     <Section title="Deletion">
       <Danger
@@ -47,28 +19,7 @@ export function DeleteAccount() {
         Every session and membership ends, and the API keys that you made are revoked. Hand over or
         delete organizations of which you are the last owner first.
       </Danger>
-      <Dialog
-        open={isAsking}
-        onClose={close}
-        title="Delete your account?"
-        description={`The account ${user.email} is gone for good. What you made in organizations stays with them.`}
-        actions={
-          <>
-            <Button onClick={close}>Cancel</Button>
-            <Button kind="danger" type="submit" form="delete-account" busy={remove.isSending}>
-              Delete account
-            </Button>
-          </>
-        }
-      >
-        <form id="delete-account" onSubmit={submit} className="flex flex-col gap-4">
-          <input type="text" autoComplete="username" value={user.email} readOnly hidden />
-          <Field label="Your password, to confirm" error={errors.password?.message}>
-            <Input {...form.register('password')} type="password" autoComplete="current-password" />
-          </Field>
-          <FormError message={errors.root?.message} />
-        </form>
-      </Dialog>
+      {isAsking && <DeleteAccountDialog onClose={() => setAsking(false)} />}
     </Section>
   );
 }
