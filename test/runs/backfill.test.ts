@@ -101,7 +101,7 @@ test('what a backfill would be is said beforehand, by the same refusals, and not
   const id = await activeRoutine(key);
   service.gateway.control.reset();
   const ofDays = (from: number, to: number) =>
-    `/v1/routines/${id}/backfill/forecast?${new URLSearchParams(lastDays(from, to))}`;
+    `/v1/routines/${id}/backfill/forecast?${new URLSearchParams(lastDays(from, to)).toString()}`;
   const forecast = await key.get(`${ofDays(5, 2)}&max=2`);
   const [first, second, third] = sevenOf(5, 4, 3);
   const amount = { tokens: 2_000, costUsd: '0.00066' };

@@ -1231,6 +1231,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/routines/{routineId}/backfill/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Forecast a backfill
+         * @description The runs that a backfill of this window would make, what they come to as if all of them ran today, and every limit that binds them. Nothing is made.
+         *
+         *     API keys need the scope `routines:read`.
+         */
+        get: operations["forecastBackfill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/routines/{routineId}/connections/{connectionId}/discover": {
         parameters: {
             query?: never;
@@ -1972,15 +1994,7 @@ export interface components {
              * @example bkf_01kx3k9y6wfd8r0v5m2c7t4q2k
              */
             id: string;
-            /** @description How many instants of the window got no run, and why. */
-            leftOut: {
-                /** @description Another backfill has made a run for it. */
-                alreadyBackfilled: number;
-                /** @description A scheduled run stands for it, or a person has repeated it, or its gate saw no change then. */
-                alreadyRan: number;
-                /** @description The schedule is about to account for it. */
-                stillDue: number;
-            };
+            leftOut: components["schemas"]["LeftOut"];
             /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
             nextFrom: string | null;
             /**
@@ -2004,6 +2018,38 @@ export interface components {
                  */
                 scheduledFor: string;
             }[];
+        };
+        BackfillForecast: {
+            leftOut: components["schemas"]["LeftOut"];
+            /** @description Every limit that binds the runs of the routine. */
+            limits: components["schemas"]["LimitForecast"][];
+            /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
+            nextFrom: string | null;
+            occurrences: {
+                count: number;
+                first: string | null;
+                last: string | null;
+            };
+            perRun: components["schemas"]["RunEstimate"];
+            revision: number;
+            /**
+             * @description Id of the routine.
+             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
+             */
+            routineId: string;
+            /** @description The limit that runs out first at p95, which has to be accepted. */
+            runsOut: {
+                /** @enum {string} */
+                limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
+                /** Format: date */
+                on: string;
+                /** @enum {string} */
+                scope: "routine" | "project" | "organization" | "operator" | "plan";
+            } | null;
+            total: {
+                p50: components["schemas"]["ForecastAmount"];
+                p95: components["schemas"]["ForecastAmount"];
+            };
         };
         BackfillRoutine: {
             /** @default false */
@@ -2836,6 +2882,15 @@ export interface components {
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
         } | null;
+        /** @description How many instants of the window get no run, and why. */
+        LeftOut: {
+            /** @description Another backfill has made a run for it. */
+            alreadyBackfilled: number;
+            /** @description A scheduled run stands for it, or a person has repeated it, or its gate saw no change then. */
+            alreadyRan: number;
+            /** @description The schedule is about to account for it. */
+            stillDue: number;
+        };
         LimitForecast: {
             /** @enum {string} */
             limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
@@ -3977,7 +4032,7 @@ export interface components {
              * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
              */
             routineId: string;
-            /** @description The limit that runs out first at p95, which activation has to accept. */
+            /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: {
                 /** @enum {string} */
                 limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
@@ -8108,6 +8163,50 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Backfill"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    forecastBackfill: {
+        parameters: {
+            query: {
+                /** @description The first instant of the window; not before the time for which the project keeps its runs. */
+                from: string;
+                /** @description Runs, at most 200. */
+                max?: number;
+                /** @description The last instant of the window; not in the future. */
+                to: string;
+            };
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path: {
+                /** @description Id of the routine. */
+                routineId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The forecast. */
+            200: {
+                headers: {
+                    /** @description `<…>; rel="next"` while there are more. */
+                    Link?: string;
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BackfillForecast"];
                         requestId: string;
                     };
                 };
