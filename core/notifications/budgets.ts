@@ -1,99 +1,116 @@
-import { isLimited, sharesUsed, type ScopeBudget } from '#core/usage/index.ts';
+import { isLimited, sharesUsed, type LimitName, type PassedLimit } from '#core/usage/index.ts';
 import { row, sql, execute, type Db } from '#lib/database/index.ts';
 import type { Subscription } from './subscription.ts';
 import { mailTo, type News } from './tell.ts';
 
 /** A budget of which a threshold is reached for the first time in its period. */
 interface Crossing {
-  readonly budget: 'tokens_day' | 'cost_month';
+  readonly scope: keyof typeof WHO;
+  readonly budget: keyof typeof WORDS;
   readonly percent: 80 | 100;
 }
 
-const WORDS: Readonly<Record<Crossing['budget'], string>> = {
+const WHO = {
+  routine: 'The routine',
+  project: 'The project',
+  organization: 'The organization',
+} as const;
+
+const WORDS = {
   tokens_day: 'tokens of this day (UTC)',
   cost_month: 'cost of this month (UTC)',
+} as const;
+
+const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
+  tokens_day: 'maxTokensPerDay',
+  cost_month: 'maxCostUsdPerMonth',
 };
 
-/** Finds the thresholds of the routine's own budget that have just been reached, as news for its subscribers. */
-export async function routineBudgetNews(
-  tx: Db,
-  { mail, projectId, routineId, budgets }: Subscription,
-  usedUp: boolean,
-): Promise<News[]> {
-  if (mail?.on.includes('budget') !== true) return [];
-  const limits = { scopeId: routineId, ...budgets.routine };
-  const crossed = await crossings(tx, projectId, limits, usedUp);
-  return crossed.map((crossing) => ({
-    event: 'budget',
-    heading: heading(crossing),
-    lines: [sentence('The routine', crossing)],
-  }));
-}
-
 /**
- * Mails the project's subscribers about the budgets of the project and of its organization, which belong to no single
- * routine: once for each threshold and period, outside the limit of one mail an hour.
+ * Finds the highest reached threshold of each budget that somebody follows and that has not been reported in this
+ * period, and marks it as reported.
+ * @param usedUp the budget into which a step no longer fitted, which counts as used up above four fifths; where that is
+ * unknown, the one with the highest share does
  */
-export async function tellOfSharedBudgets(
+export async function findCrossings(
   tx: Db,
   subscription: Subscription,
-  { runId, usedUp }: { runId: string; usedUp: boolean },
-): Promise<void> {
-  const { projectMail, projectId, organizationId, budgets } = subscription;
-  if (projectMail?.on.includes('budget') !== true) return;
-  const scopes = [
-    { who: 'The project', limits: { scopeId: projectId, ...budgets.project } },
-    { who: 'The organization', limits: { scopeId: organizationId, ...budgets.organization } },
-  ];
-  for (const { who, limits } of scopes) {
-    for (const crossing of await crossings(tx, projectId, limits, usedUp)) {
-      await mailTo(tx, subscription, {
-        runId,
-        to: projectMail.to,
-        kind: 'budget',
-        heading: heading(crossing),
-        lines: [sentence(who, crossing)],
-      });
-    }
-  }
-}
-
-/**
- * Finds the highest reached threshold of each budget that has not been reported in this period, and marks it as
- * reported.
- * @param usedUp the run ended because a step no longer fitted, so a budget above four fifths counts as used up
- */
-async function crossings(
-  tx: Db,
-  projectId: string,
-  limits: ScopeBudget,
-  usedUp: boolean,
+  usedUp: PassedLimit | 'unknown' | undefined,
 ): Promise<Crossing[]> {
-  if (!isLimited(limits)) return [];
+  const { projectId, routineId, organizationId, budgets } = subscription;
+  const scopes = [
+    ...(wants(subscription.mail) ? [{ scope: 'routine' as const, scopeId: routineId }] : []),
+    ...(wants(subscription.projectMail)
+      ? [
+          { scope: 'project' as const, scopeId: projectId },
+          { scope: 'organization' as const, scopeId: organizationId },
+        ]
+      : []),
+  ].filter(({ scope }) => isLimited(budgets[scope]));
+  if (scopes.length === 0) return [];
+  const limits = scopes.map(({ scope, scopeId }) => ({ scopeId, ...budgets[scope] }));
+  const used = await sharesUsed(tx, limits);
+  const highest = Math.max(...used.map(({ share }) => share));
   const crossed: Crossing[] = [];
-  for (const { budget, period, share, scopeId } of await sharesUsed(tx, [limits])) {
-    if (share < 0.8) continue;
-    const percent = share >= 1 || usedUp ? 100 : 80;
-    const first = await row(
-      tx,
-      sql`
-        insert into budget_notices (project_id, scope_id, budget, period, percent)
-        values (${projectId}, ${scopeId}, ${budget}, ${period}::date, ${percent})
-        on conflict do nothing returning 1
-      `,
-    );
-    if (first !== undefined) crossed.push({ budget, percent });
+  // In one order everywhere, so that those who pass marks at once never wait for each other in a circle.
+  const inOrder = used.toSorted((a, b) => a.budget.localeCompare(b.budget));
+  for (const { scope, scopeId } of scopes) {
+    for (const each of inOrder.filter((share) => share.scopeId === scopeId)) {
+      if (each.share < 0.8) continue;
+      const { budget, period } = each;
+      const isUsedUp =
+        usedUp === 'unknown'
+          ? each.share === highest
+          : usedUp?.scope === scope && usedUp.name === NAME_OF[budget];
+      const percent = each.share >= 1 || isUsedUp ? 100 : 80;
+      const first = await row(
+        tx,
+        sql`
+          insert into budget_notices (project_id, scope_id, budget, period, percent)
+          values (${projectId}, ${scopeId}, ${budget}, ${period}::date, ${percent})
+          on conflict do nothing returning 1
+        `,
+      );
+      if (first !== undefined) crossed.push({ scope, budget, percent });
+    }
   }
   return crossed;
 }
 
-function heading({ percent }: Crossing): string {
-  return percent === 100 ? 'Budget used up' : 'Budget at 80 %';
+/** Words the thresholds of the routine's own budget as news. */
+export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
+  return crossings
+    .filter(({ scope }) => scope === 'routine')
+    .map((crossing) => ({ event: 'budget', ...wordsOf(crossing) }));
 }
 
-function sentence(who: string, { budget, percent }: Crossing): string {
+/**
+ * Mails the project's subscribers about the budgets of the project and of its organization, which belong to no single
+ * routine, outside the limit of one mail an hour.
+ */
+export async function tellOfSharedBudgets(
+  tx: Db,
+  subscription: Subscription,
+  { runId, crossings }: { runId: string; crossings: readonly Crossing[] },
+): Promise<void> {
+  const { projectMail } = subscription;
+  if (projectMail === null) return;
+  for (const crossing of crossings.filter(({ scope }) => scope !== 'routine')) {
+    const mail = { runId, to: projectMail.to, kind: 'budget' as const, ...wordsOf(crossing) };
+    await mailTo(tx, subscription, mail);
+  }
+}
+
+function wants(mail: Subscription['mail']): boolean {
+  return mail?.on.includes('budget') === true;
+}
+
+function wordsOf({ scope, budget, percent }: Crossing): Pick<News, 'heading' | 'lines'> {
   const share = percent === 100 ? 'used up its budget' : 'used 80 % of its budget';
-  return `${who} has ${share} for the ${WORDS[budget]}.`;
+  return {
+    heading: percent === 100 ? 'Budget used up' : 'Budget at 80 %',
+    lines: [`${WHO[scope]} has ${share} for the ${WORDS[budget]}.`],
+  };
 }
 
 /** Deletes notices of periods that are long over. */

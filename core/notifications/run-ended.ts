@@ -1,6 +1,7 @@
 import { enqueuePing } from '#core/outbox/index.ts';
 import { execute, row, sql, type Db } from '#lib/database/index.ts';
-import { routineBudgetNews, tellOfSharedBudgets } from './budgets.ts';
+import type { PassedLimit } from '#core/usage/index.ts';
+import { findCrossings, routineBudgetNews, tellOfSharedBudgets } from './budgets.ts';
 import { subjectOf, type Subscription } from './subscription.ts';
 import { tell, type News } from './tell.ts';
 
@@ -15,6 +16,8 @@ export interface EndedRun {
   readonly reasonInWords: string | null;
   /** The reason why the service paused the routine because of this run; null when it did not. */
   readonly pausedBecause: string | null;
+  /** The budget that left too little for its next step; undefined where none did, or where it is not known which. */
+  readonly passedLimit?: PassedLimit | undefined;
 }
 
 /**
@@ -31,16 +34,22 @@ export async function notifyRunEnded(
     await enqueuePing(tx, { ...subjectOf(subscription, run.id), url });
   }
   if (subscription.mail === null && subscription.projectMail === null) return;
-  const usedUp = run.reason === 'budget_exceeded';
+  // Before the routine's own state is written, as where a step is settled: locks are taken in one order everywhere.
+  const crossings = await findCrossings(tx, subscription, usedUpBy(run));
   const news = [
     ...(run.state === 'failed' ? [await failed(tx, run, subscription)] : []),
     ...(run.pausedBecause === null ? [] : [paused(run.pausedBecause)]),
     ...(run.outcome === 'partial' ? [PARTIAL] : []),
     ...(run.state === 'succeeded' ? await recovered(tx, subscription) : []),
-    ...(await routineBudgetNews(tx, subscription, usedUp)),
+    ...routineBudgetNews(crossings),
   ];
   await tell(tx, subscription, { runId: run.id, news });
-  await tellOfSharedBudgets(tx, subscription, { runId: run.id, usedUp });
+  await tellOfSharedBudgets(tx, subscription, { runId: run.id, crossings });
+}
+
+/** Says which budget counts as used up because a step no longer fitted into it. */
+function usedUpBy({ reason, passedLimit }: EndedRun): PassedLimit | 'unknown' | undefined {
+  return passedLimit ?? (reason === 'budget_exceeded' ? 'unknown' : undefined);
 }
 
 const PARTIAL: News = {

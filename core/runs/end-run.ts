@@ -91,6 +91,7 @@ export async function recordEnd(
         outcome: ended.outcome,
         reasonInWords: reason === null ? null : reasonInWords(reason),
         pausedBecause: ended.paused ? ended.stateReason : null,
+        passedLimit: ending.passedLimit,
       },
       ended.subscription,
     );

@@ -1,5 +1,5 @@
 import type { StartableDelivery } from '#core/engine/index.ts';
-import { totalTokens } from '#core/usage/index.ts';
+import { totalTokens, type PassedLimit } from '#core/usage/index.ts';
 import type { ModelMessage } from 'ai';
 import { runLimitInWords } from './refused-step.ts';
 import type { ResultKey } from '#core/results/index.ts';
@@ -31,6 +31,8 @@ export interface RunEnding {
   readonly outcomeSummary?: string | null | undefined;
   /** Undefined where nothing was checked. */
   readonly checks?: readonly CheckResult[];
+  /** The budget that left too little for the next step, where one did and it is known which. */
+  readonly passedLimit?: PassedLimit | undefined;
   /** Data of the result in the form that the routine asks for; undefined where it asks for none. */
   readonly data?: ResultData;
 }

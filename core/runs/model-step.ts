@@ -100,7 +100,10 @@ async function performInTime(
     maxCallMs: Math.min(run.remainingMs, deps.caller.timeoutMs),
   });
   if (grant.kind === 'overtaken') return readOutcome(deps.database, run.id, index);
-  if (grant.kind === 'refused') return end(deps, run.id, failure(grant.reason, grant.detail));
+  if (grant.kind === 'refused') {
+    const { reason, detail, passedLimit } = grant;
+    return end(deps, run.id, { ...failure(reason, detail), passedLimit });
+  }
   if (grant.kind === 'wait') {
     return { next: 'wait', delayMs: grant.delayMs, remainingMs: deadline.remainingMs() };
   }

@@ -1,6 +1,12 @@
 import { gateFault, readRoutine, type Gate, type ProvenRoutine } from '#core/routines/index.ts';
 import { resolveSkills } from '#core/skills/index.ts';
-import { costOf, limitsOf, type OperatorCap, type ScopeLimits } from '#core/usage/index.ts';
+import {
+  costOf,
+  limitsOf,
+  tooLittleLeft,
+  type OperatorCap,
+  type ScopeLimits,
+} from '#core/usage/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { failure } from './ending.ts';
 import { estimateRun, findQuoted, mostOfRun, type Amount, type RunEstimate } from './estimate.ts';
@@ -117,9 +123,10 @@ async function overBudgets(
   limits: readonly ScopeLimits[],
   step: WantedStep,
 ): Promise<Blocked | undefined> {
-  const detail =
-    limitOnUnpriced(limits, step.option) ?? (await limitInTheWay(database, limits, step));
-  return detail === undefined ? undefined : { reason: 'blocked_budget', detail };
+  const unpriced = limitOnUnpriced(limits, step.option);
+  if (unpriced !== undefined) return { reason: 'blocked_budget', detail: unpriced };
+  const passed = await limitInTheWay(database, limits, step);
+  return passed && { reason: 'blocked_budget', detail: tooLittleLeft(passed) };
 }
 
 function inputOf(inputTokens: number) {

@@ -19,6 +19,7 @@ import {
   type ModelStepRecord,
 } from './record-step.ts';
 import { judgeEnding } from './result/judge.ts';
+import { recordStepWithNews, tellSpending } from './spending-news.ts';
 import { readOutcome, type StepOutcome } from './step-outcome.ts';
 
 export interface RecordedResponse {
@@ -45,8 +46,8 @@ export async function recordResponse(
   const ending = judged.ending ?? (await abnormalEnding(database, run, record));
   if (ending === undefined) {
     const messages = [...record.messages, ...(judged.messages ?? reminderAfter(response))];
-    const recorded = await recordModelStep(database, { ...record, messages }, calls.steps);
-    if (!recorded) return transaction(database, (tx) => recordLate(tx, record));
+    const recorded = await recordStepWithNews(database, run, { ...record, messages }, calls.steps);
+    if (!recorded) return transaction(database, (tx) => recordLate(tx, run, record));
     const nextIndex = index + 1 + calls.steps.length;
     const remainingMs = timeLeft();
     return {
@@ -70,7 +71,7 @@ export async function recordResponse(
   }
   return transaction(database, async (tx) => {
     const recorded = await recordModelStep(tx, record, []);
-    if (!recorded) return recordLate(tx, record);
+    if (!recorded) return recordLate(tx, run, record);
     const decided = await decideEnding(tx, run, ending, patterns);
     const end = await recordEnd(tx, run.id, decided);
     if (run.gate !== null && end?.ending.state === 'succeeded') await keepSeen(tx, run.id);
@@ -86,12 +87,17 @@ function reminderAfter({ toolCalls }: ModelResponse): readonly ModelMessage[] {
 }
 
 /** Settles a late response. @throws {ModelFailure} when the call is no longer valid, so that nothing was recorded */
-async function recordLate(tx: Db, record: ModelStepRecord): Promise<RecordedResponse> {
+async function recordLate(
+  tx: Db,
+  run: RunContext,
+  record: ModelStepRecord,
+): Promise<RecordedResponse> {
   if (await isUnrecorded(tx, record)) {
     const message = 'The lease under which the model was called is over.';
     throw new ModelFailure('model_unreachable', message, { retryable: true });
   }
   await settleLateResponse(tx, record);
+  await tellSpending(tx, run);
   return { outcome: await readOutcome(tx, record.runId, record.index), end: undefined };
 }
 

@@ -5,7 +5,7 @@ import {
   MIN_OUTPUT_TOKENS,
   overBudget,
   RAISED_BY,
-  tooLittleLeft,
+  type PassedLimit,
   type ScopeLimits,
 } from '#core/usage/index.ts';
 import type { Db } from '#lib/database/index.ts';
@@ -17,17 +17,16 @@ export interface WantedStep {
   readonly outputTokens: number;
 }
 
-/** Names the limit that leaves too little for a step, and who may raise it; undefined where none does any more. */
+/** Finds the limit that leaves too little for a step; undefined where none does any more. */
 export async function limitInTheWay(
   db: Db,
   limits: readonly ScopeLimits[],
   { option: { prices }, inputTokens, outputTokens }: WantedStep,
-): Promise<string | undefined> {
+): Promise<PassedLimit | undefined> {
   const output = Math.min(outputTokens, MIN_OUTPUT_TOKENS);
   const used = { inputTokens, cachedInputTokens: 0, outputTokens: output, reasoningTokens: 0 };
   const least = { tokens: inputTokens + output, costUsd: costOf(used, prices) ?? '0' };
-  const passed = (await overBudget(db, [limits], least)).get(0);
-  return passed === undefined ? undefined : tooLittleLeft(passed);
+  return (await overBudget(db, [limits], least)).get(0);
 }
 
 /** Names the cost limit that refuses a model without prices, and who may lift it; undefined where there is none. */

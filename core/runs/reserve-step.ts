@@ -4,7 +4,9 @@ import {
   limitsOf,
   MIN_OUTPUT_TOKENS,
   reserve,
+  tooLittleLeft,
   type OperatorCap,
+  type PassedLimit,
 } from '#core/usage/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { RunContext } from './begin-step.ts';
@@ -33,6 +35,8 @@ export type Grant =
       readonly reason: FailureReason;
       /** Names the limit and who may raise it. */
       readonly detail: string | undefined;
+      /** The budget that leaves too little; undefined where it is none, or none does by now. */
+      readonly passedLimit?: PassedLimit | undefined;
     }
   /** The run has ended meanwhile, or a later attempt performs the step. */
   | { readonly kind: 'overtaken' };
@@ -94,12 +98,12 @@ export async function reserveStep(
   switch (reservation?.verdict) {
     case undefined:
       return { kind: 'overtaken' };
-    case 'exceeded':
-      return {
-        kind: 'refused',
-        reason: overBudget,
-        detail: await limitInTheWay(deps.database, limits, { option, inputTokens, outputTokens }),
-      };
+    case 'exceeded': {
+      const wantedStep = { option, inputTokens, outputTokens };
+      const passedLimit = await limitInTheWay(deps.database, limits, wantedStep);
+      const detail = passedLimit && tooLittleLeft(passedLimit);
+      return { kind: 'refused', reason: overBudget, detail, passedLimit };
+    }
     case 'run_exceeded':
       return { kind: 'refused', reason: 'max_total_tokens', detail: runLimitInWords(run) };
     case 'wait':

@@ -1,0 +1,205 @@
+import { expect } from 'vitest';
+import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
+import { execute, rows, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { runEnded, runOnce } from '#test/support/routines.ts';
+import type { Service } from '#test/support/service.ts';
+import { EVERYTHING, mailingTest, newsTo, outboxOf, sendNow, watchedRoutine } from './fixture.ts';
+
+// Budgets that are passed in the middle of a run; `mails.test.ts` has those that the end of a run passes.
+const test = mailingTest();
+
+test.afterEach(({ service }) => service.gateway.control.reset());
+
+const CALCULATES = {
+  kind: 'tool-calls' as const,
+  calls: [{ name: 'calculate', arguments: { operation: 'arithmetic', expression: '2 + 2' } }],
+};
+
+/** A routine that calculates before it answers, with a budget of which this much is used today. */
+async function spender(service: Service, key: ApiClient, used: number): Promise<string> {
+  const id = await watchedRoutine(key, {
+    name: 'Spender',
+    builtInTools: ['calculate'],
+    budget: { maxTokensPerDay: 1_000_000 },
+  });
+  await runOnce(key, id);
+  await setUsed(service, id, used);
+  return id;
+}
+
+async function setUsed({ deps }: Service, scopeId: string, tokens: number): Promise<void> {
+  await execute(
+    deps.database,
+    sql`update usage_totals set day_tokens = ${tokens} where scope_id = ${scopeId}`,
+  );
+}
+
+/** The thresholds that were told of, whatever has become of the mails. */
+async function budgetNews(service: Service, projectId: string) {
+  return (await outboxOf(service, projectId)).filter(({ kind }) => kind === 'budget');
+}
+
+test('a budget is told of when a step passes the mark, while its run goes on, and not again when it ends', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  const id = await spender(service, key, 799_990);
+  const { control } = service.gateway;
+  control.script({ behaviour: CALCULATES });
+  control.script({ behaviour: { kind: 'hang' } });
+  const { data } = await key.post(`/v1/routines/${id}/run`);
+  await expect.poll(() => budgetNews(service, owner.projectId)).toHaveLength(1);
+  const run = (await key.get(`/v1/runs/${data.id}`)).data;
+  expect(run).toMatchObject({ state: 'running', stepCount: 1 });
+  expect(run.notifications).toMatchObject([{ kind: 'budget', state: 'pending' }]);
+  await sendNow(service);
+  expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual([
+    'Budget at 80 %: Spender',
+  ]);
+  await key.post(`/v1/runs/${data.id}/cancel`);
+  expect((await runEnded(key, data.id)).notifications).toMatchObject([{ state: 'sent' }]);
+
+  // Ten thousand tokens of text leave nothing for another step.
+  control.reset();
+  const other = await spender(service, key, 994_000);
+  control.script({ behaviour: { ...CALCULATES, text: 'x'.repeat(40_000) } });
+  const last = await runOnce(key, other);
+  expect(last).toMatchObject({ state: 'failed', reason: 'budget_exceeded', stepCount: 1 });
+  // The step told of the budget, so the end has only the failure to tell of.
+  expect(last.notifications).toMatchObject([
+    { kind: 'budget', state: 'pending' },
+    { kind: 'failed', state: 'held' },
+  ]);
+  await sendNow(service);
+  const [mail] = await newsTo(mailbox, owner);
+  expect(mail?.subject).toBe('Budget used up: Spender');
+  expect(await noticesOf(service, owner.projectId)).toEqual([
+    { scope_id: id, percent: 80 },
+    { scope_id: other, percent: 100 },
+  ]);
+});
+
+test('of steps that pass the mark at the same time one tells of it, to the routine’s and to the project’s followers', async ({
+  service,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  await owner.session.patch(`/v1/projects/${owner.projectId}`, {
+    budget: { maxTokensPerDay: 1_000_000 },
+    notifications: { mail: EVERYTHING },
+  });
+  const id = await spender(service, key, 799_990);
+  await setUsed(service, owner.projectId, 799_990);
+  const { control } = service.gateway;
+  for (let run = 0; run < 8; run += 1) control.script({ behaviour: CALCULATES });
+  // Half of them fail, so that their ends and the others' steps lock the same rows.
+  const refused = { kind: 'text' as const, text: 'No.', finishReason: 'content_filter' };
+  control.script({ times: 4, behaviour: refused });
+  const started = await Promise.all(
+    Array.from({ length: 8 }, () => key.post(`/v1/routines/${id}/run`)),
+  );
+  const ended = await Promise.all(started.map(({ data }) => runEnded(key, data.id)));
+  expect(ended.map(({ reason }) => String(reason)).toSorted()).toEqual([
+    ...Array.from({ length: 4 }, () => 'content_filtered'),
+    ...Array.from({ length: 4 }, () => 'null'),
+  ]);
+  expect(await noticesOf(service, owner.projectId)).toEqual([
+    { scope_id: owner.projectId, percent: 80 },
+    { scope_id: id, percent: 80 },
+  ]);
+  expect(await budgetNews(service, owner.projectId)).toHaveLength(2);
+});
+
+test('a run that a budget keeps from its first step says that this one is used up, and no other', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  const id = await spender(service, key, 850_000);
+  await owner.session.patch(`/v1/projects/${owner.projectId}`, {
+    budget: { maxCostUsdPerMonth: '0.001' },
+    notifications: { mail: { on: ['budget'], to: 'owners' } },
+  });
+  await execute(
+    service.deps.database,
+    sql`update usage_totals set month_cost_usd = 0.00099 where scope_id = ${owner.projectId}`,
+  );
+  const run = await runOnce(key, id);
+  expect(run).toMatchObject({ state: 'failed', reason: 'blocked_budget', stepCount: 0 });
+  expect(await noticesOf(service, owner.projectId)).toEqual([
+    { scope_id: owner.projectId, percent: 100 },
+    { scope_id: id, percent: 80 },
+  ]);
+  await sendNow(service);
+  const mails = await newsTo(mailbox, owner);
+  expect(mails.map(({ subject }) => subject).toSorted()).toEqual([
+    'Budget used up: Spender',
+    'Failed, Budget at 80 %: Spender',
+  ]);
+});
+
+test('a response that comes too late to be recorded tells of the budget that it has passed', async ({
+  service,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  const id = await spender(service, key, 799_000);
+  const { database } = service.deps;
+  const runId = newId('run');
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, admitted_at)
+      values (${runId}, ${owner.organizationId}, ${owner.projectId}, ${id}, 1, 'manual', 'queued', 20, 900, now())
+    `,
+  );
+  const sent = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<void>();
+  const perform = (tokens: number, whenSent: () => Promise<void>) => {
+    const caller: ModelCaller = {
+      timeoutMs: 60_000,
+      close: () => Promise.resolve(),
+      async call() {
+        await whenSent();
+        const usage = {
+          inputTokens: tokens,
+          cachedInputTokens: 0,
+          outputTokens: 1,
+          reasoningTokens: 0,
+          estimated: false,
+        };
+        return { text: 'Done.', messages: [], toolCalls: [], finishReason: 'stop', usage };
+      },
+    };
+    const { signal } = new AbortController();
+    return performModelStep({ ...service.deps, caller }, { runId, index: 0 }, signal);
+  };
+  const overtaken = perform(2_000, () => {
+    sent.resolve();
+    return late.promise;
+  });
+  await sent.promise;
+  expect(await perform(10, () => Promise.resolve())).toEqual({ next: 'ended', state: 'succeeded' });
+  expect(await budgetNews(service, owner.projectId)).toEqual([]);
+  late.resolve();
+  expect(await overtaken).toEqual({ next: 'ended', state: 'succeeded' });
+  expect(await noticesOf(service, owner.projectId)).toEqual([{ scope_id: id, percent: 80 }]);
+  expect(await budgetNews(service, owner.projectId)).toHaveLength(1);
+});
+
+function noticesOf({ deps }: Service, projectId: string) {
+  return rows<{ scope_id: string; percent: number }>(
+    deps.database,
+    sql`select scope_id, percent from budget_notices where project_id = ${projectId} order by scope_id, percent`,
+  );
+}
