@@ -16,7 +16,12 @@ import { startGateway } from '#dev/gateway/server.ts';
 import { execute, row, rows, sql, transaction, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { createLog } from '#lib/log.ts';
-import { nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
+import {
+  jitterMs,
+  maxJitterSeconds,
+  nextInTimetable,
+  parseStoredSchedule,
+} from '#lib/schedule/index.ts';
 import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, routineOf, type Planted } from './planted.ts';
 
@@ -77,6 +82,30 @@ const budgets = fc.oneof(
   })),
 );
 
+const DAY_MS = 86_400_000;
+
+/** A window, skipped dates and jitter, as parts of what a schedule and a month allow. */
+const timings = fc.record({
+  jitter: fc.constantFrom(0, 0, 0.5, 1),
+  startsAfterDays: fc.option(fc.integer({ min: -3, max: 12 })),
+  endsAfterDays: fc.option(fc.integer({ min: 13, max: 40 })),
+  skippedDays: fc.array(fc.integer({ min: 0, max: 32 }), { maxLength: 4 }),
+});
+
+type TimingParts = typeof timings extends fc.Arbitrary<infer Parts> ? Parts : never;
+
+function timingOf(schedule: string, start: Date, parts: TimingParts) {
+  const after = (days: number | null) =>
+    days === null ? null : new Date(start.getTime() + days * DAY_MS);
+  const most = Math.floor(maxJitterSeconds(parseStoredSchedule(schedule)));
+  return {
+    startsAt: after(parts.startsAfterDays),
+    endsAt: after(parts.endsAfterDays),
+    skipDates: parts.skippedDays.map((days) => after(days)!.toISOString().slice(0, 10)),
+    jitterSeconds: Math.floor(most * parts.jitter),
+  };
+}
+
 test('with a fixed cost a forecast is what then runs, and a budget ends on the day that it said', async ({
   database,
   clock,
@@ -88,11 +117,14 @@ test('with a fixed cost a forecast is what then runs, and a budget ends on the d
       schedules,
       zones,
       starts,
+      timings,
       budgets,
-      async (schedule, timezone, start, budget) => {
+      async (schedule, timezone, start, parts, budget) => {
         await execute(database, sql`update routines set state = 'archived', next_run_at = null`);
         await clock.set(start);
-        const planted = await plantRoutine(database, { schedule, timezone, ...budget });
+        const timing = timingOf(schedule, start, parts);
+        const planted = await plantRoutine(database, { schedule, timezone, ...timing, ...budget });
+        const lateMs = jitterMs(planted.id, timing.jitterSeconds);
         await proofRun(database, planted);
         const said = await forecast(planted);
         expect(said.perRun).toMatchObject({
@@ -102,6 +134,12 @@ test('with a fixed cost a forecast is what then runs, and a budget ends on the d
         });
         expect(said.perRun.p95).toEqual({ tokens: 1_000, costUsd: COST });
 
+        const timetable = { schedule: parseStoredSchedule(schedule), timezone, ...timing };
+        if (nextInTimetable(timetable, new Date(start.getTime() - lateMs)) === undefined) {
+          // A window without a time cannot be activated.
+          expect(said.runs.count).toBe(0);
+          return;
+        }
         await activateRoutine(database, SYSTEM, { ...planted, plan: 'scale' });
         for (;;) {
           const { nextRunAt } = await routineOf(database, planted.id);
@@ -114,7 +152,10 @@ test('with a fixed cost a forecast is what then runs, and a budget ends on the d
         const record = await occurrencesOf(database, planted.id);
         const stopped = record.find(({ state }) => state !== 'succeeded');
         const limit = said.limits.find(({ scope }) => scope === 'routine');
-        expect(limit?.runsOut?.p95 ?? null).toBe(stopped?.from.toISOString().slice(0, 10) ?? null);
+        // A run draws on the day on which it starts.
+        expect(limit?.runsOut?.p95 ?? null).toBe(
+          stopped === undefined ? null : dayOf(new Date(stopped.from.getTime() + lateMs)),
+        );
         if (stopped !== undefined) return;
         expect({
           count: record.length,
@@ -124,30 +165,42 @@ test('with a fixed cost a forecast is what then runs, and a budget ends on the d
         expect(await sumOf(database, planted.id)).toEqual(said.total.p50);
       },
     ),
-    { numRuns: 10 },
+    { numRuns: 20 },
   );
 }, 120_000);
 
-test('the plan of a routine is its real occurrences, day by day', () => {
+test('the plan of a routine is its real occurrences, by the day on which each starts', () => {
   fc.assert(
-    fc.property(schedules, zones, starts, (schedule, timezone, now) => {
-      const plan = plannedRuns({ schedule, timezone, state: 'active' }, now);
+    fc.property(schedules, zones, starts, timings, (schedule, timezone, now, parts) => {
+      const { jitterSeconds, ...window } = timingOf(schedule, now, parts);
+      const id = newId('routine');
+      const routine = { id, schedule, timezone, jitterSeconds, ...window, state: 'active' };
+      const plan = plannedRuns(routine, now);
+      const lateMs = jitterMs(id, jitterSeconds);
       const byDay = new Map(plan.days.map(({ day }) => [day, 0]));
-      const parsed = parseStoredSchedule(schedule);
-      for (let at = nextOccurrence(parsed, timezone, now); at <= plan.until;) {
-        const day = at.toISOString().slice(0, 10);
+      const timetable = { schedule: parseStoredSchedule(schedule), timezone, ...window };
+      const real: Date[] = [];
+      let at = nextInTimetable(timetable, new Date(now.getTime() - lateMs));
+      while (at !== undefined && at.getTime() + lateMs <= plan.until.getTime()) {
+        const day = dayOf(new Date(at.getTime() + lateMs));
         byDay.set(day, (byDay.get(day) ?? 0) + 1);
-        at = nextOccurrence(parsed, timezone, at);
+        real.push(at);
+        at = nextInTimetable(timetable, at);
       }
       expect(plan.days.map(({ day, runs }) => [day, runs])).toEqual([...byDay]);
+      expect([plan.first, plan.last]).toEqual([real.at(0) ?? null, real.at(-1) ?? null]);
       expect(plan.days.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(30, 9);
     }),
+    { numRuns: 300 },
   );
 });
 
 test('a routine that is due each minute has 43,200 runs planned', () => {
   const now = new Date('2026-11-22T09:30:17.123Z');
-  const plan = plannedRuns({ schedule: '* * * * *', timezone: 'UTC', state: 'active' }, now);
+  const plan = plannedRuns(
+    { id: 'rtn_minutely', schedule: '* * * * *', timezone: 'UTC', state: 'active' },
+    now,
+  );
   expect(plan.count).toBe(43_200);
   expect(plan.days).toHaveLength(31);
 });
@@ -175,6 +228,10 @@ test('a limit runs out on the day on which the runs and the others ask for more 
   // The last run would begin with less than the least.
   expect(dayOfRunningOut(days, { ...draw, max: '7', least: 1.5 })).toBe('2026-11-30');
 });
+
+function dayOf(instant: Date): string {
+  return instant.toISOString().slice(0, 10);
+}
 
 function minutes(max: number) {
   return fc.integer({ min: 0, max });

@@ -1,6 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { ForecastDay } from '#core/usage/index.ts';
-import { minuteAtOrBefore, parseStoredSchedule, timesBetween } from '#lib/schedule/index.ts';
+import {
+  jitterMs,
+  minuteAtOrBefore,
+  parseStoredSchedule,
+  timesBetween,
+} from '#lib/schedule/index.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -9,11 +14,12 @@ const MINUTES_OF_DAY = 1_440;
 /** The days that a forecast looks ahead. */
 export const FORECAST_DAYS = 30;
 
-/** Planned runs of a future period, counted by day. */
+/** Planned runs of a future period, counted by the day on which they start. */
 export interface PlannedRuns {
   readonly from: Date;
   readonly until: Date;
   readonly count: number;
+  /** Instants of the schedule. */
   readonly first: Date | null;
   readonly last: Date | null;
   /** Every calendar day (UTC) of the period, in order. */
@@ -21,9 +27,12 @@ export interface PlannedRuns {
 }
 
 interface Scheduled {
+  readonly id: string;
   readonly schedule: string;
   readonly timezone: string;
-  /** The window and the skipped dates, where the routine has them. Jitter is too short to matter here. */
+  /** Moves runs near midnight to the next day, whose limits they then draw on. */
+  readonly jitterSeconds?: number;
+  /** The window and the skipped dates, where the routine has them. */
   readonly startsAt?: Date | null;
   readonly endsAt?: Date | null;
   readonly skipDates?: readonly string[];
@@ -34,26 +43,31 @@ export function plannedRuns(
   routine: Scheduled & { readonly state: string },
   now: Date,
 ): PlannedRuns {
-  // Occurrences are whole minutes, so a plan holds for the minute that it was made in.
-  const minute = minuteAtOrBefore(now);
-  const from = new Date(minute * MINUTE_MS);
+  const lateMs = jitterMs(routine.id, routine.jitterSeconds ?? 0);
+  // Occurrences are whole minutes, so a plan holds for the minute that it was made in, later by the jitter.
+  const minute = minuteAtOrBefore(later(now, -lateMs));
+  const from = later(new Date(minute * MINUTE_MS), lateMs);
   if (routine.state === 'archived') return planOf(from, () => NONE);
   const { schedule, timezone, startsAt, endsAt, skipDates = [] } = routine;
   const window = [startsAt?.getTime(), endsAt?.getTime(), skipDates.join()].join(' ');
-  const key = `${minute} ${timezone} ${schedule} ${window}`;
-  return known.memo(key, { context: { routine, from } });
+  const key = `${minute} ${lateMs} ${timezone} ${schedule} ${window}`;
+  return known.memo(key, { context: { routine, from, lateMs } });
 }
 
 // A routine that is due each minute has 43,200 occurrences, which take 20 ms to count.
-const known = new LRUCache<string, PlannedRuns, { routine: Scheduled; from: Date }>({
-  max: 1_000,
-  memoMethod: (_key, _stale, { context: { routine, from } }) => {
-    const { timezone, startsAt = null, endsAt = null, skipDates = [] } = routine;
-    const schedule = parseStoredSchedule(routine.schedule);
-    const timetable = { schedule, timezone, startsAt, endsAt, skipDates };
-    return planOf(from, (after, until) => timesBetween(timetable, after, until, MINUTES_OF_DAY));
+const known = new LRUCache<string, PlannedRuns, { routine: Scheduled; from: Date; lateMs: number }>(
+  {
+    max: 1_000,
+    memoMethod: (_key, _stale, { context: { routine, from, lateMs } }) => {
+      const { timezone, startsAt = null, endsAt = null, skipDates = [] } = routine;
+      const schedule = parseStoredSchedule(routine.schedule);
+      const timetable = { schedule, timezone, startsAt, endsAt, skipDates };
+      return planOf(from, (after, until) =>
+        timesBetween(timetable, later(after, -lateMs), later(until, -lateMs), MINUTES_OF_DAY),
+      );
+    },
   },
-});
+);
 
 interface Counted {
   readonly count: number;
@@ -63,7 +77,7 @@ interface Counted {
 
 const NONE: Counted = { count: 0, first: undefined, last: undefined };
 
-/** Makes a plan day by day; `count` counts the runs after an instant, up to and including another. */
+/** Makes a plan day by day; `count` counts the runs that start after an instant, up to and including another. */
 function planOf(from: Date, count: (after: Date, until: Date) => Counted): PlannedRuns {
   const until = new Date(from.getTime() + FORECAST_DAYS * DAY_MS);
   const days: ForecastDay[] = [];
@@ -86,5 +100,9 @@ function planOf(from: Date, count: (after: Date, until: Date) => Counted): Plann
 }
 
 function justBefore(instant: Date): Date {
-  return new Date(instant.getTime() - 1);
+  return later(instant, -1);
+}
+
+function later(instant: Date, ms: number): Date {
+  return new Date(instant.getTime() + ms);
 }
