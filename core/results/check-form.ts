@@ -3,9 +3,11 @@ import { invalid } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { contradictionOf } from './contradiction.ts';
 import type { ResultKey } from './items.ts';
+import { keyFault } from './key-fault.ts';
 
 /**
- * Checks the form of results: a JSON Schema that compiles within the limits for schemas and that some value satisfies.
+ * Checks the form of results: a JSON Schema that compiles within the limits for schemas and that some value satisfies,
+ * and a key that items by it can have.
  * @throws {AppError} `invalid_request`
  */
 export async function checkForm(schema: JsonObject | null, key: ResultKey | null): Promise<void> {
@@ -20,8 +22,11 @@ export async function checkForm(schema: JsonObject | null, key: ResultKey | null
     throw refused('resultSchema', `not a usable JSON Schema (${error.message})`);
   }
   const at = contradictionOf(schema);
-  if (at === undefined) return;
-  throw refused('resultSchema', `nothing can satisfy it: see ${at === '' ? 'its root' : at}`);
+  if (at !== undefined) {
+    throw refused('resultSchema', `nothing can satisfy it: see ${at === '' ? 'its root' : at}`);
+  }
+  const fault = key === null ? undefined : keyFault(schema, key);
+  if (fault !== undefined) throw refused(`resultKey.${fault.at}`, fault.message);
 }
 
 function refused(path: string, message: string) {

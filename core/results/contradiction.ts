@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { pointerToken, valueAt } from '#lib/json-pointer.ts';
+import { isLocalReference, typeOf, typesOf } from './schema-types.ts';
 
 /**
  * Finds a part of a JSON Schema because of which nothing satisfies the whole: a bound above another, a required
@@ -20,7 +21,7 @@ export function contradictionOf(schema: JsonObject): string | undefined {
     if (path !== '' && '$id' in part) return undefined;
     const { $ref } = part;
     if (typeof $ref === 'string') {
-      if (!isLocal($ref)) return undefined;
+      if (!isLocalReference($ref)) return undefined;
       const to = $ref.slice(1);
       if (open.includes(to)) return path;
       const inside = look(valueAt(schema, to), to, [...open, to]);
@@ -55,10 +56,6 @@ export function contradictionOf(schema: JsonObject): string | undefined {
 
 /** Limit of visited schema parts, above the number in any accepted schema unless its references multiply. */
 const MAX_LOOKS = 20_000;
-
-function isLocal(reference: string): boolean {
-  return reference === '#' || (reference.startsWith('#/') && !reference.includes('%'));
-}
 
 /** Lists the subschemas that apply to every value of the only type that the schema allows. */
 function neededParts(part: JsonObject): [string, unknown][] {
@@ -117,16 +114,4 @@ function mayBe(part: JsonObject, value: unknown): boolean {
   return allowed.some((type) =>
     type === 'integer' ? Number.isInteger(value) : type === typeOf(value),
   );
-}
-
-/** Returns the types that a schema names; undefined where it names none, or `nullable` adds to them. */
-function typesOf(part: JsonObject): readonly unknown[] | undefined {
-  const { type } = part;
-  if (type === undefined || 'nullable' in part) return undefined;
-  return Array.isArray(type) ? type : [type];
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
 }

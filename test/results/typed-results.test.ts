@@ -131,18 +131,57 @@ test.for<[string, string | object, string]>([
   expect(failed.errorMessage).toContain(`The result is not what was asked for: ${issue}`);
 });
 
-test('a resultKey of which the data has nothing fails the run', async ({ service, key }) => {
-  const noList = await typedRoutine(service, key, { resultKey: { list: '/note', key: '/id' } });
-  expect(await noList.run(prices({}, 'x'), prices({}, 'x'))).toMatchObject({
-    reason: 'result_invalid',
-    errorMessage: 'The result is not what was asked for: resultKey: there is no list at /note.',
-  });
-  const noKey = await typedRoutine(service, key, { resultKey: { list: '/items', key: '/name' } });
-  const data = prices({ tea: 1 });
-  expect(await noKey.run(data, data)).toMatchObject({
-    reason: 'result_invalid',
-    errorMessage: expect.stringContaining('item 0 of the list at /items has no text'),
-  });
+test.for<[string, object, string]>([
+  ['no list', { note: 'x' }, 'resultKey: there is no list at /items'],
+  [
+    'an item without its key',
+    { items: [{ id: 'a' }, { name: 'b' }] },
+    'item 1 of the list at /items has no text',
+  ],
+  ['a key that is null', { items: [{ id: null }] }, 'item 0 of the list at /items has no text'],
+  [
+    'a key twice',
+    { items: [{ id: 1 }, { id: 1 }] },
+    'item 1 of the list at /items has the key of an earlier one',
+  ],
+])(
+  'data with %s is asked for once more, and fails the run when it comes again',
+  async ([, data, issue], { service, key }) => {
+    // The schema leaves open what the data then lacks.
+    const routine = await typedRoutine(service, key, { resultSchema: { type: 'object' } });
+    const failed = await routine.run(data, data);
+    expect(failed).toMatchObject({ state: 'failed', reason: 'result_invalid', stepCount: 2 });
+    expect(failed.errorMessage).toContain(issue);
+    const [, repair] = requestsWith(service, routine.mark);
+    expect(repair.body.messages.at(-1).content).toContain(issue);
+    expect(await routine.run(data, prices({ tea: 3 }))).toMatchObject({
+      state: 'succeeded',
+      data: prices({ tea: 3 }),
+    });
+  },
+);
+
+test.for<[string, object, string]>([
+  ['a list where the schema has a text', { list: '/note', key: '/id' }, 'resultKey.list: '],
+  [
+    'a list that the schema has no place for',
+    { list: '/items/0/all', key: '/id' },
+    'resultKey.list: ',
+  ],
+  [
+    'a key that no item has',
+    { list: '/items', key: '/name' },
+    'resultKey.key: no item of the list',
+  ],
+  ['items as their own keys that are objects', { list: '/items', key: '' }, 'resultKey.key: '],
+])('a resultKey that names %s is 400 with its path', async ([, resultKey, message], { key }) => {
+  const refused = await key.post('/v1/routines', routineBody({ ...FORM, resultKey }));
+  expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request']);
+  expect(refused.body.error.message).toContain(message);
+  // A change is checked as the whole that it results in.
+  const id = await createRoutine(key, FORM);
+  expect((await key.patch(`/v1/routines/${id}`, { resultKey })).status).toBe(400);
+  expect((await key.get(`/v1/routines/${id}`)).data.resultKey).toEqual(FORM.resultKey);
 });
 
 test('a run at the last of its steps is not asked again', async ({ service, key }) => {
