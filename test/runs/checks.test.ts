@@ -84,6 +84,59 @@ test.for<[string, string, object]>([
   },
 );
 
+test('a quiet run is not failed for what only a report has, and not spared the work', async ({
+  service,
+  key,
+}) => {
+  const quiet = { outcome: 'required', builtInTools: ['calculate'] };
+  const finish = {
+    name: 'finish',
+    arguments: { outcome: 'nothing_to_report', summary: 'Nothing new this week.' },
+  };
+  const sum = { name: 'calculate', arguments: { operation: 'arithmetic', expression: '2 + 2' } };
+  const report = [
+    { type: 'result_not_empty' },
+    { type: 'result_matches', pattern: '^## Findings' },
+    { type: 'distinct_sources', atLeast: 2 },
+  ];
+  const runThrough = async (checks: readonly object[], ...turns: (readonly Json[])[]) => {
+    const mark = marker();
+    for (const calls of turns) scriptCalls(service, mark, ...calls);
+    const routineId = await createRoutine(key, { instructions: mark, checks, ...quiet });
+    return runOnce(key, routineId);
+  };
+  expect(await runThrough(report, [finish])).toMatchObject({
+    state: 'succeeded',
+    outcome: 'nothing_to_report',
+    result: 'Nothing new this week.',
+    checks: [
+      { passed: true, detail: 'The result has a text.' },
+      { passed: true, detail: 'Not asked of a run that has nothing to report.' },
+      { passed: true, detail: 'Not asked of a run that has nothing to report.' },
+    ],
+  });
+  // A report that is claimed to be there is held to all of it.
+  const claimed = { ...finish, arguments: { outcome: 'done', summary: 'All is reported.' } };
+  expect(await runThrough(report, [claimed])).toMatchObject({
+    reason: 'check_failed',
+    errorMessage: expect.stringContaining('result_matches (checks[1])'),
+  });
+  // Finishing early spares nobody the work that a check asks for.
+  const worked = [...report, { type: 'tool_succeeded', tool: 'calculate' }];
+  expect(await runThrough(worked, [finish])).toMatchObject({
+    state: 'failed',
+    reason: 'check_failed',
+    outcome: null,
+    outcomeSummary: 'Nothing new this week.',
+    errorMessage: expect.stringContaining('tool_succeeded (checks[3])'),
+  });
+  expect(await runThrough(worked, [sum], [finish])).toMatchObject({
+    state: 'succeeded',
+    outcome: 'nothing_to_report',
+    stepCount: 2,
+  });
+});
+
 test('a check on tools counts the calls of one tool, by its name or its policy', async ({
   service,
   key,

@@ -4,7 +4,7 @@ import type { ResultCheck } from '#core/routines/index.ts';
 import { judge, type Evidence } from '#core/runs/outcome/judge.ts';
 import { countSources } from '#core/runs/outcome/sources.ts';
 
-const NOTHING: Evidence = { result: '', patterns: new Map(), calls: [] };
+const NOTHING: Evidence = { outcome: 'done', result: '', patterns: new Map(), calls: [] };
 
 function verdict(check: ResultCheck, evidence: Partial<Evidence>) {
   return judge([check], { ...NOTHING, ...evidence })[0]!;
@@ -70,6 +70,36 @@ describe('a check', () => {
     ],
   ])('%j judges by code', (check, evidence, passed, detail) => {
     expect(verdict(check, evidence)).toEqual({ type: check.type, passed, detail });
+  });
+
+  test('of what a report has to hold is not asked of a run that has nothing to report', () => {
+    const checks: ResultCheck[] = [
+      { type: 'result_matches', pattern: 'a' },
+      { type: 'distinct_sources', atLeast: 1 },
+      { type: 'result_not_empty' },
+      { type: 'result_does_not_match', pattern: 'b' },
+      { type: 'tool_succeeded', tool: 'search', atLeast: 1 },
+      { type: 'no_refused_calls' },
+    ];
+    const evidence: Omit<Evidence, 'outcome'> = {
+      result: ' ',
+      patterns: new Map([
+        [0, false],
+        [3, true],
+      ]),
+      calls: [{ name: 'search', policyId: 'pol_1', succeeded: 0, refused: 1 }],
+    };
+    const passed = (outcome: Evidence['outcome']) =>
+      judge(checks, { ...evidence, outcome }).map((each) => each.passed);
+    expect(passed('nothing_to_report')).toEqual([true, true, false, false, false, false]);
+    for (const outcome of ['done', 'partial'] as const) {
+      expect(passed(outcome)).toEqual(checks.map(() => false));
+    }
+    expect(judge(checks, { ...evidence, outcome: 'nothing_to_report' })[0]).toEqual({
+      type: 'result_matches',
+      passed: true,
+      detail: 'Not asked of a run that has nothing to report.',
+    });
   });
 
   test('gets its own verdict and no other one', () => {

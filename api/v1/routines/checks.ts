@@ -33,7 +33,7 @@ export const checks = z
   .max(10)
   .meta({
     description:
-      'What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.',
+      'What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.',
     example: [{ type: 'distinct_sources', atLeast: 3 }],
   });
 

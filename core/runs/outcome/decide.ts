@@ -16,7 +16,8 @@ export async function decideEnding(
 ): Promise<RunEnding> {
   if (ending.state !== 'succeeded' || run.checks.length === 0) return ending;
   const calls = asksForCalls(run.checks) ? await countCalls(db, run.id) : [];
-  const checks = judge(run.checks, { result: ending.result ?? '', patterns, calls });
+  const { outcome = 'done', result: text } = ending;
+  const checks = judge(run.checks, { outcome, result: text ?? '', patterns, calls });
   const failed = checks.findIndex(({ passed }) => !passed);
   const check = checks[failed];
   if (check === undefined) return { ...ending, checks };

@@ -1,10 +1,11 @@
 import type { ResultCheck } from '#core/routines/index.ts';
 import type { CallCount } from './calls.ts';
-import type { CheckResult } from './outcome.ts';
+import type { CheckResult, Outcome } from './outcome.ts';
 import { countSources } from './sources.ts';
 
 /** The facts by which a run is judged. */
 export interface Evidence {
+  readonly outcome: Outcome;
   readonly result: string;
   /**
    * True, by the index of the check, where the result matches the check's pattern; undefined where that could not be
@@ -25,6 +26,9 @@ export function judge(checks: readonly ResultCheck[], evidence: Evidence): Check
 type Verdict = Omit<CheckResult, 'type'>;
 
 function verdictOf(check: ResultCheck, evidence: Evidence, found: boolean | undefined): Verdict {
+  if (evidence.outcome === 'nothing_to_report' && ASKS_FOR_REPORT.has(check.type)) {
+    return { passed: true, detail: 'Not asked of a run that has nothing to report.' };
+  }
   switch (check.type) {
     case 'result_not_empty': {
       const passed = evidence.result.trim() !== '';
@@ -51,6 +55,12 @@ function verdictOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
     }
   }
 }
+
+/** What a report has to hold. A run without one is judged by what it did, and by what no text may hold. */
+const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set([
+  'result_matches',
+  'distinct_sources',
+]);
 
 function matching(found: boolean | undefined, wanted: boolean): Verdict {
   if (found === undefined) {
