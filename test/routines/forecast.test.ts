@@ -64,6 +64,17 @@ test('a forecast takes the proof run, and then the percentiles of the version’
     p95: { tokens: 2_000, costUsd: '0.00048' },
   });
   expect(later.total.p95).toEqual({ tokens: 60_000, costUsd: '0.0144' });
+  // A limit is judged by the careful figure, as one run in twenty costs more.
+  await execute(
+    service.deps.database,
+    sql`update usage_totals set day_tokens = 0 where scope_id = ${id}`,
+  );
+  await key.patch(`/v1/routines/${id}`, { budget: { maxTokensPerDay: 1_500 } });
+  const tight = (await key.get(`/v1/routines/${id}/forecast`)).data;
+  expect(tight.limits[0]).toMatchObject({ scope: 'routine', runsOutOn: { p50: null } });
+  expect(tight.limits[0].runsOutOn.p95).toBe(tight.runsOut.on);
+  const refused = await key.post(`/v1/routines/${id}/activate`);
+  expect(refused.body.error.code).toBe('forecast_over_budget');
   // Runs of another version say nothing about this one.
   await key.patch(`/v1/routines/${id}`, { instructions: 'Write two lines.' });
   const changed = (await key.get(`/v1/routines/${id}/forecast`)).data;

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { tick } from '#core/scheduling/index.ts';
 import { execute, rows, sql } from '#lib/database/index.ts';
+import { jitterMs } from '#lib/schedule/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
@@ -224,6 +225,26 @@ test('at most max times are looked at, and the response says where the next back
   const window = { from: first.nextFrom, to: lastDays(6, 2).to, max: 3 };
   const rest = (await accepted(key, id, window)).data;
   expect([instantsOf(rest.runs), rest.nextFrom]).toEqual([sevenOf(3), null]);
+  // Both ends are inside.
+  const [from, to] = sevenOf(8, 7);
+  expect(instantsOf((await accepted(key, id, { from, to })).data.runs)).toEqual(sevenOf(8, 7));
+});
+
+test('a time that waits for its jitter is still due, and those before it are not', async ({
+  service,
+  key,
+}) => {
+  const jitterSeconds = 3_600;
+  const id = await activeRoutine(key, { jitterSeconds });
+  const [due] = sevenOf(2);
+  const next = new Date(new Date(due!).getTime() + jitterMs(id, jitterSeconds));
+  await execute(
+    service.deps.database,
+    sql`update routines set next_run_at = ${next}::timestamptz where id = ${id}`,
+  );
+  const { data } = await accepted(key, id, lastDays(4, 1));
+  expect(instantsOf(data.runs)).toEqual(sevenOf(4, 3));
+  expect(data.leftOut).toEqual({ alreadyRan: 0, alreadyBackfilled: 0, stillDue: 1 });
 });
 
 /** The Sunday of last year on which the clocks of Berlin change, as a date and midnight UTC. */

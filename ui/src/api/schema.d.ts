@@ -2421,7 +2421,7 @@ export interface components {
              */
             carryResult?: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @default []
              * @example [
              *       {
@@ -3510,7 +3510,7 @@ export interface components {
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @example [
              *       {
              *         "type": "distinct_sources",
@@ -3679,7 +3679,7 @@ export interface components {
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @example [
              *       {
              *         "type": "distinct_sources",
@@ -3850,7 +3850,7 @@ export interface components {
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @example [
              *       {
              *         "type": "distinct_sources",
@@ -4110,7 +4110,7 @@ export interface components {
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @example [
              *       {
              *         "type": "distinct_sources",
@@ -4236,7 +4236,7 @@ export interface components {
              */
             changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @example [
              *       {
              *         "type": "distinct_sources",
@@ -4881,7 +4881,7 @@ export interface components {
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @example [
              *       {
              *         "type": "distinct_sources",
@@ -5382,7 +5382,7 @@ export interface components {
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult?: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that fails one ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @example [
              *       {
              *         "type": "distinct_sources",
