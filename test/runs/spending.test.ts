@@ -59,3 +59,29 @@ test('a step gets what its budget leaves as its maximum, and the run that used i
   expect(maxTokens).toBeGreaterThan(500);
   expect(maxTokens).toBeLessThan(1_000);
 });
+
+test('what a gateway does not state is estimated, said to be, and counts against the budget', async ({
+  service,
+  key,
+}) => {
+  const text = 'word '.repeat(300);
+  const unstated = { kind: 'usage' as const, usage: null };
+  service.gateway.control.script({ times: null, behaviour: unstated });
+  const id = await createRoutine(key, {
+    instructions: text,
+    limits: { maxOutputTokens: 300 },
+    budget: { maxTokensPerDay: 2_000 },
+  });
+  const first = await runOnce(key, id);
+  expect(first).toMatchObject({ state: 'succeeded', usage: { estimated: true } });
+  const { inputTokens, outputTokens } = first.usage;
+  // Three bytes a token, of everything that is sent.
+  expect(inputTokens).toBeGreaterThanOrEqual(text.length / 3);
+  expect(outputTokens).toBeGreaterThan(0);
+  const [totals] = await rows<{ day: number }>(
+    service.deps.database,
+    sql`select day_tokens as day from usage_totals where scope_id = ${id}`,
+  );
+  expect(totals?.day).toBe(inputTokens + outputTokens);
+  expect(await runOnce(key, id)).toMatchObject({ state: 'failed', reason: 'blocked_budget' });
+});

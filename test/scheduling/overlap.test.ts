@@ -1,0 +1,82 @@
+import { expect } from 'vitest';
+import { tick } from '#core/scheduling/index.ts';
+import { execute, sql } from '#lib/database/index.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { activeRoutine, runEnded } from '#test/support/routines.ts';
+import type { Service } from '#test/support/service.ts';
+
+const test = serviceTest({ worker: true });
+
+interface Listed {
+  readonly id: string;
+  readonly state: string;
+  readonly reason: string | null;
+}
+
+/** Makes the next occurrence of a routine due and lets a tick claim it; returns its scheduled runs, the oldest first. */
+async function fallDue(service: Service, key: ApiClient, id: string): Promise<Listed[]> {
+  await execute(
+    service.deps.database,
+    sql`update routines set next_run_at = now() where id = ${id}`,
+  );
+  await tick(service.deps);
+  const { data } = await key.get(`/v1/routines/${id}/runs?trigger=schedule`);
+  return (data as Listed[]).toReversed();
+}
+
+/** A routine whose first run waits for its model until it is let go. */
+async function busyRoutine(service: Service, key: ApiClient, overlap: string) {
+  const mark = `overlap-${overlap}-${Math.random()}`;
+  const id = await activeRoutine(key, { instructions: mark, overlap, schedule: '@yearly' });
+  service.gateway.control.script({ marker: mark, latencyMs: 6_000 });
+  const [first] = await fallDue(service, key, id);
+  await expect
+    .poll(async () => (await key.get(`/v1/runs/${first!.id}`)).data.state, { timeout: 20_000 })
+    .toBe('running');
+  return { id, first: first! };
+}
+
+test('with queue one occurrence waits for the run under way, and runs when that has ended; more are skipped', async ({
+  service,
+  key,
+}) => {
+  const { id, first } = await busyRoutine(service, key, 'queue');
+  const [, waiting] = await fallDue(service, key, id);
+  expect(waiting).toMatchObject({ state: 'queued' });
+  expect((await key.get(`/v1/runs/${waiting!.id}`)).data).toMatchObject({
+    state: 'queued',
+    waitingFor: 'previous_run',
+  });
+  const [, , third] = await fallDue(service, key, id);
+  expect(third).toMatchObject({ state: 'skipped', reason: 'overlap' });
+  const ended = [await runEnded(key, first.id), await runEnded(key, waiting!.id)];
+  expect(ended.map(({ state }) => state)).toEqual(['succeeded', 'succeeded']);
+  const [{ finishedAt }, { startedAt }] = ended as [{ finishedAt: string }, { startedAt: string }];
+  expect(startedAt >= finishedAt).toBe(true);
+});
+
+test('with cancel_previous the next occurrence takes the place of the run under way', async ({
+  service,
+  key,
+}) => {
+  const { id, first } = await busyRoutine(service, key, 'cancel_previous');
+  const [, next] = await fallDue(service, key, id);
+  expect(await runEnded(key, first.id)).toMatchObject({ state: 'cancelled', reason: 'replaced' });
+  expect(await runEnded(key, next!.id)).toMatchObject({ state: 'succeeded' });
+});
+
+test('with skip the next occurrence is passed over, and with allow it runs beside the other', async ({
+  service,
+  key,
+}) => {
+  const careful = await busyRoutine(service, key, 'skip');
+  const [, skipped] = await fallDue(service, key, careful.id);
+  expect(skipped).toMatchObject({ state: 'skipped', reason: 'overlap' });
+
+  const bold = await busyRoutine(service, key, 'allow');
+  const [, beside] = await fallDue(service, key, bold.id);
+  expect(await runEnded(key, beside!.id)).toMatchObject({ state: 'succeeded' });
+  expect((await key.get(`/v1/runs/${bold.first.id}`)).data.state).toBe('running');
+  expect((await runEnded(key, careful.first.id)).state).toBe('succeeded');
+});
