@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { execute, row, sql } from '#lib/database/index.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
+import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startWorkers } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
@@ -78,6 +80,28 @@ describe('in the middle of a call', () => {
   }, 120_000);
 });
 
+test('a runtime that stands still for twice its lease stores nothing of a call, and the run asks again under the next id', async () => {
+  await runtime.end();
+  const frozen = await world.rig.spawn(world.runtimeEnv, {
+    entry: 'test/runtime/fixtures/short-lease.ts',
+  });
+  await startWorker();
+  world.rig.providers.control.script({ kind: 'slow', pauseMs: 100 });
+  const { runId } = await runWithCallOut();
+  process.kill(frozen.pid, 'SIGSTOP');
+  await sleep(20_000);
+  process.kill(frozen.pid, 'SIGCONT');
+  expect(await runEnded(world.key, runId, 60_000)).toMatchObject({ state: 'succeeded' });
+  expect(world.asked()).toBe(2);
+  expect(await world.calls(runId)).toEqual([
+    { requestId: `${runId}/0/0`, state: 'unknown_outcome', failure: 'unknown_outcome' },
+    { requestId: `${runId}/0/1`, state: 'succeeded', failure: null },
+  ]);
+  await workers.stop();
+  await frozen.end('SIGKILL');
+  runtime = await world.rig.spawn(world.runtimeEnv);
+}, 120_000);
+
 describe('with a worker', () => {
   beforeAll(async () => {
     const running = await startWorkers(world.service.config, world.service.deps);
@@ -109,6 +133,38 @@ describe('with a worker', () => {
     expect(await world.calls(runId)).toMatchObject([{ failure: 'revoked' }]);
     const { data } = await world.key.get('/v1/models');
     expect(JSON.stringify(data)).not.toContain(connection.id);
+  }, 60_000);
+
+  test('an owner who is removed while a run waits ends it, and the one that is under way', async () => {
+    const { ada, key, rig, service } = world;
+    const colleague = await signUp(service);
+    await execute(
+      service.deps.database,
+      sql`
+        insert into memberships (organization_id, user_id, role)
+        values (${ada.organizationId}, ${colleague.userId}, 'member')
+      `,
+    );
+    const connectionId = await world.account('provider-c', { owner: colleague });
+    const model = modelOn('provider-c', connectionId);
+    const routineIds = [await createRoutine(key, { model }), await createRoutine(key, { model })];
+    rig.providers.control.script({ kind: 'hang' });
+    const first = (await key.post(`/v1/routines/${routineIds[0]}/run`)).data.id;
+    await expect.poll(() => world.asked(), { timeout: 30_000 }).toBe(1);
+    const second = (await key.post(`/v1/routines/${routineIds[1]}/run`)).data.id;
+    expect((await key.get(`/v1/runs/${second}`)).data).toMatchObject({ waitingFor: 'account' });
+    const member = `/v1/organizations/${ada.organizationId}/members/${colleague.userId}`;
+    expect((await ada.session.delete(member)).status).toBe(200);
+    for (const id of [first, second]) {
+      expect(await runEnded(key, id)).toMatchObject({
+        state: 'failed',
+        reason: 'blocked_connection',
+      });
+    }
+    expect(world.asked()).toBe(1);
+    expect(rig.providers.control.requests()[0]?.aborted).toBe(true);
+    expect((await world.calls(first))[0]).toMatchObject({ failure: 'revoked' });
+    expect(await world.calls(second)).toEqual([]);
   }, 60_000);
 
   test('a result under a lease that was taken anew meanwhile is not recorded', async () => {
