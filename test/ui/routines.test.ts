@@ -4,6 +4,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
+import { fillList } from './support/filled-list.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
@@ -13,12 +14,17 @@ const PHOTOGRAPHS = { timeout: 240_000 };
 test('the list of routines in all its states', PHOTOGRAPHS, async ({ service, visit, person }) => {
   const empty = await signUp(service);
   const client = clientOf(person);
-  await activeRoutine(client, { name: 'Weekly site audit', skills: ['seo-audit'] });
-  await createRoutine(client, { name: 'Newsletter ideas', schedule: '0 9 1 * *' });
-  await failedRoutine(client);
+  await fillList(service, client);
   const path = `/p/${person.projectId}/routines`;
   await photograph(visit, 'routines', [
-    { name: 'full', as: person, path },
+    {
+      name: 'full',
+      as: person,
+      path,
+      // Schedules that need more than a few words are put into them by a part that is loaded last.
+      act: (page) => page.getByText(/^Every 30 minutes, between/).waitFor(),
+      picture: 'routines',
+    },
     { name: 'empty', as: empty, path: `/p/${empty.projectId}/routines` },
     { name: 'nothing-fits', as: person, path: `${path}?search=nothing` },
     { name: 'loading', as: person, path, before: holding('/v1/routines'), loading: true },

@@ -196,3 +196,16 @@ function focused(page: Page): Promise<string> {
     `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`,
   );
 }
+
+test('a browser that names no proper language has dates in English all the same', async ({
+  visit,
+  person,
+}) => {
+  const { page, expectClean } = await visit('about:blank', { as: person });
+  await page.addInitScript(
+    `Object.defineProperty(navigator, 'languages', { get: () => ['en-US@posix', 'de'] })`,
+  );
+  await page.goto(`/p/${person.projectId}/settings`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await expectClean();
+});

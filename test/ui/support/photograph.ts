@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { SHOTS } from './shots.ts';
+import { PICTURES, SHOTS } from './shots.ts';
 import type { Visit, VisitOptions } from './fixtures.ts';
 import type { Watched } from './watched.ts';
 
@@ -18,6 +18,8 @@ export interface State extends VisitOptions {
   readonly excused?: readonly string[];
   /** Set for a page that goes on loading, so that there is nothing to wait for. */
   readonly loading?: boolean;
+  /** The name under which it is kept for the documentation, when pictures for that are asked for. */
+  readonly picture?: string;
 }
 
 const WIDTHS = [1280, 360] as const;
@@ -41,10 +43,56 @@ export async function photograph(
     if (state.loading !== true) await watched.settled();
     await state.act?.(page);
     await takeAll(watched, `${pageName}-${state.name}`, state.excused);
+    if (state.picture !== undefined) await keepPicture(page, state.picture);
     expect(watched.complaints, `${pageName}, ${state.name}`).toEqual([]);
     await page.context().close();
   }
   await writeIndex();
+}
+
+/** Keeps what a window of usual size shows, in both themes, in the folder of `UI_PICTURES`; without it there is none. */
+async function keepPicture(page: Page, name: string): Promise<void> {
+  if (PICTURES === undefined) return;
+  await mkdir(PICTURES, { recursive: true });
+  await page.setViewportSize({ width: 1280, height: 640 });
+  for (const theme of THEMES) {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.locator(`html[data-theme=${theme}]`).waitFor();
+    await page.screenshot({ path: path.join(PICTURES, `${name}-${theme}.png`) });
+  }
+}
+
+export interface Step {
+  /** What is seen is a page of somebody else's, which has one theme and is not ours to mend. */
+  readonly foreign?: boolean;
+}
+
+/** Takes the steps of what a person does, one after the other, under one name; the page is left as it was. */
+export function sequence(name: string) {
+  let count = 0;
+  return async (watched: Watched, step: string, { foreign = false }: Step = {}): Promise<void> => {
+    await mkdir(SHOTS, { recursive: true });
+    count += 1;
+    const { page, complaints } = watched;
+    const before = page.viewportSize();
+    const title = `${name}-${count}-${step}`;
+    await (foreign ? takeForeign(page, title) : takeAll(watched, title));
+    if (before !== null) await page.setViewportSize(before);
+    await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+    expect(complaints, title).toEqual([]);
+    await writeIndex();
+  };
+}
+
+async function takeForeign(page: Page, name: string): Promise<void> {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: heightOf(width) });
+    await page.screenshot({ path: path.join(SHOTS, `${name}-${width}-light.png`), fullPage: true });
+  }
+}
+
+function heightOf(width: number): number {
+  return width < 600 ? 740 : 860;
 }
 
 async function takeAll(
@@ -52,14 +100,16 @@ async function takeAll(
   name: string,
   excused: readonly string[] = [],
 ): Promise<void> {
+  // A dialog lies over a window, and not over the whole of a page.
+  const fullPage = (await page.getByRole('dialog').count()) === 0;
   for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: width < 600 ? 740 : 860 });
+    await page.setViewportSize({ width, height: heightOf(width) });
     for (const theme of THEMES) {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
       await page.locator(`html[data-theme=${theme}]`).waitFor();
       await page.screenshot({
         path: path.join(SHOTS, `${name}-${width}-${theme}.png`),
-        fullPage: true,
+        fullPage,
       });
       // Both widths and both themes are looked at, in two passes instead of four.
       if ((width === 1280) === (theme === 'light')) {

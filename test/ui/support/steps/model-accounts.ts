@@ -26,7 +26,7 @@ export async function getCode(page: Page): Promise<StartedSignIn> {
 }
 
 /** Gets a code in the open dialog. */
-async function askForCode(page: Page): Promise<StartedSignIn> {
+export async function askForCode(page: Page): Promise<StartedSignIn> {
   const response = page.waitForResponse((each) => each.url().endsWith(DEVICE_START));
   await page.getByRole('button', { name: 'Get a code' }).click();
   const { data } = await (await response).json();
