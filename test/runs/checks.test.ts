@@ -119,7 +119,7 @@ test('a quiet run is not failed for what only a report has, and not spared the w
   const claimed = { ...finish, arguments: { outcome: 'done', summary: 'All is reported.' } };
   expect(await runThrough(report, [claimed])).toMatchObject({
     reason: 'check_failed',
-    errorMessage: expect.stringContaining('result_matches (checks[1])'),
+    errorMessage: expect.stringContaining('Check 2 of 3, result_matches'),
   });
   // Finishing early spares nobody the work that a check asks for.
   const worked = [...report, { type: 'tool_succeeded', tool: 'calculate' }];
@@ -128,7 +128,7 @@ test('a quiet run is not failed for what only a report has, and not spared the w
     reason: 'check_failed',
     outcome: null,
     outcomeSummary: 'Nothing new this week.',
-    errorMessage: expect.stringContaining('tool_succeeded (checks[3])'),
+    errorMessage: expect.stringContaining('Check 4 of 4, tool_succeeded'),
   });
   expect(await runThrough(worked, [sum], [finish])).toMatchObject({
     state: 'succeeded',

@@ -190,7 +190,8 @@ test(
     await dialog.getByRole('button', { name: 'Start 1 run' }).click();
     await page.waitForURL(/\/runs\?backfillId=bkf_/);
     await page.getByText('Of one backfill').waitFor();
-    expect(await page.getByRole('row', { name: /Daily numbers.*Backfill/ }).count()).toBe(1);
+    const row = page.getByRole('row', { name: /Daily numbers.*Backfill/ });
+    await row.waitFor();
     const { data } = await client.get(`/v1/routines/${id}/runs?trigger=backfill`);
     expect(data).toHaveLength(1);
 

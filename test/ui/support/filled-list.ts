@@ -54,7 +54,7 @@ const SAMPLES: readonly Sample[] = [
 ];
 
 /** Long enough to cost something. */
-const NOTES = 'A line of notes of the last weeks. '.repeat(400);
+const NOTES = 'A line of notes of the last weeks. '.repeat(280);
 
 /** Fills a project with routines and runs that a list can be looked at with. */
 export async function fillList(service: Service, client: ApiClient): Promise<void> {
