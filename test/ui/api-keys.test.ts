@@ -22,6 +22,7 @@ test(
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Create key' }).click();
     await dialog.getByRole('alert').first().waitFor();
+    await dialog.getByRole('checkbox', { name: 'Start and stop runs' }).click();
     await makeKey(page, 'Nightly import');
     const secret = await storeSecret(page, 'API key');
     expect(await page.content()).not.toContain(secret);

@@ -16,7 +16,7 @@ export async function openAccountDialog(page: Page, slot: string): Promise<void>
   ).json();
   const { name } = data.find(({ provider }: { provider: string }) => provider === slot);
   await page.getByRole('button', { name: `Connect an account at ${name}`, exact: true }).click();
-  await page.getByRole('dialog').waitFor();
+  await page.getByRole('dialog', { name: `Connect ${name}` }).waitFor();
 }
 
 /** Opens the dialog of the provider with device codes, and gets a code. */

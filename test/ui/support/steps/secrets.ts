@@ -15,7 +15,6 @@ export async function storeSecret(page: Page, label: string): Promise<string> {
 export async function makeKey(page: Page, name: string): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(name);
-  await dialog.getByRole('checkbox', { name: 'Start and stop runs' }).click();
   await dialog.getByRole('button', { name: 'Create key' }).click();
   await page.getByRole('heading', { name: 'Your API key' }).waitFor();
 }
