@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 import type { Place } from './navigation.ts';
 
 /** Time for which `g` waits for the next key. */
@@ -16,29 +16,31 @@ export interface Keys {
 /** Listens for the keys of the whole dashboard, which hold wherever nobody types and no dialog is open. */
 export function useKeys({ projectId, places, onPalette, onHelp }: Keys): void {
   const navigate = useNavigate();
-  useEffect(() => {
-    let chordUntil = 0;
-    function onKeyDown(event: KeyboardEvent): void {
-      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
-        event.preventDefault();
-        onPalette();
-        return;
-      }
-      if (event.metaKey || event.ctrlKey || event.altKey || isBusy(event.target)) return;
-      if (event.key === '?') onHelp();
-      else if (event.key === '/') {
-        event.preventDefault();
-        onPalette();
-      } else if (event.key === 'g') chordUntil = event.timeStamp + CHORD_MS;
-      else if (event.timeStamp < chordUntil) {
-        chordUntil = 0;
-        const place = places.find(({ key }) => key === event.key);
-        if (place !== undefined) void navigate({ to: place.to, params: { projectId } });
-      }
+  // Kept over renderings, one of which may come between the two keys.
+  const chordUntil = useRef(0);
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
+      event.preventDefault();
+      onPalette();
+      return;
     }
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
-  }, [navigate, projectId, places, onPalette, onHelp]);
+    if (event.metaKey || event.ctrlKey || event.altKey || isBusy(event.target)) return;
+    if (event.key === '?') onHelp();
+    else if (event.key === '/') {
+      event.preventDefault();
+      onPalette();
+    } else if (event.key === 'g') chordUntil.current = event.timeStamp + CHORD_MS;
+    else if (event.timeStamp < chordUntil.current) {
+      chordUntil.current = 0;
+      const place = places.find(({ key }) => key === event.key);
+      if (place !== undefined) void navigate({ to: place.to, params: { projectId } });
+    }
+  });
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => onKeyDown(event);
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, []);
 }
 
 function isBusy(target: EventTarget | null): boolean {
