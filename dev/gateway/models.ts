@@ -107,6 +107,7 @@ export const FIXTURE_MODELS: readonly FixtureModel[] = [
     pricing: { prompt: '0', completion: '0' },
   },
   { id: 'fixture/unpriced', name: 'Fixture Unpriced', context_length: 8_000 },
+  { id: 'fixture/unpriced-long', name: 'Fixture Unpriced Long', context_length: 128_000 },
 ];
 
 /** Makes the body of `GET /v1/models`. */

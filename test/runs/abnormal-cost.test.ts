@@ -59,12 +59,12 @@ test('a run without prices is judged by its tokens', async ({ service, key }) =>
     instructions: '{{pad}}'.repeat(10),
     variables: { pad: 'x' },
     limits: { maxSteps: 2 },
-    model: { provider: 'gateway', connectionId: null, modelId: 'fixture/unpriced' },
+    model: { provider: 'gateway', connectionId: null, modelId: 'fixture/unpriced-long' },
   });
   for (let run = 0; run < 5; run++) await runOnce(key, id);
   service.gateway.control.script({
     ...RESTLESS,
-    model: 'fixture/unpriced',
+    model: 'fixture/unpriced-long',
   });
   const run = await runOnce(key, id, LONG);
   expect(run).toMatchObject({ state: 'failed', reason: 'abnormal_cost' });
