@@ -20,23 +20,23 @@ export interface Pages {
   readonly stop: () => Promise<void>;
 }
 
-/** What a page shows when it is ready. */
+/** An address, and the elements that show that its page is ready. */
 export interface Sight {
   readonly path: string;
   readonly selector: string;
-  /** So many elements; 1 unless stated. */
+  /** Number of elements; 1 unless stated. */
   readonly count?: number;
 }
 
 export interface Seen {
-  /** From the navigation to the frame that shows it. */
+  /** Time from the navigation to the frame that shows it. */
   readonly renderedMs: number;
-  /** From the navigation until it is shown and the main thread has nothing to do. */
+  /** Time from the navigation until it is shown and the main thread has nothing to do. */
   readonly interactiveMs: number;
   readonly longestTaskMs: number;
   /** JavaScript that is still in use once garbage is collected. */
   readonly heapMb: number;
-  /** What came over the network, headers included. */
+  /** Size of all responses, headers included. */
   readonly kilobytes: number;
 }
 

@@ -11,7 +11,7 @@ export interface KeyFault {
 
 /**
  * Finds a key that no data by the schema can have: a list where it has none, or an item without the key in any of them.
- * As for contradictions, plain cases only: what the schema leaves open is for the data to show.
+ * Like `contradictionOf`, it finds plain cases only; where the schema leaves it open, each run checks its own data.
  */
 export function keyFault(schema: JsonObject, { list, key }: ResultKey): KeyFault | undefined {
   const toList = pointerTokens(list);

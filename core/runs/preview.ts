@@ -32,7 +32,7 @@ export interface Preview {
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
   readonly tools: PreflightRun['tools'];
-  /** What a scheduled run would ask first, and why it may not be asked now, undefined where it may; null without one. */
+  /** The gate, with the reason why it may not be asked now (undefined where it may); null for a routine without one. */
   readonly gate: { readonly asks: Gate; readonly fault: string | undefined } | null;
   /** The reason why the run would end before its model is called; undefined where it would not. */
   readonly blocked: { readonly reason: FailureReason; readonly message: string } | undefined;

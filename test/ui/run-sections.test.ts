@@ -28,7 +28,7 @@ const test = dashboardTest({ env: mailbox.env })
     onCleanup(() => server.stop());
     return server;
   })
-  /** Where a person sees a run. */
+  /** Names the page of a run, as its person opens it. */
   .extend('at', ({ person }) => (runId: string) => ({
     as: person,
     path: `/p/${person.projectId}/runs/${runId}`,

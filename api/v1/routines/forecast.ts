@@ -37,7 +37,7 @@ const limitForecast = z
   })
   .meta({ id: 'LimitForecast' });
 
-/** What planned runs of a routine come to, and which limits they pass. */
+/** Fields of a forecast: the cost of planned runs of a routine, and the limits that they exceed. */
 export const forecastFields = {
   routineId: idOf('routine', EXAMPLE.routine),
   revision: z.number().int(),

@@ -56,7 +56,10 @@ function verdictOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
   }
 }
 
-/** What a report has to hold. A run without one is judged by what it did, and by what no text may hold. */
+/**
+ * Types of checks on the content of a report. They do not apply to a run that states that it has nothing to report; those
+ * on its tool calls, and on what no result may contain, do.
+ */
 const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set([
   'result_matches',
   'distinct_sources',

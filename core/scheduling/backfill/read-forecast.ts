@@ -7,7 +7,7 @@ import type { PastWindow } from './past-instants.ts';
 import { planBackfill, type LeftOut } from './plan.ts';
 
 export interface BackfillForecast {
-  /** Of the runs that there would be. */
+  /** Cost of the runs that the backfill would make. */
   readonly forecast: Forecast;
   readonly leftOut: LeftOut;
   readonly nextFrom: Date | null;
