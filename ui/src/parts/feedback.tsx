@@ -9,7 +9,7 @@ import {
 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ApiError } from '#ui/api/error.ts';
-import type { Loaded } from '#ui/api/hooks.ts';
+import type { Loaded } from '#ui/api/read.ts';
 import { Button } from './button.tsx';
 import { cx } from './cx.ts';
 

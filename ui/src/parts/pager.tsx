@@ -1,4 +1,4 @@
-import type { LoadedList } from '#ui/api/hooks.ts';
+import type { LoadedList } from '#ui/api/read.ts';
 import { Button } from './button.tsx';
 
 /** Reads the next page of a list. */

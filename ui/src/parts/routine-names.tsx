@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { LoadedList } from '#ui/api/hooks.ts';
+import type { LoadedList } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Await } from './feedback.tsx';
 import { Pager } from './pager.tsx';

@@ -1,7 +1,7 @@
 import { Outlet, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { ProjectProvider } from '#ui/api/project.ts';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { useKeys } from './keys.ts';

@@ -2,7 +2,7 @@ import { Combobox } from '@base-ui/react/combobox';
 import { Dialog } from '@base-ui/react/dialog';
 import { useNavigate } from '@tanstack/react-router';
 import { ArrowRightLeft, ListChecks, Plus, Search, type LucideIcon } from 'lucide-react';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { Kbd } from '#ui/parts/kbd.tsx';
 import { POPUP_ITEM } from '#ui/parts/popup.ts';

@@ -1,4 +1,4 @@
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { Kbd } from '#ui/parts/kbd.tsx';
 import { placesFor } from './navigation.ts';

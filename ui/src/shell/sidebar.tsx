@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { Kbd } from '#ui/parts/kbd.tsx';
 import { AccountMenu } from './account-menu.tsx';

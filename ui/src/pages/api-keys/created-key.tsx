@@ -1,4 +1,4 @@
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { CodeBlock, ShowOnce } from '#ui/parts/copy.tsx';
 
 export interface CreatedKeyProps {

@@ -1,6 +1,7 @@
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useList, useRead, useSend } from '#ui/api/hooks.ts';
+import { useList, useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { useSession } from '#ui/api/session.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';

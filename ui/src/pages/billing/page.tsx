@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { ExternalLink } from 'lucide-react';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';

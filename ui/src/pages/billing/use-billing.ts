@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { refresh, useRead, type Loaded } from '#ui/api/hooks.ts';
+import { useRead, type Loaded } from '#ui/api/read.ts';
+import { refresh } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Billing } from './plans.ts';
 import { takeVisit } from './visit.ts';

@@ -1,4 +1,4 @@
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useProjects } from '#ui/shell/projects.ts';
 
 /** Says who can change the plan, for those who cannot; undefined for owners. */

@@ -1,4 +1,4 @@
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { PaidPlan } from './plans.ts';
 import { visitProcessor } from './visit.ts';
 

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { useList, useRead, type Loaded } from '#ui/api/hooks.ts';
+import { useList, useRead, type Loaded } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { useNow } from '#ui/format/now.ts';
 import { addDays } from './week.ts';

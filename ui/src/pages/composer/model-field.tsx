@@ -1,5 +1,5 @@
 import { useFormContext } from 'react-hook-form';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { Combobox } from '#ui/parts/combobox.tsx';

@@ -1,6 +1,6 @@
 import { useForm } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { count } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useFormContext } from 'react-hook-form';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { sentence } from '#ui/api/form.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { duration } from '#ui/format/times.ts';

@@ -1,6 +1,6 @@
 import { Check, Plus } from 'lucide-react';
 import { useState } from 'react';
-import type { LoadedList } from '#ui/api/hooks.ts';
+import type { LoadedList } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { shortCount } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';

@@ -1,4 +1,4 @@
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
 import { RichText } from '#ui/parts/rich-text.tsx';

@@ -1,7 +1,7 @@
 import { ArrowDown, ArrowUp, Eye, Plus, X } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useFormContext } from 'react-hook-form';
-import { useList } from '#ui/api/hooks.ts';
+import { useList } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import type { RoutineForm } from './form.ts';

@@ -1,6 +1,6 @@
 import { Play, SquareArrowOutUpRight, X } from 'lucide-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { refresh, useSend } from '#ui/api/hooks.ts';
+import { refresh, useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { sentence } from '#ui/api/form.ts';
 import type { Shape } from '#ui/api/types.ts';

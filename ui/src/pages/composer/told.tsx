@@ -1,5 +1,5 @@
 import { useFormContext } from 'react-hook-form';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Disclosure } from '#ui/parts/disclosure.tsx';
 import { Field } from '#ui/parts/field.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useFormContext } from 'react-hook-form';
-import { useList } from '#ui/api/hooks.ts';
+import { useList } from '#ui/api/read.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { Textarea } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';

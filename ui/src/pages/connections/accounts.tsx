@@ -1,4 +1,4 @@
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable } from '#ui/parts/table.tsx';

@@ -1,5 +1,5 @@
 import { useForm } from 'react-hook-form';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useList } from '#ui/api/hooks.ts';
+import { useList } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Combobox } from '#ui/parts/combobox.tsx';

@@ -1,6 +1,6 @@
 import { CircleCheck } from 'lucide-react';
 import { useMemo } from 'react';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { humanize, reasonOf } from '#ui/format/run-words.ts';

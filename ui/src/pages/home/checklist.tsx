@@ -1,6 +1,6 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { ArrowRight, Check } from 'lucide-react';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { Section } from '#ui/parts/page.tsx';

@@ -1,4 +1,4 @@
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useNow } from '#ui/format/now.ts';
 import { count, money, plural } from '#ui/format/numbers.ts';
 import { Await } from '#ui/parts/feedback.tsx';

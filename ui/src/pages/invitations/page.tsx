@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { call } from '#ui/api/call.ts';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { sessionQuery } from '#ui/api/session.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { FormError } from '#ui/parts/field.tsx';

@@ -1,7 +1,8 @@
 import { ExternalLink } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
-import { refresh, useRead, useSend } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
+import { refresh, useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';

@@ -1,4 +1,5 @@
-import { useList, useSend } from '#ui/api/hooks.ts';
+import { useList } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';

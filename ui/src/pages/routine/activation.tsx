@@ -1,7 +1,7 @@
 import { Check, Circle, Play } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { sentence } from '#ui/api/form.ts';
 import type { Shape } from '#ui/api/types.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { sentence } from '#ui/api/form.ts';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { Await } from '#ui/parts/feedback.tsx';

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Pencil } from 'lucide-react';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { sentence } from '#ui/api/form.ts';
 import type { Shape } from '#ui/api/types.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { sentence } from '#ui/api/form.ts';
-import { useAsk, type Loaded } from '#ui/api/hooks.ts';
+import { useAsk, type Loaded } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money, plural, shortCount } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { ShowOnce } from '#ui/parts/copy.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useForm } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { Button } from '#ui/parts/button.tsx';

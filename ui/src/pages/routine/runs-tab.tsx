@@ -1,5 +1,5 @@
 import { Play } from 'lucide-react';
-import { useList } from '#ui/api/hooks.ts';
+import { useList } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { money, shortCount } from '#ui/format/numbers.ts';

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { useList, useRead } from '#ui/api/hooks.ts';
+import { useList, useRead } from '#ui/api/read.ts';
 import type { DataOf, ItemOf, Shape } from '#ui/api/types.ts';
 
 export type RecentRuns = ItemOf<'/v1/runs/recent'>;

@@ -1,5 +1,5 @@
 import { Play } from 'lucide-react';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { money } from '#ui/format/numbers.ts';

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { CircleStop, ExternalLink, Pin, PinOff, RotateCw } from 'lucide-react';
 import { useState } from 'react';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { isOver } from '#ui/format/run-words.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';

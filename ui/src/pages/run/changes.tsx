@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { sentence } from '#ui/api/form.ts';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, plural } from '#ui/format/numbers.ts';

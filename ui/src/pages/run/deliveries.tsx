@@ -1,5 +1,5 @@
 import { Send } from 'lucide-react';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { humanize } from '#ui/format/run-words.ts';

@@ -1,6 +1,6 @@
 import { useReducer, useState } from 'react';
 import type { FollowStatus } from '#ui/api/follow.ts';
-import { useRead, type Loaded } from '#ui/api/hooks.ts';
+import { useRead, type Loaded } from '#ui/api/read.ts';
 import { useRunEvents } from '#ui/api/run-events.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { isOver } from '#ui/format/run-words.ts';

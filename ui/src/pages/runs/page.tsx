@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
-import { useList } from '#ui/api/hooks.ts';
+import { useList } from '#ui/api/read.ts';
 import type { InputOf } from '#ui/api/types.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';

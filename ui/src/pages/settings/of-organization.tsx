@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Await } from '#ui/parts/feedback.tsx';

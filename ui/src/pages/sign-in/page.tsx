@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useForm } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';

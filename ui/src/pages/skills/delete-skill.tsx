@@ -1,4 +1,4 @@
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { useRoutinesWith } from './used-by.tsx';

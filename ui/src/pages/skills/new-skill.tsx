@@ -1,5 +1,5 @@
 import { useForm } from 'react-hook-form';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { bodyOf, EMPTY_SKILL, SkillFields, type SkillValues } from './skill-form.tsx';
 

@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Plus, Search } from 'lucide-react';
 import { useState } from 'react';
-import { useList } from '#ui/api/hooks.ts';
+import { useList } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';

@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';

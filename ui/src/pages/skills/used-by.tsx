@@ -1,4 +1,4 @@
-import { useList, type LoadedList } from '#ui/api/hooks.ts';
+import { useList, type LoadedList } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Section } from '#ui/parts/page.tsx';

@@ -1,6 +1,6 @@
 import { useForm } from 'react-hook-form';
 import { ApiError } from '#ui/api/error.ts';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { CodeBlock } from '#ui/parts/copy.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';

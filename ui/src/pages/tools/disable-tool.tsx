@@ -1,4 +1,4 @@
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 

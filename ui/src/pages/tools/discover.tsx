@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { plural } from '#ui/format/numbers.ts';

@@ -1,4 +1,4 @@
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { useNow } from '#ui/format/now.ts';
 import { count, plural, share } from '#ui/format/numbers.ts';

@@ -1,4 +1,4 @@
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import type { Split } from './split.ts';
 
 /** Returns a function that names routines or models; a routine that is not on the list keeps its id. */

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { ChartNoAxesColumn } from 'lucide-react';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { count, money } from '#ui/format/numbers.ts';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { KeyValue, PageHeader, Section } from '#ui/parts/page.tsx';

@@ -1,4 +1,4 @@
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money, share } from '#ui/format/numbers.ts';
 import { Await } from '#ui/parts/feedback.tsx';

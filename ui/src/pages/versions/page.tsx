@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useList, useRead } from '#ui/api/hooks.ts';
+import { useList, useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { listInWords, materialAmong } from '#ui/parts/routine-fields.ts';

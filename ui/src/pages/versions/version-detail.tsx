@@ -1,7 +1,8 @@
 import { RotateCcw } from 'lucide-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useRead, useSend } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';

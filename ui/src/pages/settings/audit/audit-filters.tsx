@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { Select } from '#ui/parts/select.tsx';
 import { ACTION_CHOICES } from './words.ts';
 

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
-import { useList } from '#ui/api/hooks.ts';
+import { useList } from '#ui/api/read.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';

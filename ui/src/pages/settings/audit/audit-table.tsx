@@ -1,4 +1,4 @@
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { actionName, detailLine, type AuditEvent } from './words.ts';

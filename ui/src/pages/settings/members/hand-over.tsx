@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { ApiError } from '#ui/api/error.ts';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { useSession } from '#ui/api/session.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';

@@ -1,6 +1,7 @@
 import { MailPlus, UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import { useList, useRead, useSend } from '#ui/api/hooks.ts';
+import { useList, useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';

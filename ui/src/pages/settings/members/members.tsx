@@ -1,6 +1,7 @@
 import { ArrowRightLeft } from 'lucide-react';
 import { useState } from 'react';
-import { useRead, useSend } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import { useSession } from '#ui/api/session.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';

@@ -1,5 +1,6 @@
 import { useState } from 'react';
-import { useRead, useSend } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';

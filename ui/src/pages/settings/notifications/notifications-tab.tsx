@@ -1,4 +1,4 @@
-import { useRead } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { ConfirmByNameDialog } from '#ui/parts/dialog.tsx';
 import { Section } from '#ui/parts/page.tsx';

@@ -1,4 +1,4 @@
-import { useSend } from '#ui/api/hooks.ts';
+import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ConfirmByNameDialog } from '#ui/parts/dialog.tsx';

@@ -1,5 +1,6 @@
 import { useForm } from 'react-hook-form';
-import { useRead, useSend } from '#ui/api/hooks.ts';
+import { useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';

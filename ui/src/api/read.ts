@@ -1,0 +1,134 @@
+import { useInfiniteQuery, useQuery, type InfiniteData } from '@tanstack/react-query';
+import { call, type Reply } from './call.ts';
+import type { ApiError } from './error.ts';
+import { useOptionalProjectId } from './project.ts';
+import { keyOf } from './query-key.ts';
+import type { DataOf, InputOf, ItemOf, PathOf } from './types.ts';
+
+/** State of a read, as a page sees it. */
+export interface Loaded<D> {
+  readonly data: D | undefined;
+  /** Set also while older data is still shown. */
+  readonly error: ApiError | null;
+  /** True until the first response: show a skeleton, never "none". */
+  readonly isPending: boolean;
+  readonly isFetching: boolean;
+  /** The `ETag` of the response, to be sent as `If-Match`. */
+  readonly etag: string | undefined;
+  readonly refetch: () => void;
+}
+
+export interface ReadOptions {
+  /** Interval at which it is read again while the page is visible. */
+  readonly everyMs?: number | false;
+  readonly enabled?: boolean;
+  /** Keeps showing the old data while the next filter or page is read. */
+  readonly keepPrevious?: boolean;
+  readonly staleMs?: number;
+}
+
+/**
+ * Reads one resource.
+ * @example const run = useRead('/v1/runs/{runId}', { path: { runId } }, { everyMs: 5_000 });
+ */
+export function useRead<P extends PathOf<'get'>>(
+  path: P,
+  input: InputOf<P, 'get'>,
+  options: ReadOptions = {},
+): Loaded<DataOf<P, 'get'>> {
+  return useReply('get', path, input, options);
+}
+
+/**
+ * Reads what is asked for by a POST that changes nothing.
+ * @example const preview = useAsk('/v1/routines/{routineId}/preview', { path: { routineId }, body: { variables } });
+ */
+export function useAsk<P extends PathOf<'post'>>(
+  path: P,
+  input: InputOf<P, 'post'>,
+  options: ReadOptions = {},
+): Loaded<DataOf<P, 'post'>> {
+  return useReply('post', path, input, options);
+}
+
+function useReply<M extends 'get' | 'post', P extends PathOf<M>>(
+  method: M,
+  path: P,
+  input: InputOf<P, M>,
+  { everyMs = false, enabled = true, keepPrevious = false, staleMs }: ReadOptions,
+): Loaded<DataOf<P, M>> {
+  const projectId = useOptionalProjectId();
+  const query = useQuery<Reply<DataOf<P, M>>, ApiError>({
+    queryKey: keyOf(projectId, path, input),
+    queryFn: ({ signal }) => call(method, path, input, { projectId, signal }),
+    refetchInterval: everyMs,
+    enabled,
+    ...(keepPrevious ? { placeholderData: (previous) => previous } : {}),
+    ...(staleMs === undefined ? {} : { staleTime: staleMs }),
+  });
+  return {
+    data: query.data?.data,
+    etag: query.data?.etag,
+    error: query.error,
+    isPending: query.isPending,
+    isFetching: query.isFetching,
+    refetch: () => void query.refetch(),
+  };
+}
+
+/** A list whose pages read so far are shown as one. */
+export interface LoadedList<Item> extends Loaded<readonly Item[]> {
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly loadMore: () => void;
+}
+
+/**
+ * Reads a list by its `Link` headers.
+ * @example const runs = useList('/v1/runs', { query: { limit: 50 } }, { everyMs: 5_000 });
+ */
+export function useList<P extends PathOf<'get'>>(
+  path: P,
+  input: InputOf<P, 'get'>,
+  { everyMs = false, enabled = true, keepPrevious = false }: ReadOptions = {},
+): LoadedList<ItemOf<P>> {
+  const projectId = useOptionalProjectId();
+  const list = useInfiniteQuery({
+    queryKey: [...keyOf(projectId, path, input), 'list'],
+    queryFn: ({ pageParam, signal }) =>
+      call('get', path, withCursor<P>(input, String(pageParam)), { projectId, signal }),
+    initialPageParam: '',
+    getNextPageParam: (last: Reply<unknown>) => last.nextCursor,
+    select: itemsOf,
+    refetchInterval: everyMs,
+    enabled,
+    ...(keepPrevious ? { placeholderData: (previous) => previous } : {}),
+  });
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- pages of a list, whose item `ItemOf` names
+    data: list.data as readonly ItemOf<P>[] | undefined,
+    etag: undefined,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `call` throws nothing else
+    error: list.error as ApiError | null,
+    isPending: list.isPending,
+    isFetching: list.isFetching,
+    refetch: () => void list.refetch(),
+    hasMore: list.hasNextPage,
+    isLoadingMore: list.isFetchingNextPage,
+    loadMore: () => void list.fetchNextPage(),
+  };
+}
+
+/** All items of the pages read so far: the same array while none of them has changed. */
+function itemsOf({ pages }: InfiniteData<Reply<unknown>>): readonly unknown[] {
+  return pages.flatMap(({ data }) => data);
+}
+
+function withCursor<P extends PathOf<'get'>>(
+  input: InputOf<P, 'get'>,
+  cursor: string,
+): InputOf<P, 'get'> {
+  if (cursor === '') return input;
+  const query = 'query' in input && typeof input.query === 'object' ? input.query : {};
+  return { ...input, query: { ...query, cursor } };
+}

@@ -1,0 +1,114 @@
+import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { call, type CallOptions, type Reply } from './call.ts';
+import { ApiError } from './error.ts';
+import { useOptionalProjectId } from './project.ts';
+import { ACCOUNT } from './query-key.ts';
+import type { paths } from './schema.d.ts';
+import { toast } from './toast.ts';
+import type { DataOf, InputArgs, InputOf, Method, PathOf } from './types.ts';
+
+export interface SendOptions<D> {
+  /** Paths to read again after a success: `/v1/routines` includes all below it. */
+  readonly refreshes?: readonly string[];
+  /** Text of a toast after a success; keep it to the fact: "Routine paused". */
+  readonly done?: string | ((data: D) => string);
+  readonly onDone?: (data: D, reply: Reply<D>) => void | Promise<void>;
+  /** Set where the caller shows the error itself, in a form or beside the button, so that no toast does. */
+  readonly showsError?: boolean;
+}
+
+export interface Sending<P extends keyof paths, M extends Method> {
+  /** Sends, and shows an error in a toast unless the caller does. */
+  readonly send: (...args: [...InputArgs<P, M>, options?: SendNow]) => void;
+  /** Sends, and resolves with the response. @throws {ApiError} */
+  readonly sendAsync: (...args: [...InputArgs<P, M>, options?: SendNow]) => Promise<DataOf<P, M>>;
+  readonly isSending: boolean;
+  readonly error: ApiError | null;
+  readonly data: DataOf<P, M> | undefined;
+  readonly reset: () => void;
+}
+
+type SendNow = Pick<CallOptions, 'ifMatch'>;
+
+/**
+ * Changes something. A POST carries an `Idempotency-Key` that stays the same while the same input is sent again after
+ * an error on the way, so that it never happens twice.
+ * @example
+ * const pause = useSend('post', '/v1/routines/{routineId}/pause', { refreshes: ['/v1/routines'], done: 'Paused' });
+ * pause.send({ path: { routineId } });
+ */
+export function useSend<M extends 'post' | 'patch' | 'delete', P extends PathOf<M>>(
+  method: M,
+  path: P,
+  { refreshes = [], done, onDone, showsError = false }: SendOptions<DataOf<P, M>> = {},
+): Sending<P, M> {
+  const projectId = useOptionalProjectId();
+  const client = useQueryClient();
+  const keys = useRef(new Map<string, string>());
+  const mutation = useMutation<
+    Reply<DataOf<P, M>>,
+    ApiError,
+    { input: InputOf<P, M>; now: SendNow }
+  >({
+    mutationFn: async ({ input, now }) => {
+      const idempotencyKey = method === 'post' ? keyFor(keys.current, input) : undefined;
+      return call(method, path, input, { projectId, idempotencyKey, ...now }).then(
+        (reply) => {
+          keys.current.clear();
+          return reply;
+        },
+        (error: unknown) => {
+          // Refused: the next try is a new request.
+          if (error instanceof ApiError && !error.isTemporary) keys.current.clear();
+          throw error;
+        },
+      );
+    },
+    onSuccess: async (reply) => {
+      if (done !== undefined) {
+        toast.done(typeof done === 'function' ? done(reply.data) : done);
+      }
+      await onDone?.(reply.data, reply);
+      await refresh(client, projectId, refreshes);
+    },
+    onError: (error) => {
+      if (!showsError) toast.failed(error);
+    },
+  });
+  const split = (args: unknown[]) => {
+    const [input = {}, now = {}] = args;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the arguments are typed by `Sending`
+    return { input: input as InputOf<P, M>, now: now as SendNow };
+  };
+  return {
+    send: (...args) => mutation.mutate(split(args)),
+    sendAsync: async (...args) => (await mutation.mutateAsync(split(args))).data,
+    isSending: mutation.isPending,
+    error: mutation.error,
+    data: mutation.data?.data,
+    reset: mutation.reset,
+  };
+}
+
+function keyFor(keys: Map<string, string>, input: object): string {
+  const text = JSON.stringify(input);
+  const kept = keys.get(text) ?? crypto.randomUUID();
+  keys.clear();
+  keys.set(text, kept);
+  return kept;
+}
+
+/** Reads again everything below these paths, in this project or, for a person's own resources, everywhere. */
+export async function refresh(
+  client: QueryClient,
+  projectId: string | undefined,
+  refreshed: readonly string[],
+): Promise<void> {
+  await client.invalidateQueries({
+    predicate: ({ queryKey: [scope, path] }) =>
+      typeof path === 'string' &&
+      (scope === projectId || scope === ACCOUNT) &&
+      refreshed.some((each) => path === each || path.startsWith(`${each}/`)),
+  });
+}
