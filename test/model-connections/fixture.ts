@@ -52,7 +52,6 @@ export async function startModelFixture(
   writeFileSync(ca, rig.ca);
   const env = (overrides: Record<string, string> = {}) => ({
     UI_ORIGIN,
-    TRUSTED_PROXY_HOPS: '1',
     ...pick(rig.env, (name) => name.startsWith('MODEL_PROVIDER_')),
     MODEL_RUNTIME_SECRET: rig.secret,
     MODEL_RUNTIME_URL: `https://127.0.0.1:${runtime.port}`,

@@ -11,7 +11,7 @@ let planted: Planted;
 
 beforeAll(async () => {
   // Each person signs up from an address of their own.
-  service = await startService({ env: { TRUSTED_PROXY_HOPS: '1' } });
+  service = await startService();
   const { database } = service.deps;
   planted = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
 });
