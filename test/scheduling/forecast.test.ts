@@ -67,13 +67,16 @@ const schedules = fc.oneof(
   fc.constantFrom('30 2 * * *', '0 0 1,15 * *', '@weekly', '59 23 L * *'),
 );
 const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe');
-const starts = fc
-  .date({
-    min: new Date('2026-01-01T00:00:00Z'),
-    max: new Date('2027-12-31T00:00:00Z'),
-    noInvalidDate: true,
-  })
-  .map((date) => new Date(Math.floor(date.getTime())));
+const instants = fc.date({
+  min: new Date('2026-01-01T00:00:00Z'),
+  max: new Date('2027-12-31T00:00:00Z'),
+  noInvalidDate: true,
+});
+const starts = fc.oneof(
+  { weight: 3, arbitrary: instants },
+  // Midnights, some seconds after which a jitter puts the start of the plan into the day before.
+  instants.map((date) => new Date(`${dayOf(date)}T00:00:00Z`)),
+);
 const budgets = fc.oneof(
   fc.constant({}),
   fc.integer({ min: 1_000, max: 4_500 }).map((maxTokensPerDay) => ({ maxTokensPerDay })),
@@ -188,6 +191,7 @@ test('the plan of a routine is its real occurrences, by the day on which each st
         at = nextInTimetable(timetable, at);
       }
       expect(plan.days.map(({ day, runs }) => [day, runs])).toEqual([...byDay]);
+      expect(plan.days[0]?.day).toBe(dayOf(now));
       expect([plan.first, plan.last]).toEqual([real.at(0) ?? null, real.at(-1) ?? null]);
       expect(plan.days.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(30, 9);
     }),

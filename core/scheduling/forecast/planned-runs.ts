@@ -46,11 +46,12 @@ export function plannedRuns(
   const lateMs = jitterMs(routine.id, routine.jitterSeconds ?? 0);
   // Occurrences are whole minutes, so a plan holds for the minute that it was made in, later by the jitter.
   const minute = minuteAtOrBefore(later(now, -lateMs));
-  const from = later(new Date(minute * MINUTE_MS), lateMs);
+  // What is used belongs to today, so that a minute that began yesterday is planned from midnight on.
+  const from = new Date(Math.max(minute * MINUTE_MS + lateMs, midnightBefore(now).getTime()));
   if (routine.state === 'archived') return planOf(from, () => NONE);
   const { schedule, timezone, startsAt, endsAt, skipDates = [] } = routine;
   const window = [startsAt?.getTime(), endsAt?.getTime(), skipDates.join()].join(' ');
-  const key = `${minute} ${lateMs} ${timezone} ${schedule} ${window}`;
+  const key = `${from.getTime()} ${lateMs} ${timezone} ${schedule} ${window}`;
   return known.memo(key, { context: { routine, from, lateMs } });
 }
 
@@ -84,7 +85,7 @@ function planOf(from: Date, count: (after: Date, until: Date) => Counted): Plann
   let first: Date | null = null;
   let last: Date | null = null;
   for (let start = from; start <= until;) {
-    const midnight = new Date((Math.floor(start.getTime() / DAY_MS) + 1) * DAY_MS);
+    const midnight = later(midnightBefore(start), DAY_MS);
     const end = midnight < until ? midnight : until;
     // A run at midnight is one of the day that begins; one at `from` itself lies behind.
     const after = start === from ? from : justBefore(start);
@@ -97,6 +98,11 @@ function planOf(from: Date, count: (after: Date, until: Date) => Counted): Plann
   }
   const total = days.reduce((sum, { runs }) => sum + runs, 0);
   return { from, until, count: total, first, last, days };
+}
+
+/** Returns the midnight (UTC) with which the day of an instant begins. */
+function midnightBefore(instant: Date): Date {
+  return new Date(Math.floor(instant.getTime() / DAY_MS) * DAY_MS);
 }
 
 function justBefore(instant: Date): Date {
