@@ -2,6 +2,7 @@ import { row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterEnd } from './after-end.ts';
 import { recordEnd, type EndRunDeps } from './end-run.ts';
+import { askedToStop } from './cancel-request.ts';
 import { cancellation, type RecordedEnd } from './ending.ts';
 import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
@@ -36,7 +37,7 @@ function requestCancellation(
     const asked = await row<{ state: RunState }>(
       tx,
       sql`
-        update runs set cancel_requested_at = coalesce(cancel_requested_at, now())
+        update runs set ${askedToStop(cancellation)}
         where id = ${id} and project_id = ${projectId} and state in ('queued', 'running')
         returning state
       `,

@@ -8,10 +8,11 @@ import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
 import { scheduledFor } from './queries.ts';
+import { reasonAtEnd } from './cancel-request.ts';
 import { reasonInWords, type RecordedEnd, type RunEnding } from './ending.ts';
 import { outcomeOf, runOutcome } from './outcome/columns.ts';
 import { recordResult, type JustEnded } from './result/record-result.ts';
-import { countsTowardsPause, statesBefore } from './states.ts';
+import { countsTowardsPause, statesBefore, type RunReason } from './states.ts';
 import { followPause } from './service-pauses.ts';
 
 export interface EndRunDeps extends AfterEndDeps {}
@@ -48,7 +49,7 @@ export async function recordEnd(
     tx,
     sql`
       with ended as (
-        update runs set state = ${state}, reason = ${reason}, result = coalesce(${result}, result),
+        update runs set state = ${state}, reason = ${reasonAtEnd(ending)}, result = coalesce(${result}, result),
           ${outcomeOf(ending)},
           error_message = coalesce((
             select s.error_message from steps s
@@ -87,16 +88,21 @@ export async function recordEnd(
       {
         id: runId,
         state,
-        reason,
+        reason: ended.reason,
         outcome: ended.outcome,
-        reasonInWords: reason === null ? null : reasonInWords(reason),
+        reasonInWords: ended.reason === null ? null : reasonInWords(ended.reason),
         pausedBecause: ended.paused ? ended.stateReason : null,
         passedLimit: ending.passedLimit,
       },
       ended.subscription,
     );
   }
-  return { runId, ending, deliveries, othersWait: ended.othersWait };
+  return {
+    runId,
+    ending: { ...ending, reason: ended.reason },
+    deliveries,
+    othersWait: ended.othersWait,
+  };
 }
 
 async function enqueueEvents(
@@ -126,8 +132,9 @@ async function followOwnPause(tx: Db, ended: EndedRow): Promise<readonly Startab
 
 interface EndedRow
   extends
-    Omit<EndedRun, 'data' | 'changes'>,
+    Omit<EndedRun, 'data' | 'changes' | 'reason'>,
     Pick<JustEnded, 'webhookUrl' | 'webhookFailedAt' | 'deliver'> {
+  readonly reason: RunReason | null;
   readonly routineName: string;
   /** True when this run made the service pause its routine. */
   readonly paused: boolean;

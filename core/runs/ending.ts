@@ -73,7 +73,7 @@ export const cancellation: RunEnding = {
   failureClass: null,
 };
 
-/** The ending of a queued run that the next occurrence replaced. */
+/** The ending of an open run that the next occurrence replaces. */
 export const replacement: RunEnding = { ...cancellation, reason: 'replaced' };
 
 /** Returns the ending of a queued run that is skipped. */

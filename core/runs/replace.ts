@@ -1,6 +1,7 @@
 import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { recordEnd } from './end-run.ts';
+import { askedToStop } from './cancel-request.ts';
 import { replacement, type RecordedEnd, type RunEnding } from './ending.ts';
 import { inTheWay } from './in-the-way.ts';
 import type { RunState } from './states.ts';
@@ -36,7 +37,7 @@ export async function cancelOpenRuns(
         -- The end of a run locks the run before its routine; waiting for one that ends could be a deadlock.
         for no key update skip locked
       )
-      update runs set cancel_requested_at = coalesce(cancel_requested_at, now())
+      update runs set ${askedToStop(ending)}
       from open where runs.id = open.id
       returning runs.id, state
     `,

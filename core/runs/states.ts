@@ -25,7 +25,11 @@ export const RUN_TRANSITIONS = [
     from: ['queued', 'running'],
     when: 'a preflight, a limit or a step fails for good',
   },
-  { to: 'cancelled', from: ['queued', 'running'], when: 'someone cancels it' },
+  {
+    to: 'cancelled',
+    from: ['queued', 'running'],
+    when: 'someone cancels it, or the next occurrence takes its place',
+  },
   { to: 'skipped', from: ['queued'], when: 'it has waited too long, or is no longer wanted' },
   {
     to: 'skipped',

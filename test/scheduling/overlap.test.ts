@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
+import { replaceOpenRuns, sweepOpenRuns } from '#core/runs/index.ts';
 import { tick } from '#core/scheduling/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
+import { execute, sql, transaction } from '#lib/database/index.ts';
+import { startReceiver } from '#test/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
@@ -26,15 +28,25 @@ async function fallDue(service: Service, key: ApiClient, id: string): Promise<Li
 }
 
 /** A routine whose first run waits for its model until it is let go. */
-async function busyRoutine(service: Service, key: ApiClient, overlap: string) {
+async function busyRoutine(
+  service: Service,
+  key: ApiClient,
+  overlap: string,
+  fields: Record<string, unknown> = {},
+) {
   const mark = `overlap-${overlap}-${Math.random()}`;
-  const id = await activeRoutine(key, { instructions: mark, overlap, schedule: '@yearly' });
+  const id = await activeRoutine(key, {
+    instructions: mark,
+    overlap,
+    schedule: '@yearly',
+    ...fields,
+  });
   service.gateway.control.script({ marker: mark, latencyMs: 6_000 });
   const [first] = await fallDue(service, key, id);
   await expect
     .poll(async () => (await key.get(`/v1/runs/${first!.id}`)).data.state, { timeout: 20_000 })
     .toBe('running');
-  return { id, first: first! };
+  return { id, mark, first: first! };
 }
 
 test('with queue one occurrence waits for the run under way, and runs when that has ended; more are skipped', async ({
@@ -62,8 +74,75 @@ test('with cancel_previous the next occurrence takes the place of the run under 
 }) => {
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
   const [, next] = await fallDue(service, key, id);
-  expect(await runEnded(key, first.id)).toMatchObject({ state: 'cancelled' });
+  expect(await runEnded(key, first.id)).toMatchObject({ state: 'cancelled', reason: 'replaced' });
   expect(await runEnded(key, next!.id)).toMatchObject({ state: 'succeeded' });
+  const { data: listed } = await key.get(`/v1/routines/${id}/runs?state=cancelled`);
+  expect(listed).toMatchObject([{ id: first.id, reason: 'replaced' }]);
+});
+
+test('a webhook tells a run that was replaced from one that somebody cancelled', async ({
+  service,
+  key,
+}) => {
+  const receiver = await startReceiver((_, response) => response.writeHead(204).end());
+  const fields = { webhookUrl: `${receiver.origin}/hook`, deliver: 'always' };
+  const { id, first, mark } = await busyRoutine(service, key, 'cancel_previous', fields);
+  service.gateway.control.script({ marker: mark, latencyMs: 20_000 });
+  const [, second] = await fallDue(service, key, id);
+  await runEnded(key, first.id);
+  await expect
+    .poll(async () => (await key.get(`/v1/runs/${second!.id}`)).data.state, { timeout: 20_000 })
+    .toBe('running');
+  expect((await key.post(`/v1/runs/${second!.id}/cancel`)).status).toBe(202);
+  await runEnded(key, second!.id);
+  const told = () =>
+    Object.fromEntries(
+      receiver.received
+        .map(({ body }) => JSON.parse(body))
+        .filter(({ type }) => type === 'run.cancelled')
+        .map(({ data }) => [data.id, data.reason]),
+    );
+  await expect
+    .poll(told, { timeout: 20_000 })
+    .toEqual({ [first.id]: 'replaced', [second!.id]: 'cancelled' });
+});
+
+test('the first to ask says why a run under way is cancelled', async ({ service, key }) => {
+  const { database } = service.deps;
+  const replaced = await busyRoutine(service, key, 'cancel_previous');
+  const cancelled = await busyRoutine(service, key, 'cancel_previous');
+  // Nobody tells Temporal, as when the process dies after its commit; only a sweep carries it out.
+  await transaction(database, (tx) => replaceOpenRuns(tx, [replaced.id]));
+  expect((await key.post(`/v1/runs/${cancelled.first.id}/cancel`)).status).toBe(202);
+  await transaction(database, (tx) => replaceOpenRuns(tx, [cancelled.id]));
+  expect((await key.post(`/v1/runs/${replaced.first.id}/cancel`)).status).toBe(202);
+  expect(await runEnded(key, replaced.first.id)).toMatchObject({
+    state: 'cancelled',
+    reason: 'replaced',
+  });
+  expect(await runEnded(key, cancelled.first.id)).toMatchObject({
+    state: 'cancelled',
+    reason: 'cancelled',
+  });
+});
+
+test('a run whose process died after it was replaced ends as replaced by the sweep', async ({
+  service,
+  key,
+}) => {
+  const { database } = service.deps;
+  const { id, first } = await busyRoutine(service, key, 'cancel_previous');
+  await transaction(database, (tx) => replaceOpenRuns(tx, [id]));
+  await execute(
+    database,
+    sql`
+      update runs set workflow_started_at = now() - interval '1 minute',
+        cancel_requested_at = now() - interval '1 minute'
+      where id = ${first.id}
+    `,
+  );
+  await sweepOpenRuns(service.deps, new AbortController().signal);
+  expect(await runEnded(key, first.id)).toMatchObject({ state: 'cancelled', reason: 'replaced' });
 });
 
 test('with skip the next occurrence is passed over, and with allow it runs beside the other', async ({

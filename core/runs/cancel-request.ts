@@ -1,0 +1,21 @@
+import { sql, type Sql } from '#lib/database/index.ts';
+import type { RunEnding } from './ending.ts';
+
+/**
+ * Asks an open run to stop, and says why: assignments for an update of `runs`. The first request counts; a person who
+ * cancels a run that is already being replaced changes nothing.
+ */
+export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
+  return sql`cancel_requested_at = coalesce(cancel_requested_at, now()),
+        cancel_reason = case when cancel_requested_at is null then ${reason} else cancel_reason end`;
+}
+
+/**
+ * Returns the reason with which a run ends, as an SQL expression on `runs`. One that was cancelled ends for the reason of
+ * the request, which whoever obeys it need not know.
+ */
+export function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sql {
+  return state === 'cancelled'
+    ? sql`coalesce(runs.cancel_reason, ${reason})`
+    : sql`${reason}::text`;
+}
