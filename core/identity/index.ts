@@ -10,6 +10,7 @@ export {
   type WindowUse,
 } from './credentials.ts';
 export { markOrganizationDeleted, markProjectDeleted, type Confirmed } from './deletion.ts';
+export { markErased, projectsToErase } from './erasure.ts';
 export { forgetAuthentication } from './expired.ts';
 export { forgetInvitations } from './forget.ts';
 export {

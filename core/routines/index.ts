@@ -2,6 +2,7 @@ export { createAccountRoutines } from './account-routines.ts';
 export { ACTIVATION_REASONS, readRoutineDetail, type RoutineDetail } from './activation.ts';
 export { routineAfterRun } from './after-run.ts';
 export { createRoutineEditor } from './editor.ts';
+export { eraseRoutines, forgetVersionsOf, projectsWithTexts } from './erase.ts';
 export { activateRoutine, archiveRoutine, pauseRoutine, type StopDeps } from './lifecycle.ts';
 export {
   isOver,

@@ -4,7 +4,7 @@ import type { QueuedRuns } from './queued-runs.ts';
 import type { RoutineState } from './routine.ts';
 
 /**
- * Archives every routine of a project that is being deleted and forgets their webhook secrets. Runs that have not begun
+ * Archives every routine of a project that is being deleted and forgets its addresses and webhook secrets. Runs that have not begun
  * are skipped.
  * @returns the ids of all its routines
  * @throws {AppError} `routines_active` while one is on its schedule
@@ -27,6 +27,7 @@ export async function retireRoutines(
       update routines set
         state = 'archived', archived_at = coalesce(archived_at, now()), next_run_at = null,
         webhook_secret = null, webhook_secret_previous = null, webhook_url = null,
+        success_ping_url = null, notify_mail = null,
         version = version + 1, updated_at = now()
       where project_id = ${projectId}
     `,

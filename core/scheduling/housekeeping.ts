@@ -1,5 +1,6 @@
 import { forgetAuditEvents } from '#core/audit/index.ts';
 import { forgetSignIns } from '#core/connections/index.ts';
+import { eraseDeletedProjects } from '#core/deletion/index.ts';
 import { forgetAuthentication, forgetInvitations, forgetThrottles } from '#core/identity/index.ts';
 import { forgetBudgetNotices } from '#core/notifications/index.ts';
 import { forgetMessages } from '#core/outbox/index.ts';
@@ -19,6 +20,7 @@ const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   forgetBreakers,
   forgetFollowers,
   forgetSignIns,
+  eraseDeletedProjects,
   ...forgetAuthentication,
   forgetDeletedSkills,
   forgetLedger,

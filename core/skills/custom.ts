@@ -146,3 +146,24 @@ export function forgetDeletedSkills(db: Db, limit: number): Promise<number> {
     `,
   );
 }
+
+/** Deletes the custom skills of deleted projects, `limit` at most; returns how many. */
+export function forgetSkillsOf(
+  db: Db,
+  projectIds: readonly string[],
+  limit: number,
+): Promise<number> {
+  return execute(
+    db,
+    // In two parts, as each has an index and both together have none.
+    sql`
+      with own as (
+        (select id from skills where project_id = any(${projectIds}) and deleted_at is null limit ${limit})
+        union all
+        (select id from skills where project_id = any(${projectIds}) and deleted_at is not null limit ${limit})
+        limit ${limit}
+      )
+      delete from skills t using own where t.id = own.id
+    `,
+  );
+}

@@ -10,6 +10,7 @@ export {
   createSkill,
   deleteSkill,
   forgetDeletedSkills,
+  forgetSkillsOf,
   listCustomSkills,
   readCustomSkill,
   updateSkill,

@@ -1,0 +1,70 @@
+import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+
+/** SQL condition on `routine_versions v`: a run of the routine is open, which needs its version. */
+const hasOpenRun = sql`exists (
+  select from runs where runs.routine_id = v.routine_id and runs.state in ('queued', 'running'))`;
+
+/** Deletes the versions of routines in deleted projects, `limit` at most, except of those with open runs; returns how many. */
+export function forgetVersionsOf(
+  db: Db,
+  projectIds: readonly string[],
+  limit: number,
+): Promise<number> {
+  return execute(
+    db,
+    sql`
+      with old as (
+        select v.routine_id, v.revision from routines r join routine_versions v on v.routine_id = r.id
+        where r.project_id = any(${projectIds}) and not ${hasOpenRun}
+        limit ${limit}
+        for update of v skip locked
+      )
+      delete from routine_versions v using old
+      where v.routine_id = old.routine_id and v.revision = old.revision
+    `,
+  );
+}
+
+/**
+ * Erases what people wrote in routines of deleted projects that have no version left, `limit` at most, with the addresses
+ * they gave. Schedules, limits and the model stay: what was used is counted by routine.
+ * @returns how many were erased
+ */
+export function eraseRoutines(
+  db: Db,
+  projectIds: readonly string[],
+  limit: number,
+): Promise<number> {
+  return execute(
+    db,
+    sql`
+      with written as (
+        select id from routines r
+        where project_id = any(${projectIds}) and ${hasText} and not ${hasVersion}
+        limit ${limit}
+        for no key update skip locked
+      )
+      update routines r set name = '', instructions = '', variables = '{}', skills = '{}', checks = '[]', gate = null,
+        result_schema = null, result_key = null, notify_mail = null, success_ping_url = null,
+        webhook_url = null, webhook_secret = null, webhook_secret_previous = null
+      from written where r.id = written.id
+    `,
+  );
+}
+
+/** Finds those of the projects in which a routine still has something that people wrote. */
+export async function projectsWithTexts(db: Db, projectIds: readonly string[]): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    db,
+    sql`
+      select distinct project_id as id from routines r
+      where project_id = any(${projectIds}) and (${hasText} or ${hasVersion})
+    `,
+  );
+  return found.map(({ id }) => id);
+}
+
+/** SQL condition on `routines r`: it has not been erased. No name is empty before. */
+const hasText = sql`r.name <> ''`;
+
+const hasVersion = sql`exists (select from routine_versions v where v.routine_id = r.id)`;

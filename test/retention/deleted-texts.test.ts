@@ -1,0 +1,166 @@
+import { expect } from 'vitest';
+import { startReceiver } from '#test/outbound/receiver.ts';
+import { eraseDeletedProjects } from '#core/deletion/index.ts';
+import { newId } from '#lib/ids.ts';
+import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import type { Service } from '#test/support/service.ts';
+import { plantEndedRuns, retain } from './planted-runs.ts';
+
+const test = serviceTest({ worker: true });
+
+/** A project with a word of its own in everything that a person can write. */
+async function writtenProject(service: Service) {
+  const mark = `quetzal${newId('run').slice(-12)}`;
+  const receiver = await startReceiver((_, response) => response.writeHead(204).end());
+  const person = await signUp(service);
+  const { session } = person;
+  const skill = {
+    name: `A ${mark} skill`,
+    instructions: `Write in the manner of ${mark}, always.`,
+  };
+  const { data: kept } = await session.post('/v1/skills', skill);
+  const { data: dropped } = await session.post('/v1/skills', skill);
+  await session.delete(`/v1/skills/${dropped.id}`);
+  const id = await createRoutine(session, {
+    name: `Routine ${mark}`,
+    instructions: `Write about ${mark} and {{topic}}.`,
+    variables: { topic: mark },
+    skills: [kept.id],
+    webhookUrl: `${receiver.origin}/hook/${mark}`,
+    checks: [{ type: 'result_does_not_match', pattern: `never-${mark}` }],
+    gate: { url: `${receiver.origin}/gate/${mark}` },
+    notifications: { successPingUrl: `${receiver.origin}/ping/${mark}` },
+  });
+  for (const instructions of [`Two about ${mark}.`, `Three about ${mark}.`]) {
+    const patched = await session.patch(`/v1/routines/${id}`, { instructions });
+    expect(patched.status).toBe(200);
+  }
+  const deleted = () => session.delete(`/v1/projects/${person.projectId}?confirm=Default`);
+  return { ...person, id, mark, receiver, deleted };
+}
+
+async function eraseAll(database: Database, limit = 1_000): Promise<void> {
+  while ((await eraseDeletedProjects(database, limit)) === limit);
+}
+
+/** Lists the tables in which a row with the word is left. */
+async function tablesWith(database: Database, word: string): Promise<string[]> {
+  const tables = await rows<{ name: string }>(
+    database,
+    sql`
+      select relname as name from pg_class
+      where relkind = 'r' and relnamespace = 'public'::regnamespace
+    `,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const hit = await database.query(
+      `select from "${name}" t where strpos(lower(t::text), $1) > 0 limit 1`,
+      [word],
+    );
+    if (hit.rowCount === 1) found.push(name);
+  }
+  return found;
+}
+
+function versionsOf(database: Database, routineId: string): Promise<{ count: number } | undefined> {
+  return row(
+    database,
+    sql`select count(*)::integer as count from routine_versions where routine_id = ${routineId}`,
+  );
+}
+
+function erasedAt(database: Database, projectId: string): Promise<{ done: boolean } | undefined> {
+  return row(
+    database,
+    sql`select erased_at is not null as done from projects where id = ${projectId}`,
+  );
+}
+
+test('nothing that people wrote in a deleted project is left, in any table', async ({
+  service,
+}) => {
+  const { database } = service.deps;
+  const { mark, receiver, session, id, deleted } = await writtenProject(service);
+  expect((await runOnce(session, id)).state).toBe('succeeded');
+  await expect
+    .poll(() => receiver.received.map(({ path }) => path), { timeout: 20_000 })
+    .toContain(`/hook/${mark}`);
+  const before = await tablesWith(database, mark);
+  expect(before).toEqual(
+    expect.arrayContaining(['routines', 'routine_versions', 'skills', 'runs', 'steps']),
+  );
+  expect((await deleted()).status).toBe(200);
+  await retain(database);
+  await eraseAll(database, 2);
+  expect(await tablesWith(database, mark)).toEqual([]);
+});
+
+test('the same stays in every other project', async ({ service }) => {
+  const { database } = service.deps;
+  const [project, other] = [await writtenProject(service), await writtenProject(service)];
+  await project.deleted();
+  await eraseAll(database);
+  expect(await versionsOf(database, other.id)).toEqual({ count: 3 });
+  const { data } = await other.session.get(`/v1/routines/${other.id}`);
+  expect(data).toMatchObject({
+    name: `Routine ${other.mark}`,
+    instructions: `Three about ${other.mark}.`,
+    webhookUrl: expect.stringContaining(other.mark),
+  });
+  const { data: skills } = await other.session.get('/v1/skills');
+  expect(skills.filter(({ name }: { name: string }) => name.includes(other.mark))).toHaveLength(1);
+});
+
+test('the version of a run under way stays until the run has ended', async ({ service }) => {
+  const { database } = service.deps;
+  const project = await writtenProject(service);
+  const [runId = ''] = await plantEndedRuns(database, project, { daysAgo: 0 });
+  await project.deleted();
+  await execute(
+    database,
+    sql`update runs set state = 'running', finished_at = null, admitted_at = now() where id = ${runId}`,
+  );
+  await eraseAll(database);
+  expect(await versionsOf(database, project.id)).toEqual({ count: 3 });
+  await longDeleted(database, project.projectId);
+  await eraseAll(database);
+  expect(await erasedAt(database, project.projectId)).toEqual({ done: false });
+
+  await execute(
+    database,
+    sql`update runs set state = 'cancelled', finished_at = now() where id = ${runId}`,
+  );
+  await eraseAll(database);
+  expect(await versionsOf(database, project.id)).toEqual({ count: 0 });
+  expect(await erasedAt(database, project.projectId)).toEqual({ done: true });
+});
+
+test('what a late request writes into a deleted project is erased too', async ({ service }) => {
+  const { database } = service.deps;
+  const project = await writtenProject(service);
+  await project.deleted();
+  await eraseAll(database);
+  expect(await erasedAt(database, project.projectId)).toEqual({ done: false });
+  await execute(
+    database,
+    sql`
+      insert into skills (id, project_id, name, instructions)
+      values ('skl_late', ${project.projectId}, 'late', 'written by a request that was under way')
+    `,
+  );
+  await longDeleted(database, project.projectId);
+  await eraseAll(database);
+  expect(await row(database, sql`select id from skills where id = 'skl_late'`)).toBeUndefined();
+  expect(await erasedAt(database, project.projectId)).toEqual({ done: true });
+});
+
+async function longDeleted(database: Database, projectId: string): Promise<void> {
+  await execute(
+    database,
+    sql`update projects set deleted_at = now() - interval '2 hours' where id = ${projectId}`,
+  );
+}
