@@ -1,5 +1,6 @@
 import type { OutcomeRule } from '#core/routines/index.ts';
 import { FINISH } from '#core/tools/index.ts';
+import { inWords } from './local-time.ts';
 import type { Trigger } from './states.ts';
 
 export interface BriefingInput {
@@ -40,24 +41,6 @@ export function renderBriefing(run: BriefingInput, previous: string): string {
 }
 
 const HOW_TO_END = `write the result as a message and call ${FINISH} in that same message, once and with no other call, to state the outcome; a run that ends without it counts as failed`;
-
-/** Returns an instant with its weekday, in the routine's time zone and in UTC. */
-function inWords(instant: Date, timezone: string): string {
-  const local = new Intl.DateTimeFormat('en-GB', {
-    timeZone: timezone,
-    weekday: 'long',
-    day: 'numeric',
-    month: 'long',
-    year: 'numeric',
-  }).format(instant);
-  const time = new Intl.DateTimeFormat('en-GB', {
-    timeZone: timezone,
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  }).format(instant);
-  return `${local}, ${time} in ${timezone} (${instant.toISOString()})`;
-}
 
 function startedBy({ trigger, retryOf }: BriefingInput): string {
   if (trigger === 'schedule') return 'its schedule';

@@ -4,6 +4,7 @@ import { resultSection, type ResultForm } from '#core/results/index.ts';
 import { renderBriefing, type BriefingInput } from './briefing.ts';
 import { previousText, wordsOnPrevious } from './carried-result.ts';
 import { gateText, wordsOnGate, type GateVerdict } from './gate/index.ts';
+import { localDate } from './local-time.ts';
 import type { Opening } from './opening.ts';
 import type { PreviousRun } from './previous-run.ts';
 import { jsonText, type PreviousData } from './result/previous-data.ts';
@@ -61,11 +62,4 @@ export function renderPrompt(input: PromptInput): Opening | undefined {
       wordsOnPrevious(previous, { carryResult, inInstructions, room }),
     ),
   };
-}
-
-function localDate(instant: Date, timezone: string): string {
-  // The Swedish locale writes dates as ISO 8601 does.
-  return new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' }).format(
-    instant,
-  );
 }
