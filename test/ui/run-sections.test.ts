@@ -217,9 +217,9 @@ test(
         path: `/p/${person.projectId}/runs?backfillId=${backfill.id}`,
         act: async (page) => {
           await page.getByText('Of one backfill').waitFor();
-          expect(await page.getByRole('row', { name: /Daily numbers/ }).count()).toBe(
-            backfill.runs.length,
-          );
+          await expect
+            .poll(() => page.getByRole('row', { name: /Daily numbers/ }).count())
+            .toBe(backfill.runs.length);
         },
       },
     ]);

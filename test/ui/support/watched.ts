@@ -77,6 +77,11 @@ function watchRequests(page: Page): () => Promise<void> {
   };
 }
 
+/** Waits until what fades in or out has done so: half faded, no text has enough contrast. */
+const FADED = `Promise.allSettled(document.getAnimations()
+  .filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)
+  .map(({ finished }) => finished)).then(() => undefined)`;
+
 const GRAVE: ReadonlySet<string> = new Set(['serious', 'critical']);
 
 let axe: Promise<string> | undefined;
@@ -94,6 +99,7 @@ async function audit(page: Page, excused: readonly string[]): Promise<string[]> 
   axe ??= readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // Evaluated by the debugger, which the policy of the page does not bind.
   await page.evaluate(`if (!window.axe) { ${await axe} }`);
+  await page.evaluate(FADED);
   const findings = await page.evaluate<Finding[]>(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
   );
