@@ -15,6 +15,8 @@ import { NO_FILTER } from './harness/lists.ts';
 import {
   clearWaiting,
   DUE,
+  enqueueScheduled,
+  letPass,
   makeDue,
   makeWaiting,
   ORGANIZATIONS,
@@ -22,6 +24,7 @@ import {
   RULE,
   sizes,
   WAITING,
+  vacuum,
   type Population,
 } from './harness/scale-population.ts';
 
@@ -93,18 +96,40 @@ const WORK: readonly Work[] = [
   },
   {
     what: `admission of ${ADMITTED_AT_ONCE} of ${WAITING} waiting runs of ${ORGANIZATIONS} organizations`,
-    prepare: makeWaiting,
-    work: async ({ database }) => {
-      const admitted = await admitRuns(database, RULE, ADMITTED_AT_ONCE);
-      if (admitted.length !== ADMITTED_AT_ONCE) throw new Error(`admitted ${admitted.length}`);
+    prepare: async (population) => {
+      await makeWaiting(population);
+      await vacuum(population);
     },
+    work: admitSome,
     times: 10,
   },
   {
     what: 'statements of a run: enqueue, begin, record',
-    prepare: clearWaiting,
+    prepare: async (population) => {
+      await clearWaiting(population);
+      await vacuum(population);
+    },
     work: oneRun,
     times: 50,
+  },
+  {
+    what: 'the same, just before autovacuum comes',
+    prepare: async (population) => {
+      await clearWaiting(population);
+      await letPass(population);
+    },
+    work: oneRun,
+    times: 50,
+  },
+  {
+    what: `admission of ${ADMITTED_AT_ONCE} of one organization, just before autovacuum comes`,
+    prepare: async (population) => {
+      await clearWaiting(population);
+      await letPass(population);
+      await enqueueScheduled(population, ADMITTED_AT_ONCE * 10);
+    },
+    work: admitSome,
+    times: 10,
   },
   {
     what: 'page of the runs of a project',
@@ -137,6 +162,11 @@ const WORK: readonly Work[] = [
 
 async function repeated(times: number, work: () => Promise<unknown>): Promise<void> {
   for (let n = 0; n < times; n += 1) await work();
+}
+
+async function admitSome({ database }: Population): Promise<void> {
+  const admitted = await admitRuns(database, RULE, ADMITTED_AT_ONCE);
+  if (admitted.length !== ADMITTED_AT_ONCE) throw new Error(`admitted ${admitted.length}`);
 }
 
 /** The statements that a manual run of one step makes, as API and worker make them. */
