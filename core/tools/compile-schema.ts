@@ -25,6 +25,8 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
 const OPTIONS = {
   strict: false,
   logger: false,
+  // A property called `constructor` is there when the value has it, and not because every object inherits one.
+  ownProperties: true,
   // Nested references that are inlined would multiply the code.
   inlineRefs: false,
   // Ajv's own optimizer takes three quarters of the time, for checks that are made a few times.

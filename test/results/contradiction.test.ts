@@ -109,8 +109,8 @@ const { schema: anySchema } = fc.letrec<{ schema: JsonObject | boolean }>((tie) 
     fc.record({ allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }),
     fc.record({
       type: fc.constantFrom('object', ['object', 'string']),
-      properties: fc.dictionary(fc.constantFrom('a', 'b'), tie('schema')),
-      required: fc.subarray(['a', 'b']),
+      properties: fc.dictionary(fc.constantFrom('a', 'b', 'constructor'), tie('schema')),
+      required: fc.subarray(['a', 'b', 'constructor']),
       additionalProperties: fc.boolean(),
     }),
     fc.record({ type: fc.constant('array'), items: tie('schema'), minItems: fc.nat(2) }),
@@ -119,6 +119,7 @@ const { schema: anySchema } = fc.letrec<{ schema: JsonObject | boolean }>((tie) 
 
 const value = fc.oneof(
   fc.constantFrom<unknown>('a', 1, 0, null, {}, [], { a: 1 }, { a: 'a', b: 1 }, ['a'], [1, 1]),
+  fc.constantFrom<unknown>({ constructor: 1 }, { constructor: 'a', b: 'a' }, [{}], '', -0, 1.5),
   fc.jsonValue({ maxDepth: 2 }),
 );
 

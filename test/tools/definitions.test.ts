@@ -40,13 +40,38 @@ test.each([
   expect(definitionHash({ ...TOOL, ...change })).not.toBe(definitionHash(TOOL));
 });
 
-test('canonical JSON says the same as the value, whatever the value is', () => {
+test('canonical JSON says the same as the value, whatever the value is and in whatever order it comes', () => {
+  const name = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('__proto__', 'constructor', '', '0', '10', '2', 'é', 'e\u0301', '\ud800'),
+  );
+  const { value: any } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.jsonValue({ maxDepth: 1 }),
+      fc.constantFrom(-0, 1e21, 5e-324, 2 ** 53, '\u2028', '\udfff'),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.array(fc.tuple(name, tie('value')), { maxLength: 4 }).map(Object.fromEntries),
+    ),
+  }));
   fc.assert(
-    fc.property(fc.jsonValue(), (value) => {
-      expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+    fc.property(any, (value) => {
+      const written = JSON.stringify(value);
+      const canonical = canonicalJson(value);
+      expect(JSON.parse(canonical)).toEqual(JSON.parse(written));
+      expect(canonicalJson(reversed(JSON.parse(written)))).toBe(canonical);
     }),
+    { numRuns: 300 },
   );
 });
+
+/** The same value with the members of its objects the other way round. */
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).toReversed();
+  return Object.fromEntries(members.map(([name, member]) => [name, reversed(member)]));
+}
 
 test('a value is checked in the dialect its schema names, 2020-12 where it names none', async () => {
   const tuple = { prefixItems: [{ type: 'string' }] };
@@ -54,6 +79,17 @@ test('a value is checked in the dialect its schema names, 2020-12 where it names
   const draft7 = { $schema: 'http://json-schema.org/draft-07/schema#', properties: { a: tuple } };
   expect(await schemaFault(draft7, { a: [1] })).toBeUndefined();
 });
+
+test.each(['constructor', 'toString', 'hasOwnProperty'])(
+  'a property called %s is there only where a value has it itself',
+  async (name) => {
+    const properties = { [name]: { type: 'string' } };
+    expect(await schemaFault({ type: 'object', properties }, {})).toBeUndefined();
+    expect(await schemaFault({ type: 'object', properties }, { [name]: 'x' })).toBeUndefined();
+    expect(await schemaFault({ type: 'object', properties }, { [name]: 1 })).toContain('string');
+    expect(await schemaFault({ type: 'object', required: [name] }, {})).toContain(name);
+  },
+);
 
 test('a schema cannot take the place of another, or of its dialect', async () => {
   const dialect = 'https://json-schema.org/draft/2020-12/schema';
