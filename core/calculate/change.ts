@@ -23,12 +23,13 @@ export function percentChange(input: {
   exposureAfter?: number | undefined;
   confidence: number;
 }): PercentChange {
-  const before = decimal(input.before, 'before').div(exposure(input.exposureBefore));
-  const after = decimal(input.after, 'after').div(exposure(input.exposureAfter));
-  const difference = after.minus(before);
-  const percent = before.eq(0) ? null : difference.div(before).times(100);
+  const [n0, n1] = [decimal(input.before, 'before'), decimal(input.after, 'after')];
+  const [e0, e1] = [exposure(input.exposureBefore), exposure(input.exposureAfter)];
+  // Crosswise, as a small count over a large exposure would be rounded to 0.
+  const [before, after] = [n0.times(e1), n1.times(e0)];
+  const percent = before.eq(0) ? null : after.minus(before).div(before).times(100);
   return {
-    difference: shown(difference),
+    difference: shown(n1.div(e1).minus(n0.div(e0))),
     percent: percent === null ? null : shown(percent, 6),
     interval: input.counts ? countsInterval(input, after, before) : null,
   };

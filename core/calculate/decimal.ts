@@ -10,6 +10,8 @@ export type Decimal = Big;
 
 const MAX_DIGITS = 40;
 const MAX_EXPONENT = 60;
+/** Below every double and every number that is read; sums write out all the zeros between their terms. */
+const MAX_ZEROS = 1_100;
 /** Digits that are kept, more than any result needs; products of long numbers would otherwise grow without end. */
 const KEPT_DIGITS = 100;
 
@@ -22,18 +24,26 @@ export function decimal(value: number | string, name = 'a number'): Decimal {
   return bounded(new Decimal(text.replace(/^\+/, '')));
 }
 
-/** @throws {CalculationError} where a result has grown past every real quantity */
+/** @throws {CalculationError} where a result is larger, or smaller, than every real quantity */
 export function bounded(value: Decimal): Decimal {
   if (value.e > MAX_EXPONENT) {
     throw new CalculationError(`the result has more than ${MAX_EXPONENT} digits before the point`);
+  }
+  if (value.e < -MAX_ZEROS) {
+    throw new CalculationError(`the result has more than ${MAX_ZEROS} zeros after the point`);
   }
   return value.c.length > KEPT_DIGITS ? new Decimal(value.prec(KEPT_DIGITS)) : value;
 }
 
 /** Brings a double of a statistical function back to the digits it really has. */
 export function fromDouble(value: number): Decimal {
+  return new Decimal(Number(finite(value).toPrecision(15)));
+}
+
+/** Returns the number. @throws {CalculationError} where a double has overflowed on the way to it */
+export function finite(value: number): number {
   if (!Number.isFinite(value)) throw new CalculationError('the result is not a finite number');
-  return new Decimal(Number(value.toPrecision(15)));
+  return value;
 }
 
 /** Writes a decimal without an exponent and without idle zeros, with at most so many places. */
@@ -41,9 +51,9 @@ export function shown(value: Decimal, places = 12): string {
   return new Decimal(value.round(places)).toFixed();
 }
 
-/** Rounds what a statistical function gives to six significant digits. */
+/** Rounds what a statistical function gives to six significant digits. @throws {CalculationError} as `finite` does */
 export function significant(value: number): number {
-  return Number(value.toPrecision(6));
+  return Number(finite(value).toPrecision(6));
 }
 
 export function quoted(text: string): string {

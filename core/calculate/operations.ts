@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { percentChange } from './change.ts';
-import { significant, shown } from './decimal.ts';
+import { finite, significant, shown } from './decimal.ts';
 import { evaluateExpression } from './expression.ts';
 import { listDiff } from './list-diff.ts';
 import { mase } from './mase.ts';
@@ -37,10 +37,10 @@ export const operations = {
   ),
   wilson: operation(
     z.strictObject({ successes: count, total: count, confidence }),
-    ({ successes, total, confidence }) => ({
-      rate: significant(successes / total),
-      ...rounded(wilson(successes, total, confidence)),
-    }),
+    ({ successes, total, confidence }) => {
+      const interval = rounded(wilson(successes, total, confidence));
+      return { rate: significant(successes / total), ...interval };
+    },
   ),
   two_proportions: operation(
     z.strictObject({
@@ -79,7 +79,7 @@ export const operations = {
         .describe('Default 2.'),
     }),
     ({ baseline, target, power = 0.8, alpha = 0.05, sides = 2 }) => {
-      const perArm = Math.ceil(sampleSize({ baseline, target, power, alpha, sides }));
+      const perArm = Math.ceil(finite(sampleSize({ baseline, target, power, alpha, sides })));
       return { perArm, total: 2 * perArm, power, alpha, sides };
     },
   ),

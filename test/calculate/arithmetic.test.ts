@@ -80,6 +80,9 @@ describe('an expression that has no value is told in words', () => {
     ['1; 2', 'cannot read the expression at "; 2"'],
     ['9^999', 'the result has more than 60 digits before the point'],
     ['99999999999999999999^1000', 'the result is not a finite number'],
+    // Summed with the next term, either would fill the memory with zeros.
+    ['((1e-999^2000)^2000) + 1', 'the result has more than 1100 zeros after the point'],
+    ['1e-999 * 1e-999', 'the result has more than 1100 zeros after the point'],
     ['2^1001', 'the result has more than 60 digits before the point'],
     ['(-2)^0.5', 'a negative number has no fractional power'],
     ['exp(1000)', 'the result is not a finite number'],
@@ -105,11 +108,19 @@ describe('an expression that has no value is told in words', () => {
   });
 
   test('no text whatever makes it throw or hang', () => {
+    const pieces =
+      '0 1 9 .5 1e3 1e-999 2000 99999999999999999999 + - * / ^ % ( ) , sqrt( ln( exp( round( median( min( a é';
+    const texts = fc.oneof(
+      fc.string({ maxLength: 60, unit: 'grapheme' }),
+      // What reads like an expression gets further.
+      fc.string({ maxLength: 30, unit: fc.constantFrom(' ', ...pieces.split(' ')) }),
+    );
     fc.assert(
-      fc.property(fc.string({ maxLength: 60, unit: 'grapheme' }), (text) => {
+      fc.property(texts, (text) => {
         const outcome = calculateTool.execute({ operation: 'arithmetic', expression: text });
         expect(typeof outcome.ok).toBe('boolean');
       }),
+      { numRuns: 500 },
     );
   });
 });

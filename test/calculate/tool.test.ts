@@ -1,4 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { calculateTool } from '#core/calculate/index.ts';
 
@@ -42,6 +43,89 @@ describe('the calculate tool', () => {
     const outcome = calculateTool.execute(args);
     expect(outcome).toMatchObject({ ok: false });
     expect(outcome.ok ? '' : outcome.error).toMatch(message);
+  });
+
+  const HALF_SPENT = { plan: 2, spent: 1, daysElapsed: 1, daysTotal: 2 };
+  const COUNTED = { before: 49, after: 50, counts: true };
+  const SMALLEST = 5e-324;
+  const LARGEST = 1e308;
+  const numbers = fc.oneof(
+    fc.constantFrom(0, 1, 2, 0.5, 0.05, 10, 400, 1_000, 1e12, 1e21),
+    fc.constantFrom(-0, -1, SMALLEST, 2 * SMALLEST, 1e-7, LARGEST, -LARGEST, 2 ** 53, 1 - 2 ** -53),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.nat(1_000),
+  );
+  const texts = fc.constantFrom('0', '1e-999', '-1e60', '9e60', '9'.repeat(40), ' .5 ', '1.');
+  const exact = fc.oneof(numbers, texts);
+  const counts = fc.oneof(fc.constantFrom(0, 1, 2, 1e12), fc.nat(1_000));
+  const rates = fc.oneof(numbers, fc.double({ min: 0, max: 1, noNaN: true }));
+  const series = fc.array(numbers, { minLength: 1, maxLength: 5 });
+  const confidence = fc.constantFrom(0.5, 0.95, 0.999);
+
+  /** An operation with what it needs, and some of what it takes besides. */
+  function sent(operation: string, needed: object, besides: object = {}) {
+    const fields = { ...needed, ...besides } as Record<string, fc.Arbitrary<unknown>>;
+    return fc
+      .record(fields, { requiredKeys: Object.keys(needed) })
+      .map((input): Record<string, unknown> => ({ operation, ...input }));
+  }
+  const inputs = fc.oneof(
+    sent('wilson', { successes: counts, total: counts }, { confidence }),
+    sent(
+      'two_proportions',
+      { successesA: counts, totalA: counts, successesB: counts, totalB: counts },
+      { confidence },
+    ),
+    sent(
+      'sample_size',
+      { baseline: rates, target: rates },
+      {
+        power: fc.constantFrom(0.5, 0.99),
+        alpha: fc.constantFrom(0.0001, 0.5),
+        sides: fc.constantFrom(1, 2),
+      },
+    ),
+    sent(
+      'percent_change',
+      { before: exact, after: exact },
+      { counts: fc.boolean(), exposureBefore: numbers, exposureAfter: numbers, confidence },
+    ),
+    sent(
+      'pacing',
+      { plan: exact, spent: exact, daysElapsed: counts, daysTotal: counts },
+      { elapsedShare: rates, dailyDeviation: numbers },
+    ),
+    sent('mase', { training: series, actual: series, forecast: series }, { season: counts }),
+    sent(
+      'arithmetic',
+      {
+        expression: fc.constantFrom('a + b', 'a / b', 'a ^ b', 'mean(a, b) * sqrt(a)', 'ln(a) * b'),
+      },
+      { variables: fc.record({ a: exact, b: exact }) },
+    ),
+  );
+
+  test('has a result of finite numbers, or says why not, whatever it is sent', () => {
+    let results = 0;
+    fc.assert(
+      fc.property(inputs, (input) => {
+        const outcome = calculateTool.execute(input);
+        if (outcome.ok) results += 1;
+        expect(JSON.parse(JSON.stringify(outcome))).toEqual(outcome);
+      }),
+      {
+        numRuns: 2_000,
+        endOnFailure: true,
+        examples: [
+          [{ operation: 'pacing', ...HALF_SPENT, dailyDeviation: LARGEST }],
+          [{ operation: 'mase', training: [LARGEST, -LARGEST], actual: [1], forecast: [1] }],
+          [{ operation: 'percent_change', ...COUNTED, exposureBefore: 1e40 }],
+          [{ operation: 'sample_size', baseline: SMALLEST, target: 2 * SMALLEST }],
+        ],
+      },
+    );
+    // Else nothing but refusals was seen.
+    expect(results).toBeGreaterThan(200);
   });
 
   test('compares lists as sets of lines', () => {
