@@ -10,7 +10,7 @@ export interface ResponseWatch {
   /** A request has gone out. */
   sent(): void;
   /** A response that was to bring a result has ended, with or without it. */
-  ended(error: unknown): void;
+  ended(this: void, error: unknown): void;
   /** An attempt to resume a stream was refused. */
   notResumed(): void;
   /** Resumes a stream after a delay, at most half a minute. @returns how to call that off */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FetchLimits, OutboundClient } from '#lib/outbound/index.ts';
 import { secretsInAddress } from './address-secrets.ts';
 import { ToolServerError } from './error.ts';
-import { limitObjects } from './object-limit.ts';
+import { limitJson, type JsonLimits } from './json-limit.ts';
 import { refusalOf } from './refusal.ts';
 import { createResponseWatch, type ResponseWatch } from './response-watch.ts';
 import type { ToolServer } from './server.ts';
@@ -15,12 +15,17 @@ export interface ServerFetch {
   secrets(this: void): readonly string[];
 }
 
-/** The list of a server with a thousand described tools. */
-const MAX_LIST_BYTES = 4 * 1024 * 1024;
-/** Limit of objects in one page: a thousand tools with twenty objects in the schemas of each. */
-const MAX_LIST_OBJECTS = 20_000;
-/** One result, with the framing around it; a model is given much less of it. */
-const MAX_RESULT_BYTES = 1024 * 1024;
+interface ResponseLimits extends JsonLimits {
+  readonly bytes: number;
+}
+
+/** One page of tools, some hundreds of usual ones: the API checks it within 50 ms, also when each of them is wrong. */
+const LIST_LIMITS: ResponseLimits = { bytes: 4 * 1024 * 1024, objects: 5_000, values: 15_000 };
+/**
+ * One result, with the framing around it; a model is given much less of it. It occupies the worker for less than a second
+ * when every part of it is wrong.
+ */
+const RESULT_LIMITS: ResponseLimits = { bytes: 1024 * 1024, objects: 10_000, values: 50_000 };
 
 /**
  * Makes the `fetch` for one server: guarded, authenticated for each request anew, and limited in size by what was asked
@@ -39,6 +44,8 @@ export function createServerFetch({
   const home = new URL(server.url).origin;
   const watch = createResponseWatch();
   const secrets = new Set(secretsInAddress(server.url));
+  /** The method of the latest request; what a stream goes on with after a break is the response to it. */
+  let method = '';
 
   function noteSecrets(auth: Readonly<Record<string, string>>): void {
     for (const value of Object.values(auth)) secrets.add(value.replace(/^Bearer /i, ''));
@@ -62,11 +69,17 @@ export function createServerFetch({
       noteSecrets(auth);
       const headers = new Headers(init?.headers);
       for (const [name, value] of Object.entries(auth)) headers.set(name, value);
-      const maxResponseBytes = asked?.method === 'tools/list' ? MAX_LIST_BYTES : MAX_RESULT_BYTES;
-      return outbound.fetchWithin({ maxResponseBytes, onEnd })(url, { ...init, headers });
+      return outbound.fetchWithin({ maxResponseBytes: limits.bytes, onEnd })(url, {
+        ...init,
+        headers,
+      });
     };
 
-    if (asked !== undefined) watch.sent();
+    if (asked !== undefined) {
+      method = asked.method;
+      watch.sent();
+    }
+    const limits = method === 'tools/list' ? LIST_LIMITS : RESULT_LIMITS;
     const isHome = url.origin === home;
     let auth = isHome ? await credentials.headers(signal) : {};
     let response = await send(auth);
@@ -84,7 +97,8 @@ export function createServerFetch({
       response = await send(auth);
     }
     if (resumed && !response.ok) watch.notResumed();
-    return asked?.method === 'tools/list' ? limitObjects(response, MAX_LIST_OBJECTS) : response;
+    // The client reads an error as text, and says nothing to its caller when an event stream breaks off.
+    return response.ok ? limitJson(response, limits, watch.ended) : response;
   }
 
   return { fetch, watch, secrets: () => [...secrets] };

@@ -11,6 +11,8 @@ export type Scenario =
   | 'changing'
   | 'many'
   | 'swarm'
+  | 'numbers'
+  | 'numbers-stream'
   | 'unusable'
   | 'heavy'
   | 'endless-pages'

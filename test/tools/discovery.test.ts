@@ -119,8 +119,12 @@ test('a tool whose input schema would stop the process is not confirmed', async 
   expect(refusal.body.error.message).toMatch(/^inputSchema: not a usable JSON Schema/);
 });
 
-test('a page of 95,000 tiny tools is broken off before it is parsed', async () => {
-  const found = await tryToDiscover(key, { url: hostile.url('swarm') });
+test.each([
+  ['95,000 tiny tools', 'swarm'],
+  ['two million numbers', 'numbers'],
+  ['two million numbers in an event stream', 'numbers-stream'],
+] as const)('a page of %s is broken off before it is parsed', async (_, scenario) => {
+  const found = await tryToDiscover(key, { url: hostile.url(scenario) });
   expect([found.status, found.body.error.code]).toEqual([502, 'provider_error']);
   expect(found.body.error.message).toContain('too large');
 });

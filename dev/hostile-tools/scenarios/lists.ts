@@ -1,7 +1,8 @@
-import { result, type Behaviour } from './exchange.ts';
+import { event, eventStream, result, type Behaviour } from './exchange.ts';
 import { except } from './honest.ts';
 
 const OBJECT = { type: 'object' };
+const NUMBERS = Array.from({ length: 2_000_000 }, () => 1);
 let lists = 0;
 
 /** Bad responses to `tools/list`. */
@@ -30,20 +31,29 @@ export const BAD_LISTS = {
     const tools = Array.from({ length: 95_000 }, () => ({ name: 'a', inputSchema: OBJECT }));
     result(exchange, { tools });
   }),
+  /** One page of two million numbers that are no tools: 4 MB without an object. */
+  numbers: except('tools/list', (exchange) => result(exchange, { tools: NUMBERS })),
+  /** The same in an event stream, with lines between that are no part of it. */
+  'numbers-stream': except('tools/list', ({ id, response }) => {
+    eventStream(response);
+    response.write(': "not a string\n');
+    event(response, { jsonrpc: '2.0', id, result: { tools: NUMBERS } });
+    response.end();
+  }),
   /** 50 pages of 2,000 tools that nobody can use, each with a name of control characters. */
   unusable: except('tools/list', (exchange) => {
     const page = Number(exchange.params.cursor ?? 0);
     const tools = Array.from({ length: 2_000 }, () => ({ name: '\n', inputSchema: OBJECT }));
     result(exchange, { tools, ...(page < 49 ? { nextCursor: String(page + 1) } : {}) });
   }),
-  /** 50 pages, each as heavy as is still read: 4 MB and 20,000 objects in a thousand tools. */
+  /** 50 pages, each as heavy as is still read: 4 MB and nearly 5,000 objects in 250 tools. */
   heavy: except('tools/list', (exchange) => {
     const page = Number(exchange.params.cursor ?? 0);
     const properties = Object.fromEntries(
       Array.from({ length: 16 }, (_, index) => [`property${index}`, { type: 'string' }]),
     );
-    const inputSchema = { ...OBJECT, properties, description: 'x'.repeat(3_300) };
-    const tools = Array.from({ length: 1_000 }, (_, index) => ({
+    const inputSchema = { ...OBJECT, properties, description: 'x'.repeat(15_000) };
+    const tools = Array.from({ length: 250 }, (_, index) => ({
       name: `tool-${page}-${index}`,
       inputSchema,
     }));
