@@ -1,14 +1,23 @@
-import { isLimited, sharesUsed, type LimitName, type PassedLimit } from '#core/usage/index.ts';
-import { row, sql, execute, type Db } from '#lib/database/index.ts';
-import type { Subscription } from './subscription.ts';
-import { mailTo, type News } from './tell.ts';
+import {
+  isLimited,
+  sharesUsed,
+  type LimitName,
+  type PassedLimit,
+  type ShareUsed,
+} from '#core/usage/index.ts';
+import { execute, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { followsBudgets, type Subscription } from './subscription.ts';
+import { mailProject, mailTo, type News, type ProjectNews } from './tell.ts';
 
-/** A budget of which a threshold is reached for the first time in its period. */
+/** A budget of which a threshold is reached for the first time in its period, for the followers of one project. */
 interface Crossing {
   readonly scope: keyof typeof WHO;
   readonly budget: keyof typeof WORDS;
   readonly percent: 80 | 100;
+  readonly followers: Followers;
 }
+
+type Followers = Pick<ProjectNews, 'projectId' | 'projectName' | 'to'>;
 
 const WHO = {
   routine: 'The routine',
@@ -40,12 +49,9 @@ export async function findCrossings(
   const { projectId, routineId, organizationId, budgets } = subscription;
   const scopes = [
     ...(wants(subscription.mail) ? [{ scope: 'routine' as const, scopeId: routineId }] : []),
-    ...(wants(subscription.projectMail)
-      ? [
-          { scope: 'project' as const, scopeId: projectId },
-          { scope: 'organization' as const, scopeId: organizationId },
-        ]
-      : []),
+    ...(wants(subscription.projectMail) ? [{ scope: 'project' as const, scopeId: projectId }] : []),
+    // Other projects may follow it, whoever follows this one.
+    { scope: 'organization' as const, scopeId: organizationId },
   ].filter(({ scope }) => isLimited(budgets[scope]));
   if (scopes.length === 0) return [];
   const limits = scopes.map(({ scope, scopeId }) => ({ scopeId, ...budgets[scope] }));
@@ -62,19 +68,45 @@ export async function findCrossings(
         usedUp === 'unknown'
           ? each.share === highest
           : usedUp?.scope === scope && usedUp.name === NAME_OF[budget];
-      const percent = each.share >= 1 || isUsedUp ? 100 : 80;
-      const first = await row(
-        tx,
-        sql`
-          insert into budget_notices (project_id, scope_id, budget, period, percent)
-          values (${projectId}, ${scopeId}, ${budget}, ${period}::date, ${percent})
-          on conflict do nothing returning 1
-        `,
-      );
-      if (first !== undefined) crossed.push({ scope, budget, percent });
+      const percent = each.share >= 1 || isUsedUp ? (100 as const) : (80 as const);
+      const following =
+        scope === 'organization'
+          ? sql`p.organization_id = ${organizationId} and p.deleted_at is null and ${followsBudgets(sql`p`)}`
+          : sql`p.id = ${projectId}`;
+      const told = await markReported(tx, following, { scopeId, budget, period, percent });
+      crossed.push(...told.map((followers) => ({ scope, budget, percent, followers })));
     }
   }
   return crossed;
+}
+
+interface Notice extends Pick<ShareUsed, 'scopeId' | 'budget' | 'period'> {
+  readonly percent: 80 | 100;
+}
+
+/** Marks a threshold as reported to those of the projects that have not heard of it, and returns these. */
+function markReported(
+  tx: Db,
+  following: Sql,
+  { scopeId, budget, period, percent }: Notice,
+): Promise<Followers[]> {
+  return rows<Followers>(
+    tx,
+    sql`
+      with marked as (
+        insert into budget_notices (project_id, scope_id, budget, period, percent)
+        select p.id, ${scopeId}, ${budget}, ${period}::date, ${percent}::integer from projects p
+        where ${following} and not exists (
+          select from budget_notices n
+          where n.project_id = p.id and n.scope_id = ${scopeId} and n.budget = ${budget}
+            and n.period = ${period}::date and n.percent = ${percent}::integer)
+        order by p.id
+        on conflict do nothing returning project_id
+      )
+      select p.id as "projectId", p.name as "projectName", p.notify_mail->'to' as "to"
+      from marked join projects p on p.id = marked.project_id order by p.id
+    `,
+  );
 }
 
 /** Words the thresholds of the routine's own budget as news. */
@@ -85,19 +117,23 @@ export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
 }
 
 /**
- * Mails the project's subscribers about the budgets of the project and of its organization, which belong to no single
- * routine, outside the limit of one mail an hour.
+ * Mails the subscribers of projects about the budgets of the project and of its organization, which belong to no single
+ * routine, outside the limit of one mail an hour. Followers in another project are not told which routine it was.
  */
 export async function tellOfSharedBudgets(
   tx: Db,
   subscription: Subscription,
   { runId, crossings }: { runId: string; crossings: readonly Crossing[] },
 ): Promise<void> {
-  const { projectMail } = subscription;
-  if (projectMail === null) return;
+  const { organizationId, projectId } = subscription;
   for (const crossing of crossings.filter(({ scope }) => scope !== 'routine')) {
-    const mail = { runId, to: projectMail.to, kind: 'budget' as const, ...wordsOf(crossing) };
-    await mailTo(tx, subscription, mail);
+    const { followers } = crossing;
+    const news = { kind: 'budget' as const, ...wordsOf(crossing) };
+    if (followers.projectId === projectId) {
+      await mailTo(tx, subscription, { runId, to: followers.to, ...news });
+    } else {
+      await mailProject(tx, { organizationId, ...followers, ...news, page: 'usage' });
+    }
   }
 }
 

@@ -33,17 +33,18 @@ export async function notifyRunEnded(
   if (run.state === 'succeeded' && url !== null) {
     await enqueuePing(tx, { ...subjectOf(subscription, run.id), url });
   }
-  if (subscription.mail === null && subscription.projectMail === null) return;
   // Before the routine's own state is written, as where a step is settled: locks are taken in one order everywhere.
   const crossings = await findCrossings(tx, subscription, usedUpBy(run));
-  const news = [
-    ...(run.state === 'failed' ? [await failed(tx, run, subscription)] : []),
-    ...(run.pausedBecause === null ? [] : [paused(run.pausedBecause)]),
-    ...(run.outcome === 'partial' ? [PARTIAL] : []),
-    ...(run.state === 'succeeded' ? await recovered(tx, subscription) : []),
-    ...routineBudgetNews(crossings),
-  ];
-  await tell(tx, subscription, { runId: run.id, news });
+  if (subscription.mail !== null) {
+    const news = [
+      ...(run.state === 'failed' ? [await failed(tx, run, subscription)] : []),
+      ...(run.pausedBecause === null ? [] : [paused(run.pausedBecause)]),
+      ...(run.outcome === 'partial' ? [PARTIAL] : []),
+      ...(run.state === 'succeeded' ? await recovered(tx, subscription) : []),
+      ...routineBudgetNews(crossings),
+    ];
+    await tell(tx, subscription, { runId: run.id, news });
+  }
   await tellOfSharedBudgets(tx, subscription, { runId: run.id, crossings });
 }
 

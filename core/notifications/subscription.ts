@@ -3,7 +3,7 @@ import type { MessageSubject } from '#core/outbox/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** Recipients of a routine's mails, and what the mails say of the routine. */
+/** Recipients of a routine's mails, maybe none, and what the mails say of the routine. */
 export interface Subscription {
   readonly organizationId: string;
   readonly projectId: string;
@@ -19,7 +19,7 @@ export interface Subscription {
 
 /**
  * Selects the subscription of a routine as JSON, for the statement that ends its run; null when nobody has subscribed,
- * as for most routines. It reads two rows by their keys.
+ * as for most routines. It reads three rows by their keys, and the projects of an organization that has a budget.
  */
 export function subscriptionOf(routineId: Sql): Sql {
   return sql`(select ${columns} from routines r join projects p on p.id = r.project_id
@@ -30,8 +30,19 @@ export function subscriptionOf(routineId: Sql): Sql {
 /** Returns an SQL condition that is true when somebody may have to be told of a routine's success. */
 export function hasAudience(routine: Sql): Sql {
   return sql`(${routine}.notify_mail is not null or ${routine}.success_ping_url is not null
-    or exists (select from projects p where p.id = ${routine}.project_id and p.notify_mail is not null))`;
+    or exists (select from projects p join organizations o on o.id = p.organization_id
+      where p.id = ${routine}.project_id and (p.notify_mail is not null or ${isFollowedByAnother})))`;
 }
+
+/** Returns an SQL condition that is true when the people of a project are mailed about its budgets. */
+export function followsBudgets(project: Sql): Sql {
+  return sql`${project}.notify_mail->'on' @> '["budget"]'`;
+}
+
+/** True when an organization has a budget that some project follows, whose routines need not be the ones that spend it. */
+const isFollowedByAnother = sql`((o.max_tokens_per_day is not null or o.max_cost_usd_per_month is not null)
+  and exists (select from projects f
+    where f.organization_id = o.id and f.deleted_at is null and ${followsBudgets(sql`f`)}))`;
 
 /** Reads the subscriptions of these routines, ordered by id, without those that nobody has subscribed to. */
 export async function readSubscriptions(
@@ -50,7 +61,8 @@ export async function readSubscriptions(
 }
 
 const hasSubscription = sql`p.deleted_at is null
-  and (r.notify_mail is not null or p.notify_mail is not null or r.success_ping_url is not null)`;
+  and (r.notify_mail is not null or p.notify_mail is not null or r.success_ping_url is not null
+    or ${isFollowedByAnother})`;
 
 const columns = sql`jsonb_build_object('organizationId', p.organization_id, 'projectId', p.id, 'routineId', r.id,
   'routineName', r.name, 'projectName', p.name, 'mail', coalesce(r.notify_mail, p.notify_mail),

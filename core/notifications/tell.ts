@@ -5,6 +5,9 @@ import {
   mergeHeld,
   recordUnaddressed,
   type HeldCount,
+  type MailContent,
+  type MessageKind,
+  type MessageSubject,
 } from '#core/outbox/index.ts';
 import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import { subjectOf, type Subscription } from './subscription.ts';
@@ -66,23 +69,46 @@ export async function mailTo(
     readonly lines: readonly string[];
   },
 ): Promise<void> {
-  const { organizationId, projectId, projectName, routineId, routineName } = subscription;
+  const { projectId, projectName, routineId, routineName } = subscription;
   const { runId, kind } = mail;
-  const subject = { ...subjectOf(subscription, runId), kind };
-  const userIds = await findRecipients(tx, organizationId, mail.to);
-  if (userIds.length === 0) {
-    await recordUnaddressed(tx, subject);
-    return;
-  }
-  await enqueueMail(tx, {
-    ...subject,
-    userIds,
-    content: {
-      subject: `${mail.heading}: ${routineName}`,
-      lines: [`Routine "${routineName}" in the project "${projectName}".`, ...mail.lines],
-      path: `/p/${projectId}/${runId === null ? `routines/${routineId}` : `runs/${runId}`}`,
-    },
+  await mailRecipients(tx, { ...subjectOf(subscription, runId), kind }, mail.to, {
+    subject: `${mail.heading}: ${routineName}`,
+    lines: [`Routine "${routineName}" in the project "${projectName}".`, ...mail.lines],
+    path: `/p/${projectId}/${runId === null ? `routines/${routineId}` : `runs/${runId}`}`,
   });
+}
+
+/** News for the subscribers of a project that are of no routine in it. */
+export interface ProjectNews extends Omit<News, 'event'> {
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly projectName: string;
+  readonly to: MailSettings['to'];
+  readonly kind: MailEvent;
+  /** The page of the project in the dashboard that tells more. */
+  readonly page: string;
+}
+
+/** Mails the subscribers of a project, or records that there are none. */
+export async function mailProject(tx: Db, news: ProjectNews): Promise<void> {
+  const { organizationId, projectId, projectName, kind } = news;
+  const subject = { organizationId, projectId, routineId: null, runId: null, kind };
+  await mailRecipients(tx, subject, news.to, {
+    subject: `${news.heading}: ${projectName}`,
+    lines: [`Project "${projectName}".`, ...news.lines],
+    path: `/p/${projectId}/${news.page}`,
+  });
+}
+
+async function mailRecipients(
+  tx: Db,
+  subject: MessageSubject & { readonly kind: MessageKind },
+  to: MailSettings['to'],
+  content: MailContent,
+): Promise<void> {
+  const userIds = await findRecipients(tx, subject.organizationId, to);
+  if (userIds.length === 0) await recordUnaddressed(tx, subject);
+  else await enqueueMail(tx, { ...subject, userIds, content });
 }
 
 /** Lists what was held back since the last mail, as lines for the mail. */

@@ -8,7 +8,13 @@ export {
 export { cancelMessages, deleteMessages, eraseMessages, forgetMessages } from './erase.ts';
 export { cancelHeld, mergeHeld, type HeldCount } from './held.ts';
 export { listMessages, type RunMessage } from './list.ts';
-export { MESSAGE_KINDS, MESSAGE_STATES, type MessageSubject } from './message.ts';
+export {
+  MESSAGE_KINDS,
+  MESSAGE_STATES,
+  type MailContent,
+  type MessageKind,
+  type MessageSubject,
+} from './message.ts';
 export { optIn, optOut } from './opt-outs.ts';
 export { sendMessages, type MessageDeps } from './send.ts';
 export {

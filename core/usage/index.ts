@@ -31,7 +31,7 @@ export {
 export { releaseAttempt, releaseExpired } from './release.ts';
 export { dayOfRunningOut, type Draw, type ForecastDay } from './run-out.ts';
 export { reserve } from './reserve.ts';
-export { sharesUsed } from './share-used.ts';
+export { sharesUsed, type ShareUsed } from './share-used.ts';
 export { isSettled, settlement, type Spent } from './settle.ts';
 export { PACE_DAYS, readSpending, type ScopeSpending, type Spending } from './spending.ts';
 export { MIN_OUTPUT_TOKENS, overBudget, type PassedLimit } from './totals.ts';

@@ -1,9 +1,10 @@
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
 import { execute, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { ApiClient } from '#test/support/client.ts';
-import { runEnded, runOnce } from '#test/support/routines.ts';
+import type { Person } from '#test/support/people.ts';
+import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { EVERYTHING, mailingTest, newsTo, outboxOf, sendNow, watchedRoutine } from './fixture.ts';
 
@@ -53,7 +54,9 @@ test('a budget is told of when a step passes the mark, while its run goes on, an
   control.script({ behaviour: CALCULATES });
   control.script({ behaviour: { kind: 'hang' } });
   const { data } = await key.post(`/v1/routines/${id}/run`);
-  await expect.poll(() => budgetNews(service, owner.projectId)).toHaveLength(1);
+  await expect
+    .poll(() => budgetNews(service, owner.projectId), { timeout: 15_000 })
+    .toHaveLength(1);
   const run = (await key.get(`/v1/runs/${data.id}`)).data;
   expect(run).toMatchObject({ state: 'running', stepCount: 1 });
   expect(run.notifications).toMatchObject([{ kind: 'budget', state: 'pending' }]);
@@ -195,6 +198,96 @@ test('a response that comes too late to be recorded tells of the budget that it 
   expect(await overtaken).toEqual({ next: 'ended', state: 'succeeded' });
   expect(await noticesOf(service, owner.projectId)).toEqual([{ scope_id: id, percent: 80 }]);
   expect(await budgetNews(service, owner.projectId)).toHaveLength(1);
+});
+
+describe('the budget of an organization', () => {
+  /** A project of the person's organization whose people follow budgets. */
+  async function following(
+    owner: Person,
+    name: string,
+    mail: object = { on: ['budget'], to: 'owners' },
+  ) {
+    const { data } = await owner.session.post('/v1/projects', {
+      name,
+      organizationId: owner.organizationId,
+    });
+    await owner.session.patch(`/v1/projects/${data.id}`, { notifications: { mail } });
+    return data.id as string;
+  }
+
+  test('is told to the followers of all its projects with the step of a routine that nobody follows', async ({
+    service,
+    mailbox,
+    person,
+  }) => {
+    const [owner, stranger] = [await person(), await person()];
+    const key = await owner.key();
+    await owner.session.patch(`/v1/organizations/${owner.organizationId}`, {
+      budget: { maxTokensPerDay: 1_000_000 },
+    });
+    const quiet = await following(owner, 'Quiet');
+    const deaf = await following(owner, 'Deaf', { on: ['failed'], to: 'owners' });
+    const foreign = await following(stranger, 'Foreign');
+    const id = await createRoutine(key, { name: 'Spender', builtInTools: ['calculate'] });
+    await runOnce(key, id);
+    await setUsed(service, owner.organizationId, 799_990);
+    const { control } = service.gateway;
+    control.script({ behaviour: CALCULATES });
+    control.script({ behaviour: { kind: 'hang' } });
+    const { data } = await key.post(`/v1/routines/${id}/run`);
+    await expect.poll(() => budgetNews(service, quiet), { timeout: 15_000 }).toHaveLength(1);
+    expect((await key.get(`/v1/runs/${data.id}`)).data).toMatchObject({
+      state: 'running',
+      stepCount: 1,
+      notifications: [],
+    });
+    for (const other of [deaf, foreign, owner.projectId]) {
+      expect([other, await noticesOf(service, other)]).toEqual([other, []]);
+    }
+    await sendNow(service);
+    const mails = await newsTo(mailbox, owner);
+    expect(mails.map(({ subject }) => subject)).toEqual(['Budget at 80 %: Quiet']);
+    expect(mails[0]?.text).toContain('The organization has used 80 % of its budget');
+    expect(mails[0]?.text).toContain(`/p/${quiet}/usage`);
+    expect(mails[0]?.text).not.toMatch(new RegExp(`Spender|${id}|${data.id}|${owner.projectId}`));
+    expect(await newsTo(mailbox, stranger)).toEqual([]);
+    await key.post(`/v1/runs/${data.id}/cancel`);
+    await runEnded(key, data.id);
+    expect(await budgetNews(service, quiet)).toHaveLength(1);
+  });
+
+  test('is told to each project once, whichever of them pass the mark at the same time', async ({
+    service,
+    person,
+  }) => {
+    const owner = await person();
+    await owner.session.patch(`/v1/organizations/${owner.organizationId}`, {
+      budget: { maxTokensPerDay: 1_000_000 },
+    });
+    const projects = [owner.projectId, await following(owner, 'B'), await following(owner, 'C')];
+    await owner.session.patch(`/v1/projects/${owner.projectId}`, {
+      notifications: { mail: EVERYTHING },
+    });
+    const spenders = await Promise.all(
+      projects.map(async (projectId) => {
+        const client = owner.session.with({ 'X-Project-Id': projectId });
+        const id = await createRoutine(client);
+        await runOnce(client, id);
+        return { client, id };
+      }),
+    );
+    await setUsed(service, owner.organizationId, 799_990);
+    const ended = await Promise.all(
+      [...spenders, ...spenders].map(({ client, id }) => runOnce(client, id)),
+    );
+    expect(ended.map(({ state }) => state)).toEqual(ended.map(() => 'succeeded'));
+    for (const project of projects) {
+      expect(await noticesOf(service, project)).toEqual([
+        { scope_id: owner.organizationId, percent: 80 },
+      ]);
+      expect(await budgetNews(service, project)).toHaveLength(1);
+    }
+  });
 });
 
 function noticesOf({ deps }: Service, projectId: string) {
