@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { request } from 'undici';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  createFrameOpener,
+  envelopeKeys,
+  MAX_ENVELOPE_BYTES,
+  sealRequest,
+} from '#lib/envelope/index.ts';
+import { openConnections } from '#lib/runtime-client/exchange.ts';
+import { linesOf } from '#lib/runtime-client/lines.ts';
 import type { RuntimeClient } from '#lib/runtime-client/index.ts';
 import { BODY, callOn, createRig, runOn, type Rig } from './rig.ts';
 
@@ -50,6 +59,38 @@ describe('the same request', () => {
     const all = [...at, ...after, ...restarted];
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1);
     expect(all[0]).toMatchObject({ value: { finishReason: 'stop' } });
+    expect(asked()).toBe(1);
+  }, 90_000);
+
+  test('is executed once by whoever has recorded its envelope and sends it again, a hundred times and after a restart', async () => {
+    const { runtime, instanceId } = await open();
+    rig.providers.control.script({ kind: 'slow', pauseMs: 20 });
+    const { lease, body, credential, ...rest } = runOn(rig, instanceId);
+    const claims = { ...rest, issuer: 'test', audience: instanceId, epoch: lease.epoch };
+    const keys = envelopeKeys(rig.secret);
+    const sealed = { claims: { ...claims, purpose: 'run' as const }, body, credential };
+    const { envelope, digest } = await sealRequest(sealed, keys);
+    const agent = openConnections(rig.ca);
+    onTestFinished(() => agent.destroy());
+    const replay = async (port: number) => {
+      const url = `https://127.0.0.1:${port}/v1/envelopes`;
+      const response = await request(url, { dispatcher: agent, method: 'POST', body: envelope });
+      const { requestId } = claims;
+      const read = createFrameOpener({ keys, digest, issuer: instanceId, requestId });
+      let last: unknown;
+      for await (const line of linesOf(response.body, MAX_ENVELOPE_BYTES)) {
+        last = (await read(line)).content;
+      }
+      return last;
+    };
+    const times = (count: number, port: number) =>
+      Promise.all(Array.from({ length: count }, () => replay(port)));
+    const before = [...(await times(50, runtime.port)), ...(await times(25, runtime.port))];
+    await runtime.stop();
+    const second = await open();
+    const all = [...before, ...(await times(25, second.runtime.port))];
+    expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(all[0]).toMatchObject({ type: 'result', value: { finishReason: 'stop' } });
     expect(asked()).toBe(1);
   }, 90_000);
 
