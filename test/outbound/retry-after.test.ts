@@ -1,4 +1,4 @@
-import { assert, integer, property, string } from 'fast-check';
+import { assert, constantFrom, date, integer, oneof, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { retryDelayMs } from '#core/webhooks/retry.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
@@ -38,8 +38,14 @@ test('whatever else stands in Retry-After is no wait', () => {
   ]) {
     expect(parseRetryAfter(value, { now, maxMs })).toBeUndefined();
   }
+  const values = oneof(
+    string(),
+    string({ unit: constantFrom('0', '9', '.', '-', ' ', 'e') }),
+    date().map((each) => (Number.isNaN(each.getTime()) ? 'Sun, Invalid Date' : each.toUTCString())),
+    constantFrom('Sun', 'Mon, 99 Nov 1994', 'Sat, 01 Jan 99999 00:00:00 GMT', 'Infinity', 'NaN'),
+  );
   assert(
-    property(string(), integer({ min: 1, max: 9 }), (value, attempt) => {
+    property(values, integer({ min: 1, max: 9 }), (value, attempt) => {
       const wait = retryDelayMs(attempt, parseRetryAfter(value, { now, maxMs }));
       return wait !== undefined && wait >= 54_000 && wait <= 26.4 * HOUR;
     }),

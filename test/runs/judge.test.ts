@@ -137,7 +137,24 @@ describe('source addresses', () => {
 
   test('are as many as were written, in any text around them', () => {
     const host = fc.stringMatching(/^[a-z]{1,10}$/);
-    const between = fc.constantFrom(' ', '\n', '", "', ') and (', '. ', '> <');
+    const between = fc.constantFrom(
+      ' ',
+      '\n',
+      '\r\n',
+      '\t',
+      '\u00a0',
+      '\u2028',
+      '", "',
+      "', '",
+      ') and (',
+      '](',
+      '. ',
+      '… ',
+      '> <',
+      ' | ',
+      '; ',
+      '`, `',
+    );
     fc.assert(
       fc.property(fc.uniqueArray(host, { minLength: 1, maxLength: 30 }), between, (hosts, glue) => {
         const text = `(${hosts.map((name) => `https://${name}.example/p`).join(glue)})`;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { nextTimeFrom, setNextTimes, withoutJitter } from '#core/routines/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
+import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
 import { accountingFaults, occurrencesOf, plantRoutine } from './planted.ts';
 
@@ -14,7 +15,7 @@ const tickAfter = fc.record({
     fc.integer({ min: 1_000, max: 90_000 }),
     fc.integer({ min: 60_000, max: 5 * HOUR }),
     fc.integer({ min: HOUR, max: 4 * 24 * HOUR }),
-    fc.constantFrom(HOUR, -HOUR),
+    fc.constantFrom(HOUR, -HOUR, 60_000, 24 * HOUR),
   ),
   /** Ticks at the same time. */
   claimers: fc.integer({ min: 1, max: 3 }),
@@ -22,15 +23,22 @@ const tickAfter = fc.record({
   runsEnd: fc.boolean(),
 });
 
+const ZONES = ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/St_Johns', 'America/Havana'];
+
 const scenario = fc.record({
-  schedule: fc.constantFrom('* * * * *', '*/7 * * * *', '30 2 * * *', '0 9-17 * * 1-5', '@daily'),
-  timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/St_Johns'),
+  schedule: fc.constantFrom(
+    '* * * * *',
+    '*/7 * * * *',
+    '30 2 * * *',
+    '0 9-17 * * 1-5',
+    '@daily',
+    '@hourly',
+    '59 23 L * *',
+  ),
+  timezone: fc.constantFrom(...ZONES),
   misfire: fc.constantFrom('run_once' as const, 'skip' as const),
   overlap: fc.constantFrom('skip' as const, 'allow' as const),
-  // The first days of the four zones' changes of clocks are within reach.
-  start: fc
-    .date({ min: new Date('2026-02-20T00:00:00Z'), max: new Date('2026-11-05T00:00:00Z') })
-    .filter((date) => !Number.isNaN(date.getTime())),
+  start: instantsBetween(new Date('2026-02-20T00:00:00Z'), new Date('2028-03-05T00:00:00Z'), ZONES),
   ticks: fc.array(tickAfter, { minLength: 1, maxLength: 8 }),
   /** Hours from the start to the window's ends, and days from it that are left out. */
   startsIn: fc.option(fc.integer({ min: -5, max: 60 })),

@@ -22,6 +22,7 @@ import {
   nextInTimetable,
   parseStoredSchedule,
 } from '#lib/schedule/index.ts';
+import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, routineOf, type Planted } from './planted.ts';
 
@@ -64,18 +65,22 @@ const schedules = fc.oneof(
   fc.tuple(minutes(59), minutes(23)).map(([m, h]) => `${m} ${h} * * *`),
   fc.tuple(minutes(59), minutes(23)).map(([m, h]) => `${m} ${h} * * 1-5`),
   minutes(59).map((m) => `${m} */12 * * 2-4`),
-  fc.constantFrom('30 2 * * *', '0 0 1,15 * *', '@weekly', '59 23 L * *'),
+  fc.constantFrom(
+    '30 2 * * *',
+    '0 0 1,15 * *',
+    '@weekly',
+    '59 23 L * *',
+    '0 0 29 2 *',
+    '0 0 31 * *',
+  ),
+  fc.constantFrom('0 0 * * *', '59 23 * * *', '0,59 0,23 1,28 * *'),
 );
-const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe');
-const instants = fc.date({
-  min: new Date('2026-01-01T00:00:00Z'),
-  max: new Date('2027-12-31T00:00:00Z'),
-  noInvalidDate: true,
-});
-const starts = fc.oneof(
-  { weight: 3, arbitrary: instants },
-  // Midnights, some seconds after which a jitter puts the start of the plan into the day before.
-  instants.map((date) => new Date(`${dayOf(date)}T00:00:00Z`)),
+const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'];
+const zones = fc.constantFrom(...ZONES);
+const starts = instantsBetween(
+  new Date('2026-01-01T00:00:00Z'),
+  new Date('2028-04-15T00:00:00Z'),
+  ZONES,
 );
 const budgets = fc.oneof(
   fc.constant({}),

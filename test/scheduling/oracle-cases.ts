@@ -31,7 +31,16 @@ export function casesAt(
   const clock = readWallClock(timeZone, minute - 2 * REACH, 3 * REACH);
   const from = minute - REACH;
   const until = clock.start + clock.readings.length - 1;
-  const seconds = fc.integer({ min: -5 * 3600, max: 5 * 3600 });
+  const seconds = fc.oneof(
+    { weight: 3, arbitrary: fc.integer({ min: -5 * 3600, max: 5 * 3600 }) },
+    // The change itself, the hours around it, and a second beside them.
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(fc.integer({ min: -4, max: 4 }), fc.integer({ min: -1, max: 1 }))
+        .map(([halves, second]) => halves * 1800 + second),
+    },
+  );
   return fc.sample(knownSchedules(expected), { numRuns: count, seed }).map((schedule, index) => {
     const occurring = occurringMinutes(schedule, clock);
     return {

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { diffLines } from '../../ui/src/format/diff-lines.ts';
 
 const TEXT = fc
-  .array(fc.constantFrom('', 'a', 'b', 'c'), { maxLength: 12 })
+  .array(fc.constantFrom('', 'a', 'b', 'c', '\r', 'a\r', ' ', '\u2028', '__proto__'), {
+    maxLength: 12,
+  })
   .map((lines) => lines.join('\n'));
 
 test('what stays and goes is the old text, what stays and comes is the new one', () => {
