@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { eraseDeletedProjects } from '#core/deletion/index.ts';
+import { forgetExpired } from '#core/scheduling/housekeeping.ts';
 import { newId } from '#lib/ids.ts';
 import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -99,11 +100,12 @@ test('nothing that people wrote in a deleted project is left, in any table', asy
   expect(await tablesWith(database, mark)).toEqual([]);
 });
 
-test('the same stays in every other project', async ({ service }) => {
+test('housekeeping erases it, and leaves every other project alone', async ({ service }) => {
   const { database } = service.deps;
   const [project, other] = [await writtenProject(service), await writtenProject(service)];
   await project.deleted();
-  await eraseAll(database);
+  await forgetExpired(database, 400, new AbortController().signal);
+  expect(await versionsOf(database, project.id)).toEqual({ count: 0 });
   expect(await versionsOf(database, other.id)).toEqual({ count: 3 });
   const { data } = await other.session.get(`/v1/routines/${other.id}`);
   expect(data).toMatchObject({
