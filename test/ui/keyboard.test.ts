@@ -1,8 +1,97 @@
 import { expect } from 'vitest';
-import { createRoutine } from '#test/support/routines.ts';
+import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { routineWith } from '#test/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
+import { walkByTab } from './support/tab-walk.ts';
 
-const test = dashboardTest();
+const test = dashboardTest()
+  .extend('key', { scope: 'file' }, ({ person }) => person.key())
+  /** A routine with a tool, a variable, a skill and a run, so that no page is empty. */
+  .extend('made', { scope: 'file' }, async ({ key }, { onCleanup }) => {
+    const tools = await startHostileTools();
+    onCleanup(() => tools.stop());
+    const { routineId, connectionId } = await routineWith(key, ['lookup'], {
+      connection: { url: tools.url('honest') },
+      routine: {
+        name: 'Weekly audit',
+        instructions: 'Look at {{site}}.',
+        variables: { site: 'example.com' },
+        skills: ['seo-audit'],
+        checks: [{ type: 'result_not_empty' }],
+      },
+    });
+    const run = await runOnce(key, routineId);
+    const { data: skill } = await key.post('/v1/skills', {
+      name: 'House style',
+      instructions: 'Write as we do: short, exact, with the next step.',
+    });
+    return { routineId, connectionId, runId: run.id, skillId: skill.id };
+  });
+
+test(
+  'every page can be gone through by the Tab key: all is reached, in order, seen, and left again',
+  { timeout: 300_000 },
+  async ({ person, made, visit }) => {
+    const { routineId, connectionId, runId, skillId } = made;
+    const routine = `routines/${routineId}`;
+    const inside = [
+      '',
+      'start',
+      'routines',
+      routine,
+      `${routine}?tab=runs`,
+      `${routine}?tab=tools`,
+      `${routine}?tab=preview`,
+      `${routine}/edit`,
+      'routines/new',
+      `${routine}/versions`,
+      `${routine}/tools`,
+      'runs',
+      `runs/${runId}`,
+      'calendar',
+      'skills',
+      'skills/seo-audit',
+      `skills/${skillId}`,
+      'connections',
+      `connections/${connectionId}`,
+      'model-accounts',
+      'api-keys',
+      'usage',
+      'billing',
+      ...['organization', 'members', 'projects', 'notifications', 'account', 'audit'].map(
+        (tab) => `settings?tab=${tab}`,
+      ),
+    ].map((path) => `/p/${person.projectId}/${path}`);
+    const { page, settled } = await visit('about:blank', { as: person });
+    const faults: Record<string, unknown> = {};
+    for (const path of [...inside, '/_parts']) {
+      await page.goto(path);
+      await settled();
+      const found = faultsOf(await walkByTab(page));
+      if (found.length > 0) faults[path] = found;
+    }
+    const { page: outside, settled: ready } = await visit('about:blank');
+    for (const path of ['/sign-in', '/sign-up', '/reset-password', '/invitations#token']) {
+      await outside.goto(path);
+      await ready();
+      const found = faultsOf(await walkByTab(outside));
+      if (found.length > 0) faults[path] = found;
+    }
+    expect(faults).toEqual({});
+  },
+);
+
+function faultsOf({ stops, missed, ends }: Awaited<ReturnType<typeof walkByTab>>): string[] {
+  return [
+    ...(ends ? [] : ['the focus never leaves the page']),
+    ...(stops.length === 0 ? ['nothing takes the focus'] : []),
+    ...missed.map((name) => `not reached: ${name}`),
+    ...stops.filter((stop) => !stop.hasVisibleFocus).map(({ name }) => `focus not seen: ${name}`),
+    ...stops.filter((stop) => !stop.isInView).map(({ name }) => `out of sight: ${name}`),
+    ...stops.filter((stop) => !stop.isInOrder).map(({ name }) => `out of order: ${name}`),
+  ];
+}
 
 test(
   'the keys that the help lists do what it says',

@@ -82,7 +82,9 @@ export function Dialog({
 /** Chooses what is focused first: the first field, else the first button at the end, which cancels, else the dialog. */
 function firstFocus(popup: HTMLElement | null): HTMLElement | null {
   return (
-    popup?.querySelector<HTMLElement>('input:not([aria-hidden]), textarea, [role="combobox"]') ??
+    popup?.querySelector<HTMLElement>(
+      'input:not([aria-hidden], [hidden]), textarea, [role="combobox"]',
+    ) ??
     popup?.querySelector<HTMLElement>('footer button') ??
     popup
   );

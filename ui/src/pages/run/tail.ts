@@ -57,8 +57,9 @@ export function useTail(isGrowing: boolean, length: number): Tail {
   const isLoose = isGrowing && !isFollowing;
   useEffect(() => {
     if (!isLoose || tail.current === null) return undefined;
-    const observer = new IntersectionObserver(([entry]) =>
-      setInView(entry?.isIntersecting ?? true),
+    // While the page is busy several entries come at once, the newest one last.
+    const observer = new IntersectionObserver((entries) =>
+      setInView(entries.at(-1)?.isIntersecting ?? true),
     );
     observer.observe(tail.current);
     return () => observer.disconnect();

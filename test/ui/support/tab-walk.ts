@@ -1,0 +1,102 @@
+import type { Page } from 'playwright-core';
+
+/** A stop of the Tab key. */
+export interface Stop {
+  /** Names it for whoever reads a failure. */
+  readonly name: string;
+  readonly hasVisibleFocus: boolean;
+  readonly isInView: boolean;
+  /** It stands after the stop before it, in the order of the document. */
+  readonly isInOrder: boolean;
+}
+
+export interface TabWalk {
+  readonly stops: readonly Stop[];
+  /** What a pointer can use and the Tab key does not come to. */
+  readonly missed: readonly string[];
+  /** The walk came to an end by itself. */
+  readonly ends: boolean;
+}
+
+const MOST = 400;
+
+/** Goes through a page by the Tab key alone, from its beginning until the focus leaves it. */
+export async function walkByTab(page: Page): Promise<TabWalk> {
+  // The looks of the focus come at once.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.evaluate(PREPARE);
+  const stops: Stop[] = [];
+  for (let count = 0; count < MOST; count += 1) {
+    await page.keyboard.press('Tab');
+    const stop = await page.evaluate<Stop | 'same' | null>('window.tabWalk.look()');
+    if (stop === null) {
+      const missed = await page.evaluate<string[]>('window.tabWalk.missed()');
+      return { stops, missed, ends: true };
+    }
+    if (stop !== 'same') stops.push(stop);
+  }
+  return { stops, missed: [], ends: false };
+}
+
+/** Runs in the page; a text, as the server's types know no document. */
+const PREPARE = `(() => {
+  const INTERACTIVE = 'a[href], button, input, select, textarea, summary, [tabindex], [role=button], [role=link], ' +
+    '[role=checkbox], [role=switch], [role=tab], [role=radio], [role=combobox], [role=option], [role=menuitem]';
+  // In these the arrow keys go from one to the next, so one of them is the stop for all.
+  const ROVING = '[role=tablist], [role=radiogroup], [role=listbox], [role=menu], [role=toolbar]';
+  const isVisible = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: false })
+    && element.getClientRects().length > 0;
+  const isOff = (element) => element.disabled || element.closest('[inert], [hidden], [aria-hidden=true]') !== null;
+  const nameOf = (element) => {
+    const text = element.getAttribute('aria-label') || element.labels?.[0]?.textContent || element.textContent
+      || element.getAttribute('placeholder') || '';
+    return (element.getAttribute('role') || element.tagName.toLowerCase()) + ' ' + text.trim().slice(0, 60);
+  };
+  const looksOf = (element) => [element, element.parentElement, element.nextElementSibling].filter(Boolean)
+    .flatMap((each) => [getComputedStyle(each), getComputedStyle(each, '::after')])
+    .map((style) => [style.outlineStyle === 'none' ? '' : style.outlineStyle + style.outlineWidth + style.outlineColor,
+      style.boxShadow, style.borderColor].join())
+    .join(';');
+  const isExpected = (element) => isVisible(element) && !isOff(element) && element.closest(ROVING) === null
+    // Given to scripts only: a heading or a page that takes the focus when it opens.
+    && !(element.getAttribute('tabindex') === '-1' && !element.matches('a[href], button, input, select, textarea'))
+    // It opens the list of a field that the arrow keys open too.
+    && !(element.tabIndex === -1 && element.closest(':has(> [role=combobox])') !== null)
+    // The real field beneath a control of our own.
+    && !(element.tabIndex === -1 && element.matches('input[aria-hidden], input[type=file]'));
+  // How a field looks without the focus that it takes by itself.
+  document.activeElement?.blur();
+  const expected = new Map();
+  for (const element of document.querySelectorAll(INTERACTIVE)) {
+    if (isExpected(element)) expected.set(element, looksOf(element));
+  }
+  const seen = new Set();
+  let last = null;
+  // The walk begins before everything, also where a field has taken the focus.
+  const start = document.createElement('span');
+  start.tabIndex = -1;
+  document.body.prepend(start);
+  start.focus();
+  window.tabWalk = {
+    look() {
+      const element = document.activeElement;
+      start.remove();
+      // A date has stops of its own inside.
+      if (element !== null && element === last) return 'same';
+      if (element === null || element === document.body || element === document.documentElement || seen.has(element)) return null;
+      const before = expected.get(element);
+      const box = element.getBoundingClientRect();
+      const stop = {
+        name: nameOf(element),
+        hasVisibleFocus: before === undefined ? looksOf(element) !== '' : before !== looksOf(element),
+        isInView: box.width > 0 && box.height > 0 && box.bottom > 0 && box.right > 0
+          && box.top < innerHeight && box.left < innerWidth,
+        isInOrder: last === null || (last.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0,
+      };
+      seen.add(element);
+      last = element;
+      return stop;
+    },
+    missed: () => [...expected.keys()].filter((element) => !seen.has(element) && element.isConnected && isExpected(element)).map(nameOf),
+  };
+})()`;
