@@ -204,7 +204,11 @@ test(
       {
         ...at(cancelled.id),
         name: 'cancelled',
-        act: (page) => page.getByText('Somebody cancelled it.').waitFor(),
+        act: async (page) => {
+          await page.getByText('Somebody cancelled it.').waitFor();
+          await page.getByRole('button', { name: 'Model Cancelled' }).click();
+          await page.getByText('The run was cancelled.').waitFor();
+        },
       },
       {
         ...at(backfill.runs[0].id),

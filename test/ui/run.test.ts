@@ -245,6 +245,8 @@ test('a run is cancelled, and run again, from its page', async ({
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel run' }).click();
   await page.getByText('Somebody cancelled it.').waitFor({ timeout: 20_000 });
   expect(await runEnded(key, run.id)).toMatchObject({ state: 'cancelled' });
+  const step = page.getByRole('list', { name: 'Steps' }).getByRole('button');
+  await expect.poll(() => step.innerText()).toMatch(/Model\s+Cancelled/);
 
   await page.getByRole('button', { name: 'Run again' }).click();
   await page.waitForURL((url) => !url.pathname.endsWith(run.id));

@@ -28,7 +28,7 @@ export function showFaults<Values extends FieldValues>(
   if (homeless.length > 0) {
     form.setError('root', {
       type: error.code,
-      message: homeless.map(sentence).join(' '),
+      message: withRequest(homeless.map(sentence).join(' '), error),
     });
   }
 }
@@ -45,6 +45,19 @@ function fieldOf<Values extends FieldValues>(
   const whole = parts.join('.');
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above to be a field of the form
   return (typeof value === 'object' && value !== null ? whole : top) as FieldPath<Values>;
+}
+
+/** Says what the service said, with the request on a line of its own, by which the operator finds it. */
+export function errorInWords(error: Pick<ApiError, 'message' | 'requestId'>): string;
+export function errorInWords(
+  error: Pick<ApiError, 'message' | 'requestId'> | null | undefined,
+): string | undefined;
+export function errorInWords(error: Pick<ApiError, 'message' | 'requestId'> | null | undefined) {
+  return error == null ? undefined : withRequest(sentence(error.message), error);
+}
+
+function withRequest(words: string, { requestId }: Pick<ApiError, 'requestId'>): string {
+  return requestId === undefined ? words : `${words}\nRequest ${requestId}`;
 }
 
 /** Makes a sentence of the server's phrase. */

@@ -79,12 +79,14 @@ export function useFieldProps() {
   };
 }
 
-/** Shows the faults of a form that belong to no field. */
+/** Shows the faults of a form that belong to no field, or another error beside what caused it. */
 export function FormError({ message }: { readonly message: string | undefined }) {
   if (message === undefined) return null;
+  const [words, request] = message.split('\n');
   return (
-    <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad-ink">
-      {message}
-    </p>
+    <div role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad-ink">
+      <p>{words}</p>
+      {request !== undefined && <p className="font-mono text-xs wrap-anywhere">{request}</p>}
+    </div>
   );
 }

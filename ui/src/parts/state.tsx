@@ -30,6 +30,7 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   skipped: ['Skipped', 'idle'],
   started: ['Under way', 'busy'],
   refused: ['Refused', 'warn'],
+  not_begun: ['Not begun', 'idle'],
   outcome_unknown: ['Outcome unknown', 'warn'],
   nothing_to_report: ['Nothing to report', 'good'],
   done: ['Done', 'good'],

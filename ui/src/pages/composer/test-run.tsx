@@ -6,6 +6,7 @@ import { sentence } from '#ui/api/form.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { isOver } from '#ui/format/run-words.ts';
+import { stepBadgeOf } from '#ui/format/step-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { RichText } from '#ui/parts/rich-text.tsx';
@@ -110,19 +111,19 @@ function Progress({
             : 'The connection was cut. Connecting again.'}
         </p>
       )}
-      <Steps steps={steps} isEnded={isEnded} />
+      <Steps run={run} steps={steps} isEnded={isEnded} />
       {run !== undefined && isEnded && <Ending run={run} />}
     </div>
   );
 }
 
-function Steps({ steps, isEnded }: { steps: FollowedRun['steps']; isEnded: boolean }) {
+function Steps({ run, steps, isEnded }: Omit<FollowedRun, 'status'> & { isEnded: boolean }) {
   if (steps.length === 0 && isEnded) return null;
   return (
     <ol className="flex flex-col gap-1 border-b border-line px-4 py-2.5 text-sm">
       {steps.map((step) => (
         <li key={step.index} className="flex items-center gap-2">
-          <Dot tone={toneOf(step.state)} />
+          <Dot tone={toneOf(stepBadgeOf(step, run))} />
           <span className="min-w-0 grow truncate text-ink">
             {step.tool === null ? 'Model' : step.tool.name}
           </span>

@@ -1,11 +1,12 @@
 import { useState, type ReactNode } from 'react';
-import { sentence } from '#ui/api/form.ts';
+import { errorInWords } from '#ui/api/form.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, plural } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { CodeBlock } from '#ui/parts/copy.tsx';
+import { FormError } from '#ui/parts/field.tsx';
 import { TextDiff } from '#ui/parts/text-diff.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { json } from './json.ts';
@@ -64,9 +65,9 @@ export function ChangeLines({ runId, changes }: { runId: string; changes: RunCha
             Show all
           </Button>
           {diff.error !== null && (
-            <span role="alert" className="w-full text-bad-ink">
-              {sentence(diff.error.message)}
-            </span>
+            <div className="w-full">
+              <FormError message={errorInWords(diff.error)} />
+            </div>
           )}
         </li>
       )}

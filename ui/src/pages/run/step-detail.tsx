@@ -9,8 +9,24 @@ import { json, jsonIn } from './json.ts';
 
 type Step = Shape<'Step'>;
 
+/** Tones of what is said about the end of a step. */
+const TONES: Readonly<Record<string, 'bad' | 'info'>> = {
+  failed: 'bad',
+  cancelled: 'info',
+  not_begun: 'info',
+};
+
 /** Shows everything that is recorded of a step. */
-export function StepDetail({ step }: { readonly step: Step }) {
+export function StepDetail({
+  step,
+  badge,
+  leftOut,
+}: {
+  readonly step: Step;
+  readonly badge: string;
+  readonly leftOut: number;
+}) {
+  const omittedFrom = step.tool?.omittedFromStep ?? null;
   return (
     <>
       <KeyValue inline facts={step.tool === null ? modelFacts(step) : toolFacts(step, step.tool)} />
@@ -20,7 +36,22 @@ export function StepDetail({ step }: { readonly step: Step }) {
           without telling us.
         </Notice>
       )}
-      {step.errorMessage !== null && <Notice tone="bad">{step.errorMessage}</Notice>}
+      {step.errorMessage !== null && (
+        <Notice tone={TONES[badge] ?? 'warn'}>{step.errorMessage}</Notice>
+      )}
+      {leftOut > 0 && (
+        <Notice>
+          To make room in the context window, {plural(leftOut, 'earlier result')}{' '}
+          {leftOut === 1 ? 'is' : 'are'} left out from this step on; the model is told only the
+          length.
+        </Notice>
+      )}
+      {omittedFrom !== null && (
+        <Notice>
+          The model has read this result. From step {omittedFrom + 1} on it is no longer sent, to
+          make room in the context window.
+        </Notice>
+      )}
       {step.text !== null && step.text !== '' && (
         <CodeBlock code={step.text} label={`text of step ${step.index + 1}`} wrap />
       )}
@@ -32,6 +63,7 @@ export function StepDetail({ step }: { readonly step: Step }) {
 function modelFacts(step: Step): Fact[] {
   const { usage } = step;
   const facts: Fact[] = [
+    { label: 'Step', value: count(step.index + 1) },
     { label: 'Model', value: step.modelId ?? 'unknown' },
     { label: 'Began', value: <Time at={step.startedAt} /> },
   ];
@@ -58,6 +90,7 @@ function withPart(whole: number, part: number, name: string): string {
 
 function toolFacts(step: Step, tool: NonNullable<Step['tool']>): Fact[] {
   const facts: Fact[] = [
+    { label: 'Step', value: count(step.index + 1) },
     { label: 'Called as', value: <span className="font-mono text-xs">{tool.name}</span> },
     { label: 'Tool of', value: sourceOf(tool) },
   ];

@@ -17,6 +17,10 @@ export const STEP_GRID =
 
 export interface StepRowProps {
   readonly step: Step;
+  /** State in the words of the dashboard. */
+  readonly badge: string;
+  /** Number of earlier calls whose results are left out from this step on. */
+  readonly leftOut: number;
   readonly span: Span;
   /** Of a step that is under way; a row that is over is not drawn again while time goes on. */
   readonly now: number | undefined;
@@ -24,7 +28,7 @@ export interface StepRowProps {
 
 export const StepRow = memo(Row);
 
-function Row({ step, span, now }: StepRowProps) {
+function Row({ step, badge, leftOut, span, now }: StepRowProps) {
   const took = tookMs(step);
   const isModel = step.kind === 'model';
   const isCounted = step.usage.totalTokens > 0;
@@ -44,12 +48,12 @@ function Row({ step, span, now }: StepRowProps) {
               >
                 {labelOf(step)}
               </span>
-              {step.state !== 'succeeded' && <StateBadge state={stateOf(step)} />}
+              {badge !== 'succeeded' && <StateBadge state={badge} />}
               {step.attempt > 1 && (
                 <span className="shrink-0 text-xs text-warn-ink">attempt {step.attempt}</span>
               )}
             </span>
-            <Bar step={step} span={span} now={now} />
+            <Bar step={step} badge={badge} span={span} now={now} />
             <span className="text-right text-xs text-muted tabular max-sm:hidden">
               {isCounted ? shortCount(step.usage.totalTokens) : ''}
             </span>
@@ -62,15 +66,10 @@ function Row({ step, span, now }: StepRowProps) {
           </span>
         }
       >
-        <StepDetail step={step} />
+        <StepDetail step={step} badge={badge} leftOut={leftOut} />
       </Fold>
     </li>
   );
-}
-
-/** Returns the state to show: a call that failed without having begun was refused. */
-function stateOf({ kind, state, startedAt }: Step): string {
-  return kind === 'tool' && state === 'failed' && startedAt === null ? 'refused' : state;
 }
 
 function labelOf(step: Step): string {
@@ -83,11 +82,13 @@ function labelOf(step: Step): string {
 
 const FILLS = { model: 'fill-accent', tool: 'fill-accent opacity-45' } as const;
 
+/** Colours of steps that ended otherwise than well. */
+const ENDS: Readonly<Record<string, string>> = { failed: 'fill-bad', cancelled: 'fill-idle' };
+
 /** Shows where a step lies in the duration of its run. */
-function Bar({ step, span, now }: StepRowProps) {
+function Bar({ step, badge, span, now }: Omit<StepRowProps, 'leftOut'>) {
   const place = placeOf(step, span, now);
   const took = tookMs(step);
-  const failed = step.state === 'failed';
   return (
     <svg
       role="img"
@@ -102,9 +103,7 @@ function Bar({ step, span, now }: StepRowProps) {
           height="10"
           rx="2"
           style={{ width: `max(3px, ${place.width}%)` }}
-          className={
-            took === null ? 'animate-pulse fill-busy' : failed ? 'fill-bad' : FILLS[step.kind]
-          }
+          className={took === null ? 'animate-pulse fill-busy' : (ENDS[badge] ?? FILLS[step.kind])}
         />
       )}
     </svg>

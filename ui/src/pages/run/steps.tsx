@@ -4,6 +4,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { useNow } from '#ui/format/now.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { isOver } from '#ui/format/run-words.ts';
+import { stepBadgeOf } from '#ui/format/step-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Section } from '#ui/parts/page.tsx';
@@ -24,6 +25,7 @@ export function Steps({ run }: { readonly run: RunDetail }) {
   const span = useMemo(() => ({ from, to }), [from, to]);
   if (run.steps.length === 0 && !isRunning) return null;
   const calls = run.steps.filter(({ kind }) => kind === 'tool').length;
+  const leftOut = countLeftOut(run.steps);
   const isBetween = isRunning && run.steps.every(({ finishedAt }) => finishedAt !== null);
   return (
     <Section
@@ -53,6 +55,8 @@ export function Steps({ run }: { readonly run: RunDetail }) {
             <StepRow
               key={step.index}
               step={step}
+              badge={stepBadgeOf(step, run)}
+              leftOut={leftOut.get(step.index) ?? 0}
               span={span}
               now={step.finishedAt === null ? now : undefined}
             />
@@ -70,4 +74,14 @@ export function Steps({ run }: { readonly run: RunDetail }) {
       )}
     </Section>
   );
+}
+
+/** Counts the results that each model step left out first, because its context window had no room for them. */
+function countLeftOut(steps: RunDetail['steps']): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const { tool } of steps) {
+    const from = tool?.omittedFromStep ?? null;
+    if (from !== null) counts.set(from, (counts.get(from) ?? 0) + 1);
+  }
+  return counts;
 }

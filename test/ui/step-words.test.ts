@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import type { Shape } from '../../ui/src/api/types.ts';
+import { stepBadgeOf } from '../../ui/src/format/step-words.ts';
+
+type Step = Pick<Shape<'Step'>, 'kind' | 'state' | 'startedAt' | 'finishedAt'>;
+
+const BEFORE = '2026-03-02T07:00:10.000Z';
+const END = '2026-03-02T07:00:20.000Z';
+
+function badge(step: Partial<Step>, state: Shape<'Run'>['state']): string {
+  const whole = { kind: 'model', state: 'failed', startedAt: BEFORE, finishedAt: END, ...step };
+  return stepBadgeOf(whole as Shape<'Step'>, { state, finishedAt: END });
+}
+
+test('a step that the end of its run ended is shown as what happened to it', () => {
+  expect(badge({}, 'cancelled')).toBe('cancelled');
+  expect(badge({}, 'failed')).toBe('failed');
+  const waiting = { kind: 'tool', startedAt: null } as const;
+  expect(badge(waiting, 'cancelled')).toBe('cancelled');
+  expect(badge(waiting, 'failed')).toBe('not_begun');
+});
+
+test('a step that failed or was refused before its run was cancelled says so', () => {
+  expect(badge({ kind: 'tool', finishedAt: BEFORE }, 'cancelled')).toBe('failed');
+  expect(badge({ kind: 'tool', startedAt: null, finishedAt: BEFORE }, 'cancelled')).toBe('refused');
+  expect(badge({ kind: 'tool', state: 'outcome_unknown' }, 'cancelled')).toBe('outcome_unknown');
+  expect(badge({ state: 'succeeded' }, 'cancelled')).toBe('succeeded');
+});
