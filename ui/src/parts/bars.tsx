@@ -46,7 +46,7 @@ export default function Bars({ label, data, format, series, height = 180 }: Bars
   });
   const every = Math.max(1, Math.ceil((data.length * MIN_LABEL_WIDTH) / Math.max(width - LEFT, 1)));
   return (
-    <div ref={measure} className="w-full">
+    <div ref={measure} className="w-full overflow-hidden">
       <svg role="img" aria-label={label} width={width} height={height}>
         {y.ticks(3).map((value) => (
           <g key={value}>

@@ -4,13 +4,16 @@ import type { ReactNode } from 'react';
 import { toasts } from '#ui/api/toast.ts';
 import { IconButton } from './button.tsx';
 
-/** Shows the toasts of the whole page, and announces them to screen readers. */
+/**
+ * Shows the toasts of the whole page, and announces them to screen readers. While a dialog is open only the newest is
+ * there, and at the top, as the buttons of a dialog are at its foot.
+ */
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
   return (
     <Base.Provider toastManager={toasts} timeout={4_000} limit={3}>
       {children}
       <Base.Portal>
-        <Base.Viewport className="fixed right-3 bottom-3 z-50 flex w-[calc(100vw-1.5rem)] flex-col gap-2 sm:right-5 sm:bottom-5 sm:w-90">
+        <Base.Viewport className="fixed right-3 bottom-3 z-50 flex w-[calc(100vw-1.5rem)] flex-col gap-2 sm:right-5 sm:bottom-5 sm:w-90 with-dialog:top-3 with-dialog:bottom-auto">
           <Toasts />
         </Base.Viewport>
       </Base.Portal>
@@ -24,7 +27,7 @@ function Toasts() {
     <Base.Root
       key={each.id}
       toast={each}
-      className="rounded-lg bg-surface shadow-overlay transition-opacity duration-150 data-ending-style:opacity-0 data-limited:hidden data-starting-style:opacity-0"
+      className="rounded-lg bg-surface shadow-overlay transition-opacity duration-150 data-ending-style:opacity-0 data-limited:hidden data-starting-style:opacity-0 with-dialog:not-first-of-type:hidden"
     >
       <Base.Content className="flex items-start gap-2.5 px-3 py-2.5">
         {each.type === 'failed' ? (
