@@ -271,7 +271,9 @@ test('a run is asked for a later time, with other values', async ({ visit, perso
 test('a webhook secret is replaced in two steps and shown once', async ({ visit, person }) => {
   const client = clientOf(person);
   const id = await createRoutine(client, { webhookUrl: 'https://example.com/hook' });
-  const { page } = await visit(`/p/${person.projectId}/routines/${id}`, { as: person });
+  const { page, expectClean } = await visit(`/p/${person.projectId}/routines/${id}`, {
+    as: person,
+  });
   await page.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'Replace the webhook secret' }).click();
   const question = page.getByRole('dialog', { name: 'Replace the webhook secret?' });
@@ -279,6 +281,10 @@ test('a webhook secret is replaced in two steps and shown once', async ({ visit,
   await question.getByRole('button', { name: 'Replace secret' }).click();
   const shown = page.getByRole('dialog', { name: 'The new webhook secret' });
   await shown.getByText(/whsec_/).waitFor();
+  expect(await shown.getByRole('region', { name: 'verification' }).innerText()).toContain(
+    'webhook.verify(body, request.headers)',
+  );
+  await expectClean();
 });
 
 test('a version is restored, and becomes a new one', async ({ visit, person }) => {

@@ -122,7 +122,12 @@ export function Await<D>({ of, skeleton, children, errorTitle }: AwaitProps<D>) 
 function Stale({ error, onRetry }: { error: ApiError; onRetry: () => void }) {
   return (
     <Notice tone="warn" className="mb-4">
-      <span className="grow">This may be out of date: {error.message}</span>
+      <span className="grow">
+        This may be out of date: {error.message}
+        {error.requestId !== undefined && (
+          <span className="block font-mono text-xs text-faint">Request {error.requestId}</span>
+        )}
+      </span>
       <Button size="sm" onClick={onRetry}>
         Try again
       </Button>

@@ -1,6 +1,8 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
+import { WebhookSecret } from '#ui/parts/webhook-secret.tsx';
+import { errorInWords } from '#ui/api/form.ts';
 import { call } from '#ui/api/call.ts';
 import { ApiError } from '#ui/api/error.ts';
 import { useRead } from '#ui/api/read.ts';
@@ -8,7 +10,6 @@ import { refresh, useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
-import { ShowOnce } from '#ui/parts/copy.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
@@ -127,7 +128,7 @@ function EditRoutine({
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       // Saved once more meanwhile, or refused: both are shown in the form.
-      editor.form.setError('root', { message: error.message });
+      editor.form.setError('root', { message: errorInWords(error) });
     }
     setConflict(null);
   };
@@ -151,13 +152,12 @@ function EditRoutine({
           isSaving={save.isSending}
         />
       )}
-      <ShowOnce
+      <WebhookSecret
         open={secret !== null}
         onClose={() => setSecret(null)}
         title="The webhook secret"
         description="Your receiver verifies each delivery with it. It cannot be shown again; you can replace it later."
         secret={secret ?? ''}
-        secretLabel="webhook secret"
       />
     </>
   );

@@ -1,11 +1,11 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
+import { WebhookSecret } from '#ui/parts/webhook-secret.tsx';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
-import { ShowOnce } from '#ui/parts/copy.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { Skeleton, SkeletonText } from '#ui/parts/skeleton.tsx';
@@ -100,13 +100,12 @@ function NewRoutine({ initial }: { initial: RoutineForm }) {
           </ButtonLink>
         }
       />
-      <ShowOnce
+      <WebhookSecret
         open={secret !== null}
         onClose={() => secret?.go()}
         title="The webhook secret"
         description="Your receiver verifies each delivery with it. It cannot be shown again; you can replace it later."
         secret={secret?.secret ?? ''}
-        secretLabel="webhook secret"
       />
     </>
   );

@@ -1,3 +1,4 @@
+import { errorInWords } from '#ui/api/form.ts';
 import { useList } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
@@ -37,7 +38,7 @@ export function DeleteConnection({ connection, open, onClose, onDeleted }: Delet
       }
       action="Delete connection"
       busy={remove.isSending}
-      error={remove.error?.message}
+      error={errorInWords(remove.error)}
       onConfirm={() => remove.send({ path: { connectionId: connection.id } })}
     >
       {names !== undefined && names.length > 0 && (

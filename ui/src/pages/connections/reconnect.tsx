@@ -1,4 +1,5 @@
 import { useForm } from 'react-hook-form';
+import { errorInWords } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
@@ -41,7 +42,7 @@ function SignInAgain({ connection, onClose }: Omit<ReconnectProps, 'provider'>) 
       description="You go to its sign-in page and come back here. Tools that are confirmed stay confirmed."
       action="Go to sign-in"
       busy={signIn.isSending}
-      error={signIn.error?.message}
+      error={errorInWords(signIn.error)}
       onConfirm={() =>
         signIn.send({ path: { provider: 'tool-server' }, body: { connectionId: connection.id } })
       }

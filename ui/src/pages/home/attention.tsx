@@ -3,7 +3,8 @@ import { useMemo } from 'react';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { plural } from '#ui/format/numbers.ts';
-import { humanize, reasonOf } from '#ui/format/run-words.ts';
+import { stateReasonInWords } from '#ui/format/routine-words.ts';
+import { reasonOf } from '#ui/format/run-words.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
@@ -60,7 +61,7 @@ export function Attention({ projectId }: { readonly projectId: string }) {
                   }}
                   title={routine.name}
                   badge={<StateBadge state="paused" />}
-                  line={`Paused by the service: ${humanize(routine.stateReason ?? '').toLowerCase()}.`}
+                  line={stateReasonInWords(routine.stateReason ?? '')}
                   aside={<Time at={routine.updatedAt} as="relative" />}
                 />
               ))}

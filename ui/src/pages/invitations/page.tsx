@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { errorInWords } from '#ui/api/form.ts';
 import { call } from '#ui/api/call.ts';
 import { useSend } from '#ui/api/send.ts';
 import { sessionQuery } from '#ui/api/session.ts';
@@ -91,7 +92,7 @@ function Accept({ token, email }: { token: string; email: string }) {
         message={
           isUnknown
             ? 'This invitation is for another address, has been used, or is older than seven days.'
-            : accept.error?.message
+            : errorInWords(accept.error)
         }
       />
       <Button

@@ -1,6 +1,7 @@
 import { ExternalLink } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
+import { errorInWords } from '#ui/api/form.ts';
 import { useRead } from '#ui/api/read.ts';
 import { refresh, useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
@@ -68,7 +69,7 @@ export function DeviceCodeDialog({ provider, account, onClose }: ConnectProps) {
       ) : (
         <Stage attempt={attempt} name={provider.name} />
       )}
-      <FormError message={start.error?.message} />
+      <FormError message={errorInWords(start.error)} />
     </Dialog>
   );
 }

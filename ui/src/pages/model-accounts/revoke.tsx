@@ -1,3 +1,4 @@
+import { errorInWords } from '#ui/api/form.ts';
 import { useList } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
@@ -42,7 +43,7 @@ export function RevokeDialog({
       }
       action="Revoke account"
       busy={revoke.isSending}
-      error={revoke.error?.message}
+      error={errorInWords(revoke.error)}
       onConfirm={() => revoke.send({ path: { connectionId: account.id } })}
     />
   );

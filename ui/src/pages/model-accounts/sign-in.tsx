@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
+import { errorInWords } from '#ui/api/form.ts';
 import { call } from '#ui/api/call.ts';
 import { refresh, useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
@@ -58,7 +59,7 @@ export function SignInDialog({ provider, account, onClose }: ConnectProps) {
       }
     >
       <BeforeConnecting provider={provider} />
-      <FormError message={start.error?.message} />
+      <FormError message={errorInWords(start.error)} />
     </Dialog>
   );
 }

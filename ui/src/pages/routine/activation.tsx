@@ -3,9 +3,10 @@ import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
-import { sentence } from '#ui/api/form.ts';
+import { errorInWords } from '#ui/api/form.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
+import { FormError } from '#ui/parts/field.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { OverBudget } from './over-budget.tsx';
@@ -106,9 +107,9 @@ export function Activation({ routine }: { readonly routine: Routine }) {
         </Step>
       </ol>
       {isRefused && (
-        <p role="alert" className="mt-2 text-sm text-bad-ink">
-          {sentence(activate.error?.message ?? '')}
-        </p>
+        <div className="mt-2">
+          <FormError message={errorInWords(activate.error)} />
+        </div>
       )}
       {isOver && (
         <OverBudget

@@ -4,6 +4,7 @@ import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { sentence } from '#ui/api/form.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { stateReasonInWords } from '#ui/format/routine-words.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
@@ -94,19 +95,13 @@ function RoutineTabs({ routine }: { routine: Shape<'RoutineDetail'> }) {
   );
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  schedule_ended: 'Its schedule has ended. Change when it ends to go on.',
-};
-
 /** Says why the service paused the routine, and what else may be wrong with it. */
 function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   const { stateReason, webhookFailedAt, warnings } = routine;
   if (stateReason === null && webhookFailedAt === null && warnings.length === 0) return null;
   return (
     <div className="mb-5 flex flex-col gap-2">
-      {stateReason !== null && (
-        <Notice tone="warn">{REASONS[stateReason] ?? sentence(stateReason)}</Notice>
-      )}
+      {stateReason !== null && <Notice tone="warn">{stateReasonInWords(stateReason)}</Notice>}
       {webhookFailedAt !== null && (
         <Notice tone="warn">
           Its receiver said that the webhook is gone, so deliveries have stopped. Save the webhook

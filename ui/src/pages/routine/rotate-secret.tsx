@@ -1,7 +1,8 @@
 import { useState } from 'react';
+import { WebhookSecret } from '#ui/parts/webhook-secret.tsx';
+import { errorInWords } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
-import { ShowOnce } from '#ui/parts/copy.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { FormError } from '#ui/parts/field.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
@@ -20,13 +21,12 @@ export function RotateSecret({ routineId, onClose }: RotateSecretProps) {
   });
   if (rotate.data !== undefined) {
     return (
-      <ShowOnce
+      <WebhookSecret
         open
         onClose={onClose}
         title="The new webhook secret"
         description="Give it to your receiver within 24 hours: until then deliveries are signed with the old one as well. It cannot be shown again."
         secret={rotate.data.webhookSecret}
-        secretLabel="webhook secret"
       />
     );
   }
@@ -53,7 +53,7 @@ export function RotateSecret({ routineId, onClose }: RotateSecretProps) {
         </>
       }
     >
-      <FormError message={rotate.error?.message} />
+      <FormError message={errorInWords(rotate.error)} />
       {inProgress && (
         <Checkbox
           label="Drop the older secret at once"

@@ -3,6 +3,7 @@ import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { money } from '#ui/format/numbers.ts';
+import { stateReasonInWords } from '#ui/format/routine-words.ts';
 import { IconButton } from '#ui/parts/button.tsx';
 import { OutcomeLine } from '#ui/parts/outcome-line.tsx';
 import { Schedule } from '#ui/parts/schedule.tsx';
@@ -35,9 +36,7 @@ const COLUMNS: readonly Column<Row>[] = [
     header: 'State',
     width: 'w-24',
     bare: true,
-    cell: ({ routine: { state, stateReason } }) => (
-      <StateBadge state={state} reason={stateReason ?? undefined} />
-    ),
+    cell: ({ routine: { state } }) => <StateBadge state={state} />,
   },
   {
     key: 'next',
@@ -85,7 +84,13 @@ function Name({ routine }: { routine: Routine }) {
 
 function NextRun({ routine: { state, nextRunAt, stateReason } }: { routine: Routine }) {
   if (nextRunAt === null) {
-    return <span className="text-faint">{stateReason === null ? NOT_DUE[state] : 'Stopped'}</span>;
+    if (stateReason === null) return <span className="text-faint">{NOT_DUE[state]}</span>;
+    const why = stateReasonInWords(stateReason);
+    return (
+      <span className="line-clamp-2 text-xs whitespace-normal text-muted" title={why}>
+        {why}
+      </span>
+    );
   }
   return (
     <span className="flex flex-col max-sm:flex-row max-sm:items-baseline max-sm:gap-2">

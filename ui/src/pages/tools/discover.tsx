@@ -1,5 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
+import { errorInWords } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
@@ -68,7 +69,7 @@ export function Discover({ routineId, connections }: DiscoverProps) {
           Find tools
         </Button>
       </div>
-      <FormError message={discover.error?.message} />
+      <FormError message={errorInWords(discover.error)} />
       {discover.data !== undefined && <Found discovery={discover.data} />}
     </div>
   );

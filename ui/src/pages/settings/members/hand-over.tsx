@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { errorInWords } from '#ui/api/form.ts';
 import { ApiError } from '#ui/api/error.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useSession } from '#ui/api/session.ts';
@@ -44,7 +45,7 @@ export function HandOverDialog({ open, onClose, organizationId, members }: HandO
       close();
     } catch (fault) {
       if (!(fault instanceof ApiError)) throw fault;
-      setError(fault.message);
+      setError(errorInWords(fault));
     }
   };
   return (

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { errorInWords } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useSession } from '#ui/api/session.ts';
 import { Button } from '#ui/parts/button.tsx';
@@ -75,7 +76,7 @@ export function RemoveDialog({ member, organization, onClose }: RemoveDialogProp
           The API keys that {isSelf ? 'you' : 'they'} made are revoked.
         </p>
       )}
-      <FormError message={remove.error?.message} />
+      <FormError message={errorInWords(remove.error)} />
     </Dialog>
   );
 }

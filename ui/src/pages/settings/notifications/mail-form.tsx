@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { errorInWords } from '#ui/api/form.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
@@ -74,7 +75,7 @@ export function MailForm({ project, organizationId, mayChange }: MailFormProps) 
           onChange={(to) => setEdited({ ...mail, to })}
         />
       )}
-      <FormError message={save.error?.message} />
+      <FormError message={errorInWords(save.error)} />
       {mayChange && (
         <div>
           <Button

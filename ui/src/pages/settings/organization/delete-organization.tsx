@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { errorInWords } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { ConfirmByNameDialog } from '#ui/parts/dialog.tsx';
@@ -38,7 +39,7 @@ export function DeleteOrganization({ organization }: { readonly organization: Or
         action="Delete organization"
         name={name}
         busy={remove.isSending || remove.data !== undefined}
-        error={remove.error?.message}
+        error={errorInWords(remove.error)}
         onConfirm={() => remove.send({ path: { organizationId: id }, query: { confirm: name } })}
       />
     </Section>

@@ -1,3 +1,4 @@
+import { errorInWords } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
@@ -35,7 +36,7 @@ export function DeleteProject({ project, onClose }: DeleteProjectProps) {
       action="Delete project"
       name={name}
       busy={remove.isSending}
-      error={remove.error?.message}
+      error={errorInWords(remove.error)}
       onConfirm={() => remove.send({ path: { projectId: id }, query: { confirm: name } })}
     />
   );

@@ -1,0 +1,11 @@
+import { sentence } from '#ui/api/form.ts';
+
+/** Reasons that the service gives as a name. */
+const REASONS: Readonly<Record<string, string>> = {
+  schedule_ended: 'Its schedule has ended. Change when it ends to go on.',
+};
+
+/** Says why the service itself changed the state of a routine. */
+export function stateReasonInWords(reason: string): string {
+  return REASONS[reason] ?? sentence(reason);
+}

@@ -1,0 +1,23 @@
+import { CodeBlock, ShowOnce, type ShowOnceProps } from './copy.tsx';
+
+const VERIFICATION = `import { Webhook } from 'standardwebhooks';
+
+const webhook = new Webhook(process.env.WEBHOOK_SECRET);
+// Throws unless the body, as it came, was signed with the secret.
+const event = webhook.verify(body, request.headers);`;
+
+/** Shows the secret of a routine's webhook once, with the lines by which a receiver verifies what comes. */
+export function WebhookSecret(
+  props: Pick<ShowOnceProps, 'open' | 'onClose' | 'title' | 'description' | 'secret'>,
+) {
+  return (
+    <ShowOnce {...props} secretLabel="webhook secret">
+      <div className="flex flex-col gap-1.5">
+        <p className="text-sm text-muted">
+          Verify deliveries with it; there are such libraries for most languages:
+        </p>
+        <CodeBlock label="verification" wrap maxHeight="none" code={VERIFICATION} />
+      </div>
+    </ShowOnce>
+  );
+}
