@@ -13,7 +13,7 @@ import { listen } from '../../../ui/server/listen.ts';
 import { buildLocked, DIST } from './build.ts';
 import { launchChromium } from './chromium.ts';
 import { cookiesOf } from './session.ts';
-import { SHOTS } from './shots.ts';
+import { FAILED_SHOTS } from './shots.ts';
 import { watchPage, type Watched } from './watched.ts';
 
 export interface Dashboard {
@@ -68,7 +68,7 @@ export function dashboardTest(options: ServiceOptions = {}) {
       return async (target, { as: person, width = 1280, theme = 'light' } = {}) => {
         const context = await browser.newContext({
           baseURL: dashboard.url,
-          viewport: { width, height: width < 600 ? 740 : 860 },
+          viewport: sizeOf(width),
           colorScheme: theme,
           locale: 'en-GB',
           timezoneId: 'Europe/Berlin',
@@ -86,11 +86,16 @@ export function dashboardTest(options: ServiceOptions = {}) {
     });
 }
 
+/** Size of a window: that of a laptop, or of a phone. */
+export function sizeOf(width: number) {
+  return { width, height: width < 600 ? 740 : 860 };
+}
+
 /** Keeps what the pages of a failed test showed last, and says where. */
 async function keepLastSight(contexts: readonly BrowserContext[], name: string): Promise<void> {
   const pages = contexts.flatMap((context) => context.pages());
   for (const [index, page] of pages.entries()) {
-    const file = path.join(SHOTS, `failed-${name.replaceAll(/\W+/g, '-')}-${index}.png`);
+    const file = path.join(FAILED_SHOTS, `failed-${name.replaceAll(/\W+/g, '-')}-${index}.png`);
     await page.screenshot({ path: file }).catch(() => undefined);
     console.log(`${page.url()} showed ${file}`);
   }
