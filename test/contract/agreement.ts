@@ -167,7 +167,7 @@ function texts({ pattern, format, minLength = 0, maxLength = 40 }: Schema): fc.A
     return fc.constantFrom('1', '0.50', '25.00', '0', '0.00', '-1', '1.', '1e3', '1234567890');
   }
   if (pattern !== undefined && !pattern.startsWith('^[^\\u0000]*')) {
-    return fc.stringMatching(new RegExp(pattern), { maxLength: Math.max(maxLength + 1, 100) });
+    return textsMatching(pattern, Math.max(maxLength + 1, 100));
   }
   const plain = fc.string({ minLength, maxLength: Math.max(minLength, Math.min(maxLength, 60)) });
   const edges = fc.constantFrom(
@@ -175,6 +175,16 @@ function texts({ pattern, format, minLength = 0, maxLength = 40 }: Schema): fc.A
     'x'.repeat(Math.max(minLength - 1, 0)), `${'x'.repeat(minLength)}\u0000`,
   );
   return fc.oneof({ weight: 9, arbitrary: plain }, { weight: 1, arbitrary: edges });
+}
+
+const matching = new Map<string, fc.Arbitrary<string>>();
+
+/** Reading a pattern takes longer than making a value by it, and each value of an object asks for it again. */
+function textsMatching(pattern: string, maxLength: number): fc.Arbitrary<string> {
+  const key = `${maxLength} ${pattern}`;
+  const known = matching.get(key) ?? fc.stringMatching(new RegExp(pattern), { maxLength });
+  matching.set(key, known);
+  return known;
 }
 
 function numbers({ type, minimum = -1_000, maximum = minimum + 1_000_000 }: Schema) {
