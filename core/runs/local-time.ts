@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-// A format takes a millisecond to make, as long as a run's whole prompt takes without, and is the same for all runs.
+// Making a format takes most of a millisecond, longer than rendering the rest of a prompt, and it serves every run.
 const formats = new LRUCache<string, ReturnType<typeof formatsOf>>({
   max: 200,
   memoMethod: (timeZone) => formatsOf(timeZone),

@@ -32,7 +32,7 @@ const json = fc.oneof(
   fc.jsonValue(),
   fc.jsonValue({ stringUnit: fc.constantFrom('"', '\\', '{', '[', ',', 'a', '\n', 'é') }),
 );
-/** As one line, over many, and as an event whose stream has other lines that would open a string. */
+/** Writes a value as one line, over many, and as an event whose stream has other lines that would open a string. */
 const written = fc.tuple(json, fc.constantFrom('line', 'lines', 'events')).map(([value, how]) => {
   const text = JSON.stringify(value, null, how === 'line' ? 0 : 1);
   if (how !== 'events') return { value, text };

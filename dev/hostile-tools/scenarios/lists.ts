@@ -2,7 +2,6 @@ import { event, eventStream, result, type Behaviour } from './exchange.ts';
 import { except } from './honest.ts';
 
 const OBJECT = { type: 'object' };
-const NUMBERS = Array.from({ length: 2_000_000 }, () => 1);
 let lists = 0;
 
 /** Bad responses to `tools/list`. */
@@ -32,12 +31,12 @@ export const BAD_LISTS = {
     result(exchange, { tools });
   }),
   /** One page of two million numbers that are no tools: 4 MB without an object. */
-  numbers: except('tools/list', (exchange) => result(exchange, { tools: NUMBERS })),
+  numbers: except('tools/list', (exchange) => result(exchange, { tools: numbers() })),
   /** The same in an event stream, with lines between that are no part of it. */
   'numbers-stream': except('tools/list', ({ id, response }) => {
     eventStream(response);
     response.write(': "not a string\n');
-    event(response, { jsonrpc: '2.0', id, result: { tools: NUMBERS } });
+    event(response, { jsonrpc: '2.0', id, result: { tools: numbers() } });
     response.end();
   }),
   /** 50 pages of 2,000 tools that nobody can use, each with a name of control characters. */
@@ -73,3 +72,8 @@ export const BAD_LISTS = {
     }),
   ),
 } satisfies Record<string, Behaviour>;
+
+/** Makes two million numbers when they are asked for, as few who start this server ever do. */
+function numbers(): number[] {
+  return Array.from({ length: 2_000_000 }, () => 1);
+}

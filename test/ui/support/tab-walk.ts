@@ -12,7 +12,7 @@ export interface Stop {
 
 export interface TabWalk {
   readonly stops: readonly Stop[];
-  /** What a pointer can use and the Tab key does not come to. */
+  /** Controls that a pointer can use and the Tab key does not reach. */
   readonly missed: readonly string[];
   /** The walk came to an end by itself. */
   readonly ends: boolean;

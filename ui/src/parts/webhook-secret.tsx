@@ -14,7 +14,7 @@ export function WebhookSecret(
     <ShowOnce {...props} secretLabel="webhook secret">
       <div className="flex flex-col gap-1.5">
         <p className="text-sm text-muted">
-          Verify deliveries with it; there are such libraries for most languages:
+          Verify deliveries with it. Standard Webhooks has libraries for most languages:
         </p>
         <CodeBlock label="verification" wrap maxHeight="none" code={VERIFICATION} />
       </div>
