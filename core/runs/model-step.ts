@@ -9,7 +9,7 @@ import { endUnwanted } from './end-unwanted.ts';
 import { cancellation, failure, type RunEnding } from './ending.ts';
 import { fitCall } from './fit-call.ts';
 import { passGate, type GateDeps } from './gate/index.ts';
-import { AccountBlocked, AccountBusy } from './account/not-made.ts';
+import { AccountBlocked, AccountBusy, CallUnwanted } from './account/not-made.ts';
 import type { ModelCall, ModelCaller, ModelResponse } from './model-call.ts';
 import { countInput } from './model-usage.ts';
 import { openingMessages, PREAMBLE } from './opening.ts';
@@ -141,7 +141,7 @@ async function performInTime(
 
 /**
  * Calls the model. Where its account cannot take the call now, the step waits; where it cannot take it at all, the run
- * ends.
+ * ends; where the run or the step has ended meanwhile, nothing is asked and their outcome is returned.
  */
 async function callModel(
   deps: ModelStepDeps,
@@ -155,6 +155,7 @@ async function callModel(
     if (error instanceof AccountBlocked) {
       return end(deps, run.id, failure(error.reason, error.detail));
     }
+    if (error instanceof CallUnwanted) return readOutcome(deps.database, run.id, index);
     if (!(error instanceof AccountBusy)) throw error;
     await execute(deps.database, takeBackAttempt(run, index));
     const delayMs = Math.max(error.delayMs, delayAfter(run.stepAgeMs));

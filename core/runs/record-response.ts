@@ -1,5 +1,6 @@
 import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { abnormalEnding } from './abnormal-cost.ts';
+import { isAwaited } from './awaited-step.ts';
 import type { RunContext } from './begin-step.ts';
 import { recordEnd } from './end-run.ts';
 import { keepSeen } from './gate/index.ts';
@@ -101,18 +102,9 @@ async function recordLate(
   return { outcome: await readOutcome(tx, record.runId, record.index), end: undefined };
 }
 
-/** Returns true when the run goes on and the step of this call on an account has no response. */
-async function isUnrecorded(
-  db: Db,
-  { runId, index, response: { call } }: ModelStepRecord,
-): Promise<boolean> {
-  if (call === undefined) return false;
-  const found = await row(
-    db,
-    sql`
-      select from runs join steps on steps.run_id = runs.id and steps.index = ${index}
-      where runs.id = ${runId} and runs.state = 'running' and steps.state = 'started'
-    `,
-  );
-  return found !== undefined;
+/** Returns true when the step of this call on an account still awaits its response. */
+async function isUnrecorded(db: Db, record: ModelStepRecord): Promise<boolean> {
+  if (record.response.call === undefined) return false;
+  const found = await row<{ awaited: boolean }>(db, sql`select ${isAwaited(record)} as awaited`);
+  return found?.awaited === true;
 }

@@ -35,6 +35,8 @@ export async function claimRunOf(
   if (active.status !== 200) throw new Error(JSON.stringify(active.body));
   await execute(database, sql`update routines set next_run_at = now() where id = ${routineId}`);
   await tick(service.deps);
+  // The claim lets runs in in the background, which must not meet the room that a test announces next.
+  await service.deps.admission.settled();
   const [run] = (await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`)).data;
   if (run?.state !== 'queued') throw new Error(`the claimed run is ${run?.state}`);
   return run.id;

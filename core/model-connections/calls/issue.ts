@@ -1,4 +1,4 @@
-import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { row, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { LONELY_MS } from '#lib/envelope/index.ts';
 import type { ModelConnectionRef } from '../connection.ts';
 import type { ModelProviders } from '../providers/providers.ts';
@@ -15,6 +15,8 @@ export interface CallOrder {
   readonly concurrency: number;
   /** Unix milliseconds. */
   readonly deadline: number;
+  /** Condition in SQL under which a new call may be made: its step still awaits a response. */
+  readonly wanted: Sql;
 }
 
 /** A call that may be made: it holds a place of its account until it has ended. */
@@ -34,7 +36,9 @@ export type Issue =
   /** The allowance of the account is used up. */
   | { readonly kind: 'limited'; readonly until: Date }
   /** No process holds the lease on the runtime. */
-  | { readonly kind: 'unleased' };
+  | { readonly kind: 'unleased' }
+  /** The step awaits no response any more. */
+  | { readonly kind: 'unwanted' };
 
 /**
  * Issues a call of a step, or the one of an attempt before that came to no outcome: under the same request id, whatever
@@ -51,8 +55,9 @@ export function issueCall(
     if (account?.usable !== true) return { kind: 'unusable' };
     const found = await insertOrReuse(tx, order, account.limited);
     if (found === undefined) return { kind: 'unleased' };
-    const { requestId, ...lease } = found;
+    const { requestId, wanted, ...lease } = found;
     if (requestId !== null) return { kind: 'issued', call: { requestId, lease } };
+    if (!wanted) return { kind: 'unwanted' };
     return account.limited && account.notBefore !== null
       ? { kind: 'limited', until: account.notBefore }
       : { kind: 'busy' };
@@ -82,7 +87,8 @@ function lockAccount(
 }
 
 interface Found extends RuntimeLease {
-  /** Null when the account has no place for it. */
+  readonly wanted: boolean;
+  /** Null when the call is not issued. */
   readonly requestId: string | null;
 }
 
@@ -99,6 +105,8 @@ function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Foun
       ), earlier as (
         select request_id, attempt, state from model_calls
         where run_id = ${runId} and step_index = ${step} order by attempt desc limit 1
+      ), wanted as (
+        select ${order.wanted} as wanted
       ), again as (
         update model_calls k set instance_id = lease.instance_id, epoch = lease.epoch,
           credential_version = ${credentialVersion}, leased_until = ${leasedUntil}
@@ -112,8 +120,8 @@ function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Foun
         select concat_ws('/', ${runId}::text, ${step}::integer, attempt.number), ${connection.projectId},
           ${connection.id}, ${runId}, ${step}, attempt.number, lease.instance_id, lease.epoch, ${credentialVersion},
           ${leasedUntil}
-        from lease, attempt
-        where not ${limited}::boolean and not exists (select from earlier where state = 'issued') and ${concurrency} > (
+        from lease, attempt, wanted
+        where wanted and not ${limited}::boolean and not exists (select from earlier where state = 'issued') and ${concurrency} > (
           select count(*) from model_calls
           where connection_id = ${connection.id} and state = 'issued' and leased_until > now())
         returning request_id
@@ -122,9 +130,9 @@ function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Foun
           run_count = run_count + case when ${step}::integer = 0 and attempt.number = 0 then 1 else 0 end
         from fresh, attempt where c.id = ${connection.id}
       )
-      select instance_id as "instanceId", epoch,
+      select instance_id as "instanceId", epoch, wanted,
         coalesce((select request_id from again), (select request_id from fresh)) as "requestId"
-      from lease
+      from lease, wanted
     `,
   );
 }

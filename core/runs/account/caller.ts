@@ -11,12 +11,13 @@ import type { Database } from '#lib/database/index.ts';
 import type { RunBody } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
+import { isAwaited } from '../awaited-step.ts';
 import type { ModelCall, ModelCaller, ModelResponse } from '../model-call.ts';
 import { ModelFailure } from '../model-failure.ts';
 import { cancelUnlessWanted } from './cancellation.ts';
 import { giveUpAccount, readCredential, renewRefused } from './credentials.ts';
 import { fromUnreachable } from './failure.ts';
-import { AccountBlocked, AccountBusy, usedUp } from './not-made.ts';
+import { AccountBlocked, AccountBusy, CallUnwanted, usedUp } from './not-made.ts';
 import { recordFailure } from './record-failure.ts';
 import { responseOf } from './response.ts';
 import type { AccountStep } from './step.ts';
@@ -116,7 +117,7 @@ async function attempt(
   }
 }
 
-/** @throws {AccountBusy} {AccountBlocked} */
+/** @throws {AccountBusy} {AccountBlocked} {CallUnwanted} */
 async function issue(
   { database, modelProviders }: AccountCallerDeps,
   { connection, runId, index }: AccountStep,
@@ -134,6 +135,7 @@ async function issue(
     credentialVersion: version,
     concurrency: provider.file.concurrency,
     deadline,
+    wanted: isAwaited({ runId, index }),
   };
   let issued = await issueCall(database, modelProviders, order);
   if (issued.kind === 'unleased') {
@@ -149,6 +151,8 @@ async function issue(
       const { reason, detail } = usedUp(issued.until, index === 0);
       throw new AccountBlocked(reason, detail);
     }
+    case 'unwanted':
+      throw new CallUnwanted();
     default:
       throw new AccountBusy();
   }

@@ -26,6 +26,15 @@ export class AccountBlocked extends Error {
   }
 }
 
+/** Thrown for a call that is not made because nobody waits for its response: the run has ended, or the step has one. */
+export class CallUnwanted extends Error {
+  override readonly name = 'CallUnwanted';
+
+  constructor() {
+    super('The response of this call would not be used.');
+  }
+}
+
 /** Returns the reason for ending a run whose account waits for its allowance. */
 export function usedUp(
   until: Date,

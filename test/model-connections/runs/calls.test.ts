@@ -29,6 +29,7 @@ async function orderOn(connectionId: string) {
     credentialVersion: 1,
     concurrency: 1,
     deadline: Date.now() + 60_000,
+    wanted: sql`true`,
   };
 }
 
@@ -66,6 +67,14 @@ test('a step keeps its request id until an outcome is recorded, and then gets th
     { state: 'unknown_outcome', failure: 'unknown_outcome' },
     { state: 'issued', failure: null },
   ]);
+});
+
+test('none is issued for a step that awaits no response, but one that is out goes on', async () => {
+  const order = await orderOn(await world.account('provider-c'));
+  expect(await issue({ ...order, wanted: sql`false` })).toEqual({ kind: 'unwanted' });
+  expect(await world.calls(order.runId)).toEqual([]);
+  await issue(order);
+  expect(await issue({ ...order, wanted: sql`false` })).toMatchObject({ kind: 'issued' });
 });
 
 test('none is issued on an account that may not be used', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { performModelStep } from '#core/runs/index.ts';
-import { execute, row, rows, sql } from '#lib/database/index.ts';
+import { execute, row, rows, sql, transaction } from '#lib/database/index.ts';
 import { claimedRun } from '#test/support/claimed-run.ts';
 import { modelOn, startWorld, type World } from './world.ts';
 
@@ -122,4 +122,30 @@ test('a response that comes when its run has ended is spend, once for all attemp
   expect(await world.calls(runId)).toEqual([
     { requestId: `${runId}/0/0`, state: 'succeeded', failure: 'run_ended' },
   ]);
+}, 60_000);
+
+test('nothing is asked for a run that ends before its call is issued, and nothing stays reserved', async () => {
+  const { runId } = await runOnAccount();
+  const { deps } = world.service;
+  const { database } = deps;
+  const perform = () => performModelStep(deps, { runId, index: 0 }, new AbortController().signal);
+  const { attempt } = await transaction(database, async (tx) => {
+    // Whoever issues a call locks its account first.
+    await row(
+      tx,
+      sql`select c.id from model_connections c join runs on model_connection_id = c.id where runs.id = ${runId} for update of c`,
+    );
+    const attempt = perform();
+    await expect
+      .poll(() => counted(runId).then((found) => found!.reserved), { timeout: 30_000 })
+      .toBeGreaterThan(0);
+    await execute(
+      database,
+      sql`update runs set state = 'cancelled', finished_at = now() where id = ${runId}`,
+    );
+    return { attempt };
+  });
+  expect(await attempt).toEqual({ next: 'ended', state: 'cancelled' });
+  expect([world.asked(), await world.calls(runId)]).toEqual([0, []]);
+  expect(await counted(runId)).toMatchObject({ run: 0, total: 0, entries: 0, reserved: 0 });
 }, 60_000);
