@@ -4,6 +4,7 @@ import {
   type OfferedModel,
 } from '#core/model-connections/index.ts';
 import type { Db } from '#lib/database/index.ts';
+import type { ProviderFile } from '#lib/provider-file/index.ts';
 import type { ModelDirectory, ModelList } from './directory.ts';
 import { isModelProvider, sameModel, type ModelOption, type ModelReference } from './model.ts';
 
@@ -66,8 +67,13 @@ function optionOf(
       name,
       contextTokens,
       maxOutputTokens: null,
-      structuredOutputs: modelProviders.find(provider)?.file.api.options.structuredOutputs ?? false,
+      structuredOutputs: takesSchemas(modelProviders.find(provider)?.file, id),
       prices: null,
     },
   ];
+}
+
+function takesSchemas(file: ProviderFile | undefined, modelId: string): boolean {
+  const models = file?.api.options.structuredOutputs ?? false;
+  return Array.isArray(models) ? models.includes(modelId) : models;
 }

@@ -56,7 +56,7 @@ function refusals(slot: ProviderSlot, file: ProviderFile, termsAccepted: boolean
   if (file.auth.kind !== KIND[slot]) {
     faults.push(`auth.kind: expected ${KIND[slot]}, which is how ${slot} signs people in`);
   }
-  if (file.api.options.structuredOutputs && file.api.protocol === 'anthropic-messages') {
+  if (file.api.options.structuredOutputs !== false && file.api.protocol === 'anthropic-messages') {
     const why =
       'this protocol takes only a part of JSON Schema, and closes what a schema leaves open';
     faults.push(`api.options.structuredOutputs: ${why}`);

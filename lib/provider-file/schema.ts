@@ -9,6 +9,8 @@ const terms = z.strictObject({
   thirdPartyUse: z.enum(['allowed', 'by_agreement', 'forbidden']),
 });
 
+const TRUE_OR_IDS = 'expected true, false or a list of model ids';
+
 const options = z.strictObject({
   /** A stream is always asked for; `plain` leaves out the request for usage at its end, where a provider refuses it. */
   stream: z.enum(['with_usage', 'plain']).default('with_usage'),
@@ -19,8 +21,13 @@ const options = z.strictObject({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9_-]{0,20}$/, 'expected up to 21 letters, digits, - and _')
     .optional(),
-  /** Every model of the list can be held to a JSON Schema by the request, in OpenAI's way and not strictly. */
-  structuredOutputs: z.boolean().default(false),
+  /**
+   * Models that can be held to a JSON Schema by the request, in OpenAI's way and not strictly: every one of the list, or
+   * those with these ids.
+   */
+  structuredOutputs: z
+    .union([z.boolean(), z.array(z.string().min(1)).min(1, TRUE_OR_IDS)], { error: TRUE_OR_IDS })
+    .default(false),
 });
 
 const api = z.strictObject({

@@ -123,14 +123,26 @@ describe('a file is refused', () => {
   });
 
   test('when it says that its models take schemas, in a protocol that closes them', () => {
-    const file = example('anthropic-key.yaml');
-    file['api']!['options'] = { structuredOutputs: true };
-    expect(faultsOf('provider-c', file)).toEqual([
-      expect.stringMatching(/^api\.options\.structuredOutputs: this protocol takes only a part/),
-    ]);
-    const other = example('mistral-key.yaml');
-    other['api']!['options'] = { structuredOutputs: true };
-    expect(faultsOf('provider-c', other)).toEqual([]);
+    for (const structuredOutputs of [true, ['model-large']]) {
+      const file = example('anthropic-key.yaml');
+      file['api']!['options'] = { structuredOutputs };
+      expect(faultsOf('provider-c', file)).toEqual([
+        expect.stringMatching(/^api\.options\.structuredOutputs: this protocol takes only a part/),
+      ]);
+      const other = example('mistral-key.yaml');
+      other['api']!['options'] = { structuredOutputs };
+      expect(faultsOf('provider-c', other)).toEqual([]);
+    }
+  });
+
+  test('when what it says of schemas is neither a switch nor a list of models', () => {
+    const file = example('mistral-key.yaml');
+    for (const structuredOutputs of ['model-large', [], [7], null]) {
+      file['api']!['options'] = { structuredOutputs };
+      expect(faultsOf('provider-c', file)).toEqual([
+        'api.options.structuredOutputs: expected true, false or a list of model ids',
+      ]);
+    }
   });
 
   test('when it names a client', () => {

@@ -37,8 +37,8 @@ export interface RigOptions {
   readonly auth?: Partial<Record<ProviderSlot, Readonly<Record<string, unknown>>>>;
   /** Fields of `api` in every provider file. */
   readonly api?: Readonly<Record<string, unknown>>;
-  /** The same of slots A and B alone, whose protocols are OpenAI's. */
-  readonly openaiApi?: Readonly<Record<string, unknown>>;
+  /** Further ones by slot. */
+  readonly apiOf?: Partial<Record<ProviderSlot, Readonly<Record<string, unknown>>>>;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -80,7 +80,7 @@ export async function createRig(options: RigOptions = {}): Promise<Rig> {
       baseUrl: providers.baseUrls[PROTOCOL[slot]],
       issuer: options.issuer ?? 'http://127.0.0.1:1',
       auth: options.auth?.[slot] ?? {},
-      api: { ...options.api, ...(slot === 'provider-c' ? {} : options.openaiApi) },
+      api: { ...options.api, ...options.apiOf?.[slot] },
     });
     hashes.set(slot, createHash('sha256').update(text).digest('hex'));
     const prefix = `MODEL_PROVIDER_${LETTERS[slot]}`;

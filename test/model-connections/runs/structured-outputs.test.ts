@@ -2,15 +2,21 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { FORM, prices } from '#test/results/world.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
-import { modelOn, startWorld, type World } from './world.ts';
+import { MODEL, modelOn, startWorld, type World } from './world.ts';
 
-// Typed results on accounts whose provider file says that their models can be held to a schema.
+// Typed results on accounts whose provider file says that their models can be held to a schema, all or one of them.
 let world: World;
+const OTHER_MODEL = 'fixture/account-large';
 
 beforeAll(async () => {
   world = await startWorld({
     worker: true,
-    rig: { openaiApi: { options: { structuredOutputs: true } } },
+    rig: {
+      apiOf: {
+        'provider-a': { options: { structuredOutputs: true } },
+        'provider-b': { options: { structuredOutputs: ['another/model', MODEL] } },
+      },
+    },
   });
   await world.rig.start(world.runtimeEnv);
 }, 120_000);
@@ -75,6 +81,33 @@ test.for<[ProviderSlot, string, object]>([
     rig.providers.control.reset();
     await runOnce(key, await createRoutine(key, { model }));
     expect(completions()[0]).not.toHaveProperty(field);
+  },
+);
+
+test.for<[ProviderSlot, boolean]>([
+  ['provider-a', true],
+  ['provider-b', false],
+])(
+  'what the file of %s says of schemas holds for all models, or for those that it names: %s',
+  { timeout: 60_000 },
+  async ([slot, heldToSchema]) => {
+    const { key } = world;
+    const connectionId = await world.account(slot, { models: [MODEL, OTHER_MODEL] });
+    const { data: options } = await key.get('/v1/models');
+    const taking = (
+      options as { connectionId: string; modelId: string; structuredOutputs: boolean }[]
+    )
+      .filter((option) => option.connectionId === connectionId)
+      .map(({ modelId, structuredOutputs }) => [modelId, structuredOutputs]);
+    expect(Object.fromEntries(taking)).toEqual({ [MODEL]: true, [OTHER_MODEL]: heldToSchema });
+    const id = await createRoutine(key, {
+      ...FORM,
+      instructions: `List the prices.\nDATA ${JSON.stringify(DATA)}`,
+      model: modelOn(slot, connectionId, OTHER_MODEL),
+    });
+    expect(await runOnce(key, id)).toMatchObject({ state: 'succeeded', data: DATA });
+    const [sent] = completions();
+    expect('response_format' in sent! || 'text' in sent!).toBe(heldToSchema);
   },
 );
 
