@@ -184,7 +184,8 @@ export async function readRunDetail(
  * for a skipped occurrence.
  */
 const queuedSeconds = sql`case when skipped_count is null then
-  greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0)::float8 end`;
+  round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0), 3)::float8
+  end`;
 
 /** The columns of `Step`. */
 export const stepColumns = sql`

@@ -1,4 +1,4 @@
-import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { rows, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { recordEnd } from './end-run.ts';
 import { askedToStop } from './cancel-request.ts';
@@ -17,6 +17,36 @@ export interface ReplacedRuns {
 /** Cancels the open runs of routines in favour of the next occurrence, as `cancelOpenRuns` does. */
 export function replaceOpenRuns(tx: Db, routineIds: readonly string[]): Promise<ReplacedRuns> {
   return cancelOpenRuns(tx, routineIds, { ending: replacement, which: inTheWay });
+}
+
+/**
+ * Cancels the open runs that a waiting occurrence replaces and that its claim found locked, which is rare; the occurrence
+ * waits for them meanwhile. A run that is locked once more is left to the next call.
+ */
+export async function replaceMissed(deps: AfterEndDeps): Promise<void> {
+  const missed = await rows<{ id: string; routineId: string }>(
+    deps.database,
+    sql`
+      select previous.id, next.routine_id as "routineId"
+      from runs next join routines r on r.id = next.routine_id
+      cross join lateral (
+        select id from runs
+        where routine_id = next.routine_id and state in ('queued', 'running') and ${inTheWay} and id < next.id
+          and cancel_requested_at is null
+      ) previous
+      where next.state = 'queued' and next.admitted_at is null and not next.held and next.after_previous
+        and next.trigger = 'schedule' and r.overlap = 'cancel_previous'
+    `,
+  );
+  if (missed.length === 0) return;
+  const replaced = await transaction(deps.database, (tx) =>
+    cancelOpenRuns(
+      tx,
+      missed.map(({ routineId }) => routineId),
+      { ending: replacement, which: sql`id = any(${missed.map(({ id }) => id)})` },
+    ),
+  );
+  await afterReplacing(deps, replaced);
 }
 
 /**

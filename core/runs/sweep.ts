@@ -2,6 +2,7 @@ import { execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { endRun, type EndRunDeps } from './end-run.ts';
 import { cancellation, failure } from './ending.ts';
 import type { RunState } from './states.ts';
+import { replaceMissed } from './replace.ts';
 import { isStranded } from './stranded.ts';
 
 interface OpenRun {
@@ -14,8 +15,8 @@ interface OpenRun {
 const BATCH = 200;
 
 /**
- * Checks open runs. First of all repeats cancellations that Temporal may not have received, so that they never wait
- * behind thousands of others. Ends runs whose time is long over, whatever Temporal says of them. Then, the one checked
+ * Checks open runs. First of all makes up for cancellations that were missed and repeats those that Temporal may not have
+ * received, so that they never wait behind thousands of others. Ends runs whose time is long over, whatever Temporal says of them. Then, the one checked
  * longest ago first, settles a run whose workflow is gone: one that never began is started again, also when its workflow
  * waits for a build that is no more, and one that was under way ends as `workflow_lost`, so that nothing waits for ever.
  * @returns how many runs had lost their workflow
@@ -23,6 +24,7 @@ const BATCH = 200;
 export async function sweepOpenRuns(deps: EndRunDeps, signal: AbortSignal): Promise<number> {
   let cancelled: number;
   try {
+    await replaceMissed(deps);
     cancelled = await check(deps, await takeCancelled(deps.database), signal);
   } finally {
     // Also while Temporal is away: the deadline of a run does not wait for it.

@@ -109,19 +109,26 @@ interface Overlap {
   /** True when one of the routine's open runs has not begun. */
   readonly queued: boolean;
   /**
-   * True when all of its open runs belong to a backfill: the next occurrence waits for the running one and goes first.
+   * True when all of its open runs give way: they belong to a backfill, or have waited as long as they may. The next
+   * occurrence waits for one of them that has been admitted, and else goes first.
    */
-  readonly onlyBackfill: boolean;
+  readonly onlyYielding: boolean;
 }
 
 /**
  * Returns true when an occurrence is skipped. `queue` keeps one occurrence waiting, as Temporal's BufferOne does;
  * `cancel_previous` always runs.
  */
-function isPassedOver({ overlap, queued, onlyBackfill }: Overlap): boolean {
-  if (onlyBackfill) return false;
+function isPassedOver({ overlap, queued, onlyYielding }: Overlap): boolean {
+  if (onlyYielding) return false;
   return overlap === 'skip' || (overlap === 'queue' && queued);
 }
+
+/**
+ * SQL condition on `runs`: the run is skipped as `queue_expired` with this tick or the next. Runs of a schedule are often
+ * allowed to wait for just as long as it takes until an occurrence is due, which would be lost together with them.
+ */
+const isAboutToExpire = sql`(state = 'queued' and coalesce(queue_until < now() + interval '5 seconds', false))`;
 
 /** Returns the routines with open runs whose overlap policy forbids another one. */
 async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overlap[]> {
@@ -132,9 +139,10 @@ async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overla
   const open = await rows<Omit<Overlap, 'overlap'>>(
     tx,
     sql`
-      select routine_id as id, coalesce(bool_or(state = 'queued') filter (where ${inTheWay}), false) as queued,
-        not bool_or(${inTheWay}) as "onlyBackfill"
-      from runs where routine_id = any(${[...minding.keys()]}) and state in ('queued', 'running') and not held
+      select routine_id as id, coalesce(bool_or(state = 'queued') filter (where not yields), false) as queued,
+        bool_and(yields) as "onlyYielding"
+      from runs cross join lateral (select not (${inTheWay}) or ${isAboutToExpire} as yields) its
+      where routine_id = any(${[...minding.keys()]}) and state in ('queued', 'running') and not held
       group by routine_id
     `,
   );

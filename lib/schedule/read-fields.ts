@@ -82,6 +82,9 @@ function faultOf(texts: FieldTexts, error: unknown): ScheduleError {
   );
 }
 
-/** Matches cron-parser's messages about numbers, which tell a person more than that a form is unknown. */
+/**
+ * Matches cron-parser's messages about numbers, which tell a person more than that a form is unknown; without the full
+ * stops that some end with.
+ */
 const VALUE_FAULT =
-  /(?:got (?:value|range) [\d-]+ expected range|Invalid range:|cannot repeat at every \d|duplicate values).*/;
+  /(?:got (?:value|range) [\d-]+ expected range|Invalid range:|cannot repeat at every \d|duplicate values).*?(?=\.*$)/;

@@ -141,6 +141,12 @@ describe('the decision of a gate', () => {
       'not_modified' as const,
       [false, 'empty', false],
     ],
+    [
+      'a 304 of nobody knows what',
+      question({ gate, baseline: undefined }),
+      'not_modified' as const,
+      [true, 'not_empty', null],
+    ],
   ])('on %s, with wakeOn not_empty', (_name, asked, seen, [wakes, reason, changed]) => {
     expect(decideGate(asked, seen)).toEqual({ wakes, reason, changed });
   });

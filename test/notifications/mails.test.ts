@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
+import { tick } from '#core/scheduling/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
-import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import {
+  activeWatched,
   EVERYTHING,
   failedRun,
   mailingTest,
@@ -168,6 +170,37 @@ test('the budget of a project is told to who follows the project, once, whicheve
   const mails = await newsTo(mailbox, owner);
   expect(mails.map(({ subject }) => subject)).toEqual(['Budget at 80 %: Test routine']);
   expect(mails[0]?.text).toContain('The project has used 80 % of its budget');
+});
+
+test('a run that the next occurrence replaces is no failure, and nobody is mailed', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  const fields = { instructions: 'Replaced by the next.', overlap: 'cancel_previous' };
+  const id = await activeWatched(key, fields);
+  service.gateway.control.script({ marker: fields.instructions, latencyMs: 60_000 });
+  const { data: replaced } = await key.post(`/v1/routines/${id}/run`);
+  await expect
+    .poll(async () => (await key.get(`/v1/runs/${replaced.id}`)).data.state, { timeout: 20_000 })
+    .toBe('running');
+  await execute(
+    service.deps.database,
+    sql`update routines set next_run_at = now() where id = ${id}`,
+  );
+  await tick(service.deps);
+  expect(await runEnded(key, replaced.id)).toMatchObject({
+    state: 'cancelled',
+    reason: 'replaced',
+    notifications: [],
+  });
+  const [next] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
+  expect((await runEnded(key, next.id)).state).toBe('succeeded');
+  await sendNow(service);
+  // Nor is the success after it one after failures.
+  expect(await newsTo(mailbox, owner)).toEqual([]);
 });
 
 test('a run that says it is only partly done is told of, and a run that is done is not', async ({

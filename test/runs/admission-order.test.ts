@@ -144,6 +144,28 @@ test('runs of a backfill come after all others of their organization, one of a r
   expect(await admit(5)).toEqual([second]);
 });
 
+test('an occurrence is not let in together with the run of its routine that it waits for', async () => {
+  const [scheduled, manual, past] = await organizations(3);
+  const before: string[] = [];
+  const after: string[] = [];
+  for (const [routine, first, second] of [
+    [scheduled, 'schedule', 'schedule'],
+    [manual, 'manual', 'schedule'],
+    [past, 'schedule', 'backfill'],
+  ] as const) {
+    before.push(...(await plantRuns(routine!, 1, { trigger: first })));
+    after.push(...(await plantRuns(routine!, 1, { trigger: second, afterPrevious: true })));
+  }
+  await room(50);
+  expect(await admit(10)).toEqual(before.toSorted());
+  expect(await admit(10)).toEqual([]);
+  await execute(
+    testDatabase.database,
+    sql`update runs set state = 'succeeded' where id = any(${before})`,
+  );
+  expect(await admit(10)).toEqual(after.toSorted());
+});
+
 test('a plan bounds runs at a time exactly, however many look at once', async () => {
   const [free, pro] = await organizations(2);
   await execute(

@@ -114,6 +114,18 @@ test('a cancelled run, and an occurrence that was skipped, end their streams too
   const events = await stream.rest();
   expect(events.at(-1)!.data).toMatchObject({ state: 'cancelled', reason: 'cancelled' });
 
+  const replaced = await startRun(60_000);
+  const following = await follow(replaced);
+  while ((await following.next()).data.state !== 'running');
+  const { routineId: replacing } = (await key.get(`/v1/runs/${replaced}`)).data;
+  await service.deps.database.query(
+    `update routines set state = 'active', overlap = 'cancel_previous', next_run_at = now() where id = $1`,
+    [replacing],
+  );
+  await tick(service.deps);
+  const toItsEnd = await following.rest();
+  expect(toItsEnd.at(-1)!.data).toMatchObject({ state: 'cancelled', reason: 'replaced' });
+
   const routineId = await createRoutine(key, { schedule: '@hourly', misfire: 'skip' });
   await service.deps.database.query(
     `update routines set state = 'active', next_run_at = date_trunc('hour', now()) - interval '3 hours',

@@ -137,6 +137,42 @@ test('while a run is open the next occurrence is skipped for overlap, unless ove
   expect(await states(bold.id)).toEqual(['queued', 'queued']);
 });
 
+test('a run that has waited as long as it may is no overlap for the occurrence that is due then', async ({
+  database,
+  clock,
+  claim,
+}) => {
+  const schedule = { schedule: '* * * * *', timezone: 'UTC', nextRunAt: NOON };
+  const waitFor = async (overlap: 'skip' | 'queue', seconds: number) => {
+    const { id } = await plantRoutine(database, { ...schedule, overlap });
+    await execute(
+      database,
+      sql`update routines set max_queue_seconds = ${seconds} where id = ${id}`,
+    );
+    return id;
+  };
+  const expiring = [await waitFor('skip', 60), await waitFor('queue', 60)];
+  const waiting = [await waitFor('skip', 66), await waitFor('queue', 66)];
+  const running = await waitFor('skip', 60);
+  await claim();
+  await execute(database, sql`update runs set state = 'running' where routine_id = ${running}`);
+  await clock.shift(60_000);
+  await claim();
+  const states = async (id: string) =>
+    (await occurrencesOf(database, id)).map((o) => o.reason ?? o.state);
+  for (const id of expiring) {
+    expect(await states(id)).toEqual(['queued', 'queued']);
+    const [after] = await rows(
+      database,
+      sql`select after_previous as waits from runs where routine_id = ${id} order by id desc`,
+    );
+    expect(after).toEqual({ waits: true });
+  }
+  for (const id of [...waiting, running]) {
+    expect(await states(id)).toEqual([id === running ? 'running' : 'queued', 'overlap']);
+  }
+});
+
 test('occurrences skipped one after the other for overlap are one row, until something else happens', async ({
   database,
   clock,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { replaceOpenRuns, sweepOpenRuns } from '#core/runs/index.ts';
-import { tick } from '#core/scheduling/index.ts';
+import { createTickParts, tick } from '#core/scheduling/index.ts';
 import { execute, sql, transaction } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -143,6 +143,45 @@ test('a run whose process died after it was replaced ends as replaced by the swe
   );
   await sweepOpenRuns(service.deps, new AbortController().signal);
   expect(await runEnded(key, first.id)).toMatchObject({ state: 'cancelled', reason: 'replaced' });
+});
+
+test('a run that is locked while the next occurrence is claimed is replaced by the sweep, and never beside it', async ({
+  service,
+  key,
+}) => {
+  const { database } = service.deps;
+  const { id, first } = await busyRoutine(service, key, 'cancel_previous');
+  const next = await transaction(database, async (tx) => {
+    await execute(tx, sql`select from runs where id = ${first.id} for no key update`);
+    await execute(database, sql`update routines set next_run_at = now() where id = ${id}`);
+    await createTickParts(service.deps).claim(new AbortController().signal);
+    // A sweep that finds it locked too leaves it to the next.
+    await sweepOpenRuns(service.deps, new AbortController().signal);
+    const { data } = await key.get(`/v1/routines/${id}/runs?trigger=schedule&state=queued`);
+    return data[0] as Listed;
+  });
+  expect((await key.get(`/v1/runs/${next.id}`)).data).toMatchObject({ waitingFor: 'previous_run' });
+  expect((await key.get(`/v1/runs/${first.id}`)).data.state).toBe('running');
+  // A person starts another one meanwhile, which nothing replaces.
+  const { data: later } = await key.post(`/v1/routines/${id}/run`);
+  await sweepOpenRuns(service.deps, new AbortController().signal);
+  const replaced = await runEnded(key, first.id);
+  expect(replaced).toMatchObject({ state: 'cancelled', reason: 'replaced' });
+  const ran = await runEnded(key, next.id);
+  expect(ran.state).toBe('succeeded');
+  expect((await runEnded(key, later.id)).state).toBe('succeeded');
+  expect(ran.startedAt >= replaced.finishedAt).toBe(true);
+});
+
+test('a sweep leaves the run alone that the next occurrence waits for', async ({
+  service,
+  key,
+}) => {
+  const { id, first } = await busyRoutine(service, key, 'queue');
+  const [, waiting] = await fallDue(service, key, id);
+  await sweepOpenRuns(service.deps, new AbortController().signal);
+  expect((await runEnded(key, first.id)).state).toBe('succeeded');
+  expect((await runEnded(key, waiting!.id)).state).toBe('succeeded');
 });
 
 test('with skip the next occurrence is passed over, and with allow it runs beside the other', async ({

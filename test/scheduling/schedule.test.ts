@@ -138,6 +138,7 @@ describe('reading a schedule', () => {
     [`${'0,'.repeat(150)}0 * * * *`, 'A schedule has at most 200 characters.'],
   ])('refuses %j and says why', (expression, message) => {
     expect(fault(expression)).toContain(message);
+    expect(fault(expression)).toMatch(/[^.]\.$/);
   });
 
   test('refuses a date that no year has', () => {

@@ -24,8 +24,8 @@ export function rankOf(run: Sql): Sql {
 }
 
 /**
- * SQL condition on `runs`: the run has to wait for another of its routine, either an admitted one or one that waits in
- * the same way and comes before it, of which a backfill has many.
+ * SQL condition on `runs`: the run has to wait for another of its routine, either an admitted one or one that waits too
+ * and comes before it. Without the latter both could be admitted by the same statement.
  */
 export const behindPrevious = sql`(after_previous and (
     exists (
@@ -33,7 +33,7 @@ export const behindPrevious = sql`(after_previous and (
         and previous.state in ('queued', 'running') and previous.admitted_at is not null)
     or exists (
       select from runs earlier where earlier.routine_id = runs.routine_id
-        and earlier.state = 'queued' and earlier.admitted_at is null and not earlier.held and earlier.after_previous
+        and earlier.state = 'queued' and earlier.admitted_at is null and not earlier.held
         and (${rankOf(sql`earlier`)}, earlier.id) < (${rankOf(sql`runs`)}, runs.id))))`;
 
 /** SQL expression that is true when any run waits; it reads one entry of a small index. */
