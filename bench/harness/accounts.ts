@@ -8,6 +8,8 @@ import { createRig } from '#test/runtime/rig.ts';
 import type { Stack } from './stack.ts';
 
 const MODEL = 'fixture/account-small';
+/** Calls of one bench at most: each is of a step that awaits its response. */
+const MAX_CALLS = 10_000;
 
 /** One account at a fixture provider, with a runtime as a process of its own and what issues its calls. */
 export interface Accounts {
@@ -91,6 +93,9 @@ async function plant(database: Parameters<typeof execute>[0], identity: string):
         insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
           timeout_seconds)
         values ('run_bench', 'org_bench', 'prj_bench', 'rtn_bench', 1, 'manual', 'running', 5, 60)
+      ), steps as (
+        insert into steps (run_id, index, project_id, kind, state, model_id)
+        select 'run_bench', index, 'prj_bench', 'model', 'started', ${MODEL} from generate_series(0, ${MAX_CALLS}) index
       )
       insert into model_connections (id, project_id, owner_id, provider, provider_name, provider_identity,
         account_label, state, credential)
