@@ -3,11 +3,12 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/support/properties.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     // Files share two servers; more of them at a time than cores would only slow each other down.
     maxWorkers: 2,
-    testTimeout: 30_000,
+    testTimeout: 30_000 * Number(process.env['FC_TIMES'] ?? 1),
     hookTimeout: 60_000,
     env: { NODE_ENV: 'test' },
   },

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { calculateTool } from '#core/calculate/index.ts';
+import { TIMES } from '#test/support/properties.ts';
 
 describe('the calculate tool', () => {
   const validate = new Ajv2020({ strict: false }).compile(calculateTool.inputSchema);
@@ -114,7 +115,7 @@ describe('the calculate tool', () => {
         expect(JSON.parse(JSON.stringify(outcome))).toEqual(outcome);
       }),
       {
-        numRuns: 2_000,
+        numRuns: 2_000 * TIMES,
         endOnFailure: true,
         examples: [
           [{ operation: 'pacing', ...HALF_SPENT, dailyDeviation: LARGEST }],

@@ -72,7 +72,7 @@ const NASTY: readonly unknown[] = [
 
 /** Values that fit a schema, but for a part here and there that may be anything. */
 export function nearly(schema: Schema): fc.Arbitrary<unknown> {
-  // Free JSON has nothing to be near to. A NUL deep in it is refused, which no schema can say.
+  // Free JSON has nothing to be near to. A NUL or a name `__proto__` deep in it is refused, which no schema can say.
   if (Object.keys(schema).length === 0) return fitting(schema);
   const nasty = fc.constantFrom(...NASTY).map((value) => structuredClone(value));
   return fc.oneof(
@@ -105,7 +105,7 @@ function fitting(schema: Schema): fc.Arbitrary<unknown> {
     case 'null':
       return fc.constant(null);
     default:
-      return fc.jsonValue({ maxDepth: 2 });
+      return fc.jsonValue({ maxDepth: 2 }).filter(isUsable);
   }
 }
 
@@ -144,7 +144,11 @@ function objects(schema: Schema): fc.Arbitrary<unknown> {
     );
   }
   const names = schema.propertyNames === undefined ? fc.string() : fitting(schema.propertyNames);
-  return fc.dictionary(names.map(String), nearly(more), { maxKeys: 4 });
+  return fc.dictionary(names.map(String), nearly(more), { maxKeys: 4 }).filter(isUsable);
+}
+
+function isUsable(value: unknown): boolean {
+  return !JSON.stringify(value).includes('"__proto__":');
 }
 
 function texts({ pattern, format, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {

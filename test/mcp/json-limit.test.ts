@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { limitJson, type JsonLimits } from '#core/mcp/json-limit.ts';
+import { TIMES } from '#test/support/properties.ts';
 
 /** Counts the objects of a value, and its commas and containers, as its text has them. */
 function countOf(value: unknown): JsonLimits {
@@ -50,7 +51,7 @@ test('exactly as much JSON passes as the limits say, in whatever pieces it comes
       if (count.objects === 0) return;
       expect(await through(text, { ...count, objects: count.objects - 1 }, chunk)).toBeUndefined();
     }),
-    { numRuns: 300 },
+    { numRuns: 300 * TIMES },
   );
 });
 

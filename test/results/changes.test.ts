@@ -10,6 +10,7 @@ import {
   type ResultKey,
 } from '#core/results/index.ts';
 import { canonicalJson } from '#lib/json.ts';
+import { TIMES } from '#test/support/properties.ts';
 
 const BY: ResultKey = { list: '/items', key: '/id' };
 
@@ -84,7 +85,7 @@ describe('changes', () => {
         });
         expect(areNone(changes)).toBe(sorted(old).join() === sorted(now).join());
       }),
-      { numRuns: 1_000 },
+      { numRuns: 1_000 * TIMES },
     );
   });
 

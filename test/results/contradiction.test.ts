@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { contradictionOf } from '#core/results/contradiction.ts';
 import { compileSchema } from '#core/tools/compile-schema.ts';
 import type { JsonObject } from '#lib/json.ts';
+import { TIMES } from '#test/support/properties.ts';
 
 test.for<[string, JsonObject, string]>([
   ['a negation of everything', { not: {} }, '/not'],
@@ -135,6 +136,6 @@ test('no value satisfies a schema that is called a contradiction', () => {
         for (const each of values) expect(check(each)).not.toBeUndefined();
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 300 * TIMES },
   );
 });

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { keyFault } from '#core/results/key-fault.ts';
 import { readItems } from '#core/results/index.ts';
 import { compileSchema } from '#core/tools/compile-schema.ts';
 import type { JsonObject } from '#lib/json.ts';
+import { TIMES } from '#test/support/properties.ts';
+
+vi.setConfig({ testTimeout: 60_000 * TIMES });
 
 const BY = { list: '/items', key: '/id' };
 
@@ -157,9 +160,9 @@ test('no data by a schema has items by a key that is refused', () => {
         }
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: 1_000 * TIMES },
   );
   // Else nothing was shown.
   expect(refused).toBeGreaterThan(100);
   expect(satisfied).toBeGreaterThan(300);
-}, 60_000);
+});

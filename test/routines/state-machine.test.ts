@@ -5,6 +5,7 @@ import { signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
+import { TIMES } from '#test/support/properties.ts';
 
 let service: Service;
 let key: ApiClient;
@@ -117,7 +118,7 @@ const archive = command('archive', async (model, real) => {
 test(
   'a routine does what the model of its states says, whatever happens to it in whatever order',
   {
-    timeout: 90_000,
+    timeout: 90_000 * TIMES,
     ...proves(
       'state.activate',
       'state.activate-refused',
@@ -140,7 +141,7 @@ test(
         const model: Model = { state: 'draft', revision: 1, proven: false, runs: 0 };
         await fc.asyncModelRun(() => ({ model, real: { id, text: 0 } }), sequence);
       }),
-      { numRuns: 25, endOnFailure: true },
+      { numRuns: 25 * TIMES, endOnFailure: true },
     );
   },
 );

@@ -12,6 +12,7 @@ import {
 import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { TIMES } from '#test/support/properties.ts';
 
 /**
  * Free places are counted by functions of the database, which repeat conditions that other statements of admission have
@@ -131,7 +132,7 @@ test('the functions of the database count places as the pieces of statements do,
       );
       expect(taken).toEqual({ place: free > 0 && !waits });
     }),
-    { numRuns: 300 },
+    { numRuns: 300 * TIMES },
   );
 });
 

@@ -1,12 +1,15 @@
 import fc from 'fast-check';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { nextTimeFrom, setNextTimes, withoutJitter } from '#core/routines/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
+import { TIMES } from '#test/support/properties.ts';
 import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
 import { accountingFaults, occurrencesOf, plantRoutine } from './planted.ts';
+import { removeAll, routineIds } from './routine-ids.ts';
 
 const test = clockTest();
+vi.setConfig({ testTimeout: 60_000 * TIMES });
 
 const HOUR = 3_600_000;
 
@@ -26,6 +29,7 @@ const tickAfter = fc.record({
 const ZONES = ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/St_Johns', 'America/Havana'];
 
 const scenario = fc.record({
+  id: routineIds,
   schedule: fc.constantFrom(
     '* * * * *',
     '*/7 * * * *',
@@ -60,11 +64,10 @@ test('whenever ticks come, the rows account for every occurrence of the schedule
         new Date(start.getTime() + days * 24 * HOUR).toISOString().slice(0, 10),
       );
       const fields = { ...rest, startsAt, endsAt, skipDates };
-      await execute(database, sql`update routines set state = 'archived'`);
+      await removeAll(database);
       await clock.set(start);
       const { id } = await plantRoutine(database, { ...fields, nextRunAt: null });
-      const timing = { ...fields, id };
-      await setNextTimes(database, [{ id, next: nextTimeFrom(timing, start) }]);
+      await setNextTimes(database, [{ id, next: nextTimeFrom(fields, start) }]);
       let now = start.getTime();
       let latest = now;
       for (const { ms, claimers, runsEnd } of ticks) {
@@ -77,11 +80,11 @@ test('whenever ticks come, the rows account for every occurrence of the schedule
         await Promise.all(Array.from({ length: claimers }, () => claim()));
       }
       const record = await occurrencesOf(database, id);
-      const after = withoutJitter(timing, start);
-      const until = withoutJitter(timing, new Date(latest));
+      const after = withoutJitter(fields, start);
+      const until = withoutJitter(fields, new Date(latest));
       const faults = accountingFaults(record, { ...fields, after, until });
       expect(faults).toEqual([]);
     }),
-    { numRuns: 60 },
+    { numRuns: 60 * TIMES },
   );
-}, 60_000);
+});

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { SYSTEM } from '#core/audit/index.ts';
 import { createModelDirectory, createProjectModels } from '#core/models/index.ts';
 import { activateRoutine } from '#core/routines/index.ts';
@@ -22,9 +22,11 @@ import {
   nextInTimetable,
   parseStoredSchedule,
 } from '#lib/schedule/index.ts';
+import { TIMES } from '#test/support/properties.ts';
 import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, routineOf, type Planted } from './planted.ts';
+import { removeAll, routineIds } from './routine-ids.ts';
 
 const test = clockTest().extend(
   'forecast',
@@ -41,6 +43,8 @@ const test = clockTest().extend(
     return (planted: Planted) => readForecast({ database, models }, { ...planted, plan: 'scale' });
   },
 );
+
+vi.setConfig({ testTimeout: 120_000 * TIMES });
 
 const USAGE = {
   inputTokens: 700,
@@ -122,16 +126,23 @@ test('with a fixed cost a forecast is what then runs, and a budget ends on the d
 }) => {
   await fc.assert(
     fc.asyncProperty(
+      routineIds,
       schedules,
       zones,
       starts,
       timings,
       budgets,
-      async (schedule, timezone, start, parts, budget) => {
-        await execute(database, sql`update routines set state = 'archived', next_run_at = null`);
+      async (id, schedule, timezone, start, parts, budget) => {
+        await removeAll(database);
         await clock.set(start);
         const timing = timingOf(schedule, start, parts);
-        const planted = await plantRoutine(database, { schedule, timezone, ...timing, ...budget });
+        const planted = await plantRoutine(database, {
+          id,
+          schedule,
+          timezone,
+          ...timing,
+          ...budget,
+        });
         const lateMs = jitterMs(planted.id, timing.jitterSeconds);
         await proofRun(database, planted);
         const said = await forecast(planted);
@@ -173,34 +184,40 @@ test('with a fixed cost a forecast is what then runs, and a budget ends on the d
         expect(await sumOf(database, planted.id)).toEqual(said.total.p50);
       },
     ),
-    { numRuns: 20 },
+    { numRuns: 20 * TIMES },
   );
-}, 120_000);
+});
 
 test('the plan of a routine is its real occurrences, by the day on which each starts', () => {
   fc.assert(
-    fc.property(schedules, zones, starts, timings, (schedule, timezone, now, parts) => {
-      const { jitterSeconds, ...window } = timingOf(schedule, now, parts);
-      const id = newId('routine');
-      const routine = { id, schedule, timezone, jitterSeconds, ...window, state: 'active' };
-      const plan = plannedRuns(routine, now);
-      const lateMs = jitterMs(id, jitterSeconds);
-      const byDay = new Map(plan.days.map(({ day }) => [day, 0]));
-      const timetable = { schedule: parseStoredSchedule(schedule), timezone, ...window };
-      const real: Date[] = [];
-      let at = nextInTimetable(timetable, new Date(now.getTime() - lateMs));
-      while (at !== undefined && at.getTime() + lateMs <= plan.until.getTime()) {
-        const day = dayOf(new Date(at.getTime() + lateMs));
-        byDay.set(day, (byDay.get(day) ?? 0) + 1);
-        real.push(at);
-        at = nextInTimetable(timetable, at);
-      }
-      expect(plan.days.map(({ day, runs }) => [day, runs])).toEqual([...byDay]);
-      expect(plan.days[0]?.day).toBe(dayOf(now));
-      expect([plan.first, plan.last]).toEqual([real.at(0) ?? null, real.at(-1) ?? null]);
-      expect(plan.days.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(30, 9);
-    }),
-    { numRuns: 300 },
+    fc.property(
+      routineIds,
+      schedules,
+      zones,
+      starts,
+      timings,
+      (id, schedule, timezone, now, parts) => {
+        const { jitterSeconds, ...window } = timingOf(schedule, now, parts);
+        const routine = { id, schedule, timezone, jitterSeconds, ...window, state: 'active' };
+        const plan = plannedRuns(routine, now);
+        const lateMs = jitterMs(id, jitterSeconds);
+        const byDay = new Map(plan.days.map(({ day }) => [day, 0]));
+        const timetable = { schedule: parseStoredSchedule(schedule), timezone, ...window };
+        const real: Date[] = [];
+        let at = nextInTimetable(timetable, new Date(now.getTime() - lateMs));
+        while (at !== undefined && at.getTime() + lateMs <= plan.until.getTime()) {
+          const day = dayOf(new Date(at.getTime() + lateMs));
+          byDay.set(day, (byDay.get(day) ?? 0) + 1);
+          real.push(at);
+          at = nextInTimetable(timetable, at);
+        }
+        expect(plan.days.map(({ day, runs }) => [day, runs])).toEqual([...byDay]);
+        expect(plan.days[0]?.day).toBe(dayOf(now));
+        expect([plan.first, plan.last]).toEqual([real.at(0) ?? null, real.at(-1) ?? null]);
+        expect(plan.days.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(30, 9);
+      },
+    ),
+    { numRuns: 300 * TIMES },
   );
 });
 

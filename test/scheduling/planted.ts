@@ -12,6 +12,8 @@ export interface Planted {
 }
 
 export interface PlantedFields {
+  /** The id of a single routine, by default a new one. */
+  readonly id?: string;
   readonly schedule?: string;
   readonly timezone?: string;
   readonly nextRunAt?: Date | null;
@@ -51,7 +53,7 @@ export async function plantRoutines(
       sql`insert into projects (id, organization_id, name) values (${projectId}, ${organizationId}, 'Planted')`,
     );
   }
-  const ids = Array.from({ length: count }, () => newId('routine'));
+  const ids = Array.from({ length: count }, () => fields.id ?? newId('routine'));
   await execute(
     database,
     sql`

@@ -5,6 +5,7 @@ import { assertUsableSchema, schemaFault, SchemaError } from '#core/tools/json-s
 import { isRepeatable } from '#core/tools/policy.ts';
 import { canonicalJson } from '#lib/json.ts';
 import { redact } from '#core/runs/redact.ts';
+import { TIMES } from '#test/support/properties.ts';
 import { slowSchema } from './support.ts';
 
 const TOOL = {
@@ -61,7 +62,7 @@ test('canonical JSON says the same as the value, whatever the value is and in wh
       expect(JSON.parse(canonical)).toEqual(JSON.parse(written));
       expect(canonicalJson(reversed(JSON.parse(written)))).toBe(canonical);
     }),
-    { numRuns: 300 },
+    { numRuns: 300 * TIMES },
   );
 });
 

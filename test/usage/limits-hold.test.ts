@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import {
   cancellation,
   endRun,
@@ -15,9 +15,11 @@ import { execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { TIMES } from '#test/support/properties.ts';
 import type { Service } from '#test/support/service.ts';
 
 const test = serviceTest({ env: { DATABASE_POOL_SIZE: '12' } });
+vi.setConfig({ testTimeout: 100_000 * TIMES });
 
 /** One call of a model: what it uses, and what happens to its run or its process meanwhile. */
 interface Call {
@@ -106,13 +108,13 @@ test('however runs meet, end, crash and get late responses, totals are the ledge
         expect(use.tokens).toBeLessThanOrEqual((given.maxTotalTokens ?? Infinity) + excess);
       }
     }),
-    { numRuns: 60, interruptAfterTimeLimit: 40_000 },
+    { numRuns: 60 * TIMES },
   );
   // Each way in which a run can end was met.
   for (const outcome of ['ended', 'crashed', 'late', 'overtaken', 'waited']) {
     expect([...seen]).toContain(outcome);
   }
-}, 100_000);
+});
 
 /** Dollars of an output token of `fixture/writer-small`. */
 const DEAREST = 0.0000006;

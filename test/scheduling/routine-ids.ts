@@ -1,0 +1,16 @@
+import fc from 'fast-check';
+import { TypeID } from 'typeid-js';
+import { execute, sql, type Database } from '#lib/database/index.ts';
+
+/** Generates ids of routines, on which their jitter depends. */
+export const routineIds = fc
+  .uuid({ version: 7 })
+  .map((uuid) => TypeID.fromUUID('rtn', uuid).toString());
+
+/** Takes away what earlier cases have left: a case that is made smaller keeps its id. */
+export async function removeAll(database: Database): Promise<void> {
+  await execute(
+    database,
+    sql`truncate organizations, usage_totals, usage_days, usage_ledger, usage_reservations cascade`,
+  );
+}

@@ -1,0 +1,21 @@
+import { randomInt } from 'node:crypto';
+import fc from 'fast-check';
+
+const { FC_SEED = '20261122', FC_TIMES = '1' } = process.env;
+
+/**
+ * Seed of all generated cases: the same one in every run, since cases that are new at each merge stop changes that
+ * have nothing to do with what they find. `FC_SEED=random` draws another, which failures name.
+ */
+export const SEED = FC_SEED === 'random' ? randomInt(2 ** 31) : Number(FC_SEED);
+
+/** How many times the usual number of cases is tried; time limits grow with it. */
+export const TIMES = Number(FC_TIMES);
+
+if (!Number.isInteger(SEED) || !(TIMES > 0)) {
+  throw new Error('FC_SEED is a whole number or "random", FC_TIMES a number above 0.');
+}
+
+const USUAL_RUNS = 100;
+
+fc.configureGlobal({ seed: SEED, numRuns: USUAL_RUNS * TIMES });
