@@ -10,6 +10,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000 * Number(process.env['FC_TIMES'] ?? 1),
     hookTimeout: 60_000,
+    // On a busy machine, what is waited for may take longer than the usual second.
+    expect: { poll: { timeout: 20_000 } },
     env: { NODE_ENV: 'test' },
   },
 });

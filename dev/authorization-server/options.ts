@@ -16,6 +16,12 @@ export interface AuthorizationServerOptions {
   apiKey?: string;
 }
 
+export interface HeldRequest {
+  /** Resolves once it is there and waits. */
+  readonly arrived: Promise<void>;
+  release(): void;
+}
+
 export interface AuthorizationServer {
   readonly issuer: string;
   readonly control: {
@@ -27,8 +33,8 @@ export interface AuthorizationServer {
     readonly tokenRequests: string[];
     /** Delay of the token endpoint before it acts. */
     tokenDelayMs: number;
-    /** Delay of its response after that. */
-    tokenAnswerDelayMs: number;
+    /** Holds the next request to the token endpoint back, before it acts, or its response after that. */
+    holdNextToken(moment: 'before' | 'after'): HeldRequest;
     /** The account of the person at the browser. */
     account: string;
     /** Scopes of the tool server that the person agrees to. */

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
+import { createHolds } from './holds.ts';
 import { configuration } from './configuration.ts';
 import { consent } from './consent.ts';
 import { answerDevice } from './device.ts';
@@ -19,13 +20,14 @@ export async function startAuthorizationServer(
   const issuer = await listen(server, options.port);
   const grantIds = new Set<string>();
   const accessTokens = new Set<{ destroy(): Promise<unknown> }>();
+  const holds = createHolds();
   const control: AuthorizationServer['control'] = {
     answer: options.answer ?? 'approve',
     accessTokenSeconds: options.accessTokenSeconds ?? 3600,
     tokenFaults: [],
     tokenRequests: [],
     tokenDelayMs: 0,
-    tokenAnswerDelayMs: 0,
+    holdNextToken: holds.hold,
     account: 'fixture-person',
     agreedTo: ALL_SCOPES,
     revocationRequests: [],
@@ -65,7 +67,10 @@ export async function startAuthorizationServer(
       ctx.body = known ? ACCOUNTS : { error: 'unauthorized' };
       return;
     }
-    if (ctx.path === '/token') await sleep(control.tokenDelayMs);
+    if (ctx.path === '/token') {
+      await holds.pass('before');
+      await sleep(control.tokenDelayMs);
+    }
     const fault = ctx.path === '/token' ? control.tokenFaults.shift() : undefined;
     if (fault !== undefined) {
       control.tokenRequests.push('faulty');
@@ -84,7 +89,7 @@ export async function startAuthorizationServer(
       return;
     }
     await next();
-    if (ctx.path === '/token') await sleep(control.tokenAnswerDelayMs);
+    if (ctx.path === '/token') await holds.pass('after');
     if (ctx.path.startsWith('/token/revocation')) {
       const hint = ctx.status === 200 ? ctx.oidc?.params?.['token_type_hint'] : 'refused';
       control.revocationRequests.push(String(hint));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readConnection } from '#core/connections/index.ts';
 import { createOAuthSource } from '#core/connections/oauth/index.ts';
 import { rows, sql } from '#lib/database/index.ts';
@@ -28,7 +28,6 @@ beforeEach(async () => {
 });
 afterEach(() => {
   control().tokenDelayMs = 0;
-  control().tokenAnswerDelayMs = 0;
   control().tokenFaults.length = 0;
 });
 
@@ -192,46 +191,50 @@ test('who finds the lease taken by a process that died waits for its end and ren
 test('a caller who gives up does not lose the rotated token', async () => {
   const source = createOAuthSource(fixture.service.deps);
   await expireIn(-5);
-  control().tokenDelayMs = 300;
+  const held = control().holdNextToken('before');
   const old = await grant();
-  await expect(source.headers(await connection(), AbortSignal.timeout(100))).rejects.toThrow();
-  await sleep(600);
-  expect((await grant()).refreshToken).not.toBe(old.refreshToken);
-  control().tokenDelayMs = 0;
+  const caller = new AbortController();
+  const waiting = source.headers(await connection(), caller.signal);
+  await held.arrived;
+  caller.abort(new Error('gave up'));
+  await expect(waiting).rejects.toThrow();
+  held.release();
+  await expect.poll(async () => (await grant()).refreshToken).not.toBe(old.refreshToken);
   expect((await accounts()).status).toBe(200);
   expect(control().tokenRequests).toEqual(['refresh_token']);
 });
 
 test('a connection that is deleted during a renewal stays deleted', async () => {
   await expireIn(-5);
-  control().tokenDelayMs = 300;
+  const held = control().holdNextToken('before');
   const late = accounts();
-  await sleep(100);
+  await held.arrived;
   expect((await person.session.delete(`/v1/connections/${id}`)).status).toBe(200);
+  await expect.poll(() => control().revocationRequests).toEqual(['refresh_token']);
+  held.release();
   expect((await late).status).toBe(404);
-  await vi.waitFor(() => expect(control().revocationRequests).toEqual(['refresh_token']));
+  expect(control().revocationRequests).toEqual(['refresh_token']);
 });
 
 test('what a renewal brings for a connection that was deleted meanwhile is handed back as well', async () => {
   await expireIn(-5);
-  control().tokenAnswerDelayMs = 400;
+  const held = control().holdNextToken('after');
   const late = accounts();
-  await vi.waitFor(() => expect(control().tokenRequests).toEqual(['refresh_token']));
+  await held.arrived;
   expect((await person.session.delete(`/v1/connections/${id}`)).status).toBe(200);
+  held.release();
   expect((await late).status).toBe(404);
-  await vi.waitFor(() =>
-    expect(control().revocationRequests).toEqual(['refresh_token', 'refresh_token']),
-  );
+  await expect.poll(() => control().revocationRequests).toEqual(['refresh_token', 'refresh_token']);
 });
 
 test('a new sign-in during a renewal wins over it', async () => {
   await expireIn(-5);
-  control().tokenDelayMs = 400;
+  const held = control().holdNextToken('before');
   const late = accounts();
-  await sleep(150);
-  control().tokenDelayMs = 0;
+  await held.arrived;
   await signIn(person.session, 'fixture', { connectionId: id });
   const signedIn = await grant();
+  held.release();
   expect((await late).status).toBe(200);
   expect(await grant()).toEqual(signedIn);
 });

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { deleteConnection } from '#core/connections/index.ts';
 import {
   startProtectedToolServer,
@@ -49,7 +49,7 @@ function remove(id: string) {
   return person.session.delete(`/v1/connections/${id}`);
 }
 function revoked(...hints: string[]) {
-  return vi.waitFor(() => expect(control().revocationRequests).toEqual(hints));
+  return expect.poll(() => control().revocationRequests).toEqual(hints);
 }
 
 async function connected(provider = 'fixture', body: object = {}): Promise<string> {
@@ -136,7 +136,7 @@ test('the log says what came of it, and no secret', async () => {
       id: person.userId,
       address: null,
     });
-    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    await expect.poll(() => lines).toHaveLength(1);
     for (const secret of secrets) expect(lines[0]).not.toContain(secret);
     return JSON.parse(lines[0]!) as object;
   };

@@ -119,7 +119,7 @@ describe('children under supervision', () => {
       : undefined;
     supervisor.kill('SIGKILL');
     for (const child of children) await gone(child);
-    if (grandchild) await vi.waitFor(() => expect(exists(grandchild)).toBe(false));
+    if (grandchild) await expect.poll(() => exists(grandchild)).toBe(false);
   });
 
   it('the next start works at once after kill -9, while the watchdog is still at work', async () => {

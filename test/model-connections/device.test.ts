@@ -109,11 +109,11 @@ test('one that is cancelled while the provider grants it comes to nothing', asyn
   await control.answerDevice(userCode, 'approve');
   await makeDue(fixture, attemptId);
   control.revocationRequests.length = 0;
-  control.tokenAnswerDelayMs = 500;
+  const held = control.holdNextToken('after');
   const polling = pollDevice(ada.session, attemptId);
-  await expect.poll(() => control.tokenRequests.length, { timeout: 10_000 }).toBe(1);
+  await held.arrived;
   expect((await cancel(ada, attemptId)).data.state).toBe('cancelled');
-  control.tokenAnswerDelayMs = 0;
+  held.release();
   expect((await polling).data.state).toBe('cancelled');
   expect((await ada.session.get('/v1/model-connections')).data).toEqual([]);
   // The tokens that nobody wants are handed back.

@@ -175,12 +175,11 @@ test('a key that is refused needs a person', async () => {
 test('an account revoked while it is renewed gets no new credential', async () => {
   const { control } = fixture.authorizationServer;
   await expireIn(10);
-  control.tokenDelayMs = 500;
+  const held = control.holdNextToken('before');
   const renewing = forCall();
-  await expect
-    .poll(async () => (await storedRow(fixture, id))['renewal_lease'], { timeout: 5_000 })
-    .not.toBeNull();
+  await held.arrived;
   await ada.session.post(`/v1/model-connections/${id}/revoke`);
+  held.release();
   await expect(renewing).rejects.toMatchObject({ code: 'connection_not_ready' });
   expect((await storedRow(fixture, id))['credential']).toBeNull();
 });
@@ -199,14 +198,11 @@ test('a renewal that nobody waits for any more still stores its tokens', async (
   id = (await connectByOAuth(fixture, ada.session)).data.id;
   control.tokenRequests.length = 0;
   await expireIn(10);
-  control.tokenDelayMs = 300;
+  const held = control.holdNextToken('before');
   const waiting = another().forCall(ref(), { deadline: Date.now(), signal: controller.signal });
-  await expect
-    .poll(async () => (await storedRow(fixture, id))['renewal_lease'], { timeout: 5_000 })
-    .not.toBeNull();
+  await held.arrived;
   controller.abort(new Error('gone'));
   await expect(waiting).rejects.toThrow('gone');
-  await expect
-    .poll(async () => (await storedRow(fixture, id))['credential_version'], { timeout: 5_000 })
-    .toBe(2);
+  held.release();
+  await expect.poll(async () => (await storedRow(fixture, id))['credential_version']).toBe(2);
 });

@@ -1,0 +1,26 @@
+import type { HeldRequest } from './options.ts';
+
+type Moment = 'before' | 'after';
+
+/** Holds single requests back until they are released, so that a test can act meanwhile for as long as it takes. */
+export function createHolds() {
+  const waiting = new Map<Moment, () => Promise<void>>();
+  return {
+    /** Holds the next request that passes this moment. */
+    hold: (moment: Moment): HeldRequest => {
+      const arrived = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      waiting.set(moment, () => {
+        arrived.resolve();
+        return released.promise;
+      });
+      return { arrived: arrived.promise, release: released.resolve };
+    },
+    /** Waits where the request is to be held. */
+    async pass(moment: Moment): Promise<void> {
+      const wait = waiting.get(moment);
+      waiting.delete(moment);
+      await wait?.();
+    },
+  };
+}
