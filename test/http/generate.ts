@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { z } from 'zod';
-import type { Method } from '#api/route.ts';
+import type { Method, RouteSpec } from '#api/route.ts';
 import { routes } from '#api/routes.ts';
 
 export interface GeneratedRequest {
@@ -17,32 +17,76 @@ export interface GeneratedRequest {
 /** Names of path parameters and body fields → ids that exist, so that some requests get past the first look-up. */
 export type KnownIds = Readonly<Record<string, readonly string[]>>;
 
-/** Requests to real routes whose parameters, query, headers and body are right, nearly right, or wrong in any way. */
+/** Requests to real routes: every third is right, the others nearly right, or wrong in any way. */
 export function generatedRequest(known: KnownIds, callers: number): fc.Arbitrary<GeneratedRequest> {
-  return fc.constantFrom(...routes).chain((route) => {
-    const { spec } = route;
-    const names = [...spec.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
-    return fc
-      .record({
-        ids: fc.tuple(...names.map((name) => parameter(known[name] ?? []))),
-        query: spec.query === undefined ? rarely(queryOf([])) : queryOf(fieldsOf(spec.query)),
-        headers: headersOf(),
-        caller: fc.nat(callers - 1),
-        body: spec.method === 'GET' ? fc.constant(undefined) : bodyOf(spec.body, known),
-      })
-      .map(({ ids, query, headers, caller, body }) => {
-        const values = [...ids];
-        const path = spec.path.replaceAll(/:\w+/g, () => encodeURIComponent(values.shift() ?? ''));
-        return {
-          operation: spec.id,
-          method: spec.method,
-          path: `${path}${query}`,
-          headers,
-          caller,
-          body,
-        };
-      });
+  return fc
+    .constantFrom(...routes)
+    .chain(({ spec }) =>
+      fc.oneof(
+        { weight: 1, arbitrary: fc.nat().map((nth) => rightRequest(spec, known, nth)) },
+        { weight: 2, arbitrary: mutatedRequest(spec, known, callers) },
+      ),
+    );
+}
+
+/** Index of the caller that is a person with a session; 0 is a key of the same project. */
+const PERSON = 1;
+
+/**
+ * The request that an operation most likely carries out: by whom it is for, with what it needs and nothing else.
+ * @param nth which of the ids that are known
+ */
+export function rightRequest(spec: RouteSpec, known: KnownIds, nth = 0): GeneratedRequest {
+  const body = spec.body === undefined ? {} : exampleOf(spec.body, known).needed;
+  const ids = idsIn(spec).map((name) => {
+    const all = known[name] ?? ['unknown'];
+    return all[nth % all.length] ?? 'unknown';
   });
+  const query = spec.query === undefined ? {} : exampleOf(spec.query, known).needed;
+  return {
+    operation: spec.id,
+    method: spec.method,
+    path: `${pathWith(spec, ids)}${written(Object.entries(query).map(([name, value]) => [name, String(value)]))}`,
+    headers: {},
+    caller: spec.auth === 'key-or-session' ? 0 : PERSON,
+    body: spec.method === 'GET' ? undefined : JSON.stringify(body),
+  };
+}
+
+function mutatedRequest(
+  spec: RouteSpec,
+  known: KnownIds,
+  callers: number,
+): fc.Arbitrary<GeneratedRequest> {
+  return fc
+    .record({
+      ids: fc.tuple(...idsIn(spec).map((name) => parameter(known[name] ?? []))),
+      query: spec.query === undefined ? rarely(queryOf({})) : queryOf(exampleOf(spec.query, known)),
+      headers: headersOf(),
+      caller: fc.nat(callers - 1),
+      body: spec.method === 'GET' ? fc.constant(undefined) : bodyOf(spec.body, known),
+    })
+    .map(({ ids, query, ...rest }) => ({
+      operation: spec.id,
+      method: spec.method,
+      path: `${pathWith(spec, ids)}${query}`,
+      ...rest,
+    }));
+}
+
+function idsIn({ path }: RouteSpec): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
+}
+
+function pathWith({ path }: RouteSpec, ids: readonly string[]): string {
+  const left = [...ids];
+  return path.replaceAll(/:\w+/g, () => encodeURIComponent(left.shift() ?? ''));
+}
+
+function written(pairs: readonly (readonly [string, string])[]): string {
+  const encode = (raw: string) => encodeURIComponent(raw.toWellFormed());
+  const text = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
+  return text === '' ? '' : `?${text}`;
 }
 
 const NUMBERS = [0, -1, 1.5, 1e308, -0, 2 ** 31, 2 ** 53, 2 ** 63];
@@ -107,7 +151,10 @@ function parameter(ids: readonly string[]): fc.Arbitrary<string> {
   );
 }
 
-function queryOf(names: readonly string[]): fc.Arbitrary<string> {
+const NO_PAIRS: readonly (readonly [string, string])[] = [];
+
+function queryOf({ all = {}, needed = {} }: Partial<Example>): fc.Arbitrary<string> {
+  const names = Object.keys(all);
   const name =
     names.length === 0 ? text : fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...names) }, text);
   const value = fc.oneof(
@@ -124,14 +171,10 @@ function queryOf(names: readonly string[]): fc.Arbitrary<string> {
     ),
     text,
   );
-  const encode = (raw: string) => encodeURIComponent(raw.toWellFormed());
+  const right = Object.entries(needed).map(([key, item]) => [key, String(item)] as const);
   return fc
-    .array(fc.tuple(name, value), { maxLength: 3 })
-    .map((pairs) =>
-      pairs.length === 0
-        ? ''
-        : `?${pairs.map(([key, item]) => `${encode(key)}=${encode(item)}`).join('&')}`,
-    );
+    .tuple(fc.array(fc.tuple(name, value), { maxLength: 3 }), rarely(fc.constant(NO_PAIRS), right))
+    .map(([others, needs]) => written([...needs, ...others]));
 }
 
 function headersOf(): fc.Arbitrary<Record<string, string>> {
@@ -146,6 +189,8 @@ function headersOf(): fc.Arbitrary<Record<string, string>> {
       { Accept: 'text/html' },
       { Origin: 'https://evil.example' },
       { 'Content-Type': 'text/plain' },
+      { 'Content-Type': 'text/html' },
+      { 'Content-Type': 'application/x-www-form-urlencoded' },
       { 'X-Scheduler-Secret': 'wrong' },
       { Authorization: 'Bearer wrong' },
     ),
@@ -154,16 +199,18 @@ function headersOf(): fc.Arbitrary<Record<string, string>> {
 }
 
 function bodyOf(schema: z.ZodType | undefined, known: KnownIds): fc.Arbitrary<string | undefined> {
-  const base = schema === undefined ? {} : exampleOf(schema, known);
+  const { all, needed } = schema === undefined ? NOTHING : exampleOf(schema, known);
   const mutated = fc
-    .array(
-      fc.record({ at: fc.nat(), how: fc.constantFrom('replace', 'remove', 'add'), value: nasty }),
-      {
-        maxLength: 3,
-      },
-    )
-    .map((mutations) => {
-      let value: unknown = structuredClone(base);
+    .record({
+      besides: fc.subarray(Object.keys(all).filter((name) => !(name in needed))),
+      mutations: fc.array(
+        fc.record({ at: fc.nat(), how: fc.constantFrom('replace', 'remove', 'add'), value: nasty }),
+        { maxLength: 3 },
+      ),
+    })
+    .map(({ besides, mutations }) => {
+      const more = Object.fromEntries(besides.map((name) => [name, all[name]]));
+      let value: unknown = structuredClone({ ...needed, ...more });
       // The same nasty value may be put in twice, so each place gets its own copy.
       for (const mutation of mutations) value = mutate(value, structuredClone(mutation));
       return JSON.stringify(value) ?? 'null';
@@ -205,6 +252,8 @@ function mutate(root: unknown, { at, how, value }: Mutation): unknown {
 }
 
 interface JsonSchema {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, JsonSchema>>;
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
@@ -214,33 +263,64 @@ interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
   readonly allOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly minimum?: number;
   readonly minLength?: number;
 }
 
-/** A value that the schema most likely accepts, from its examples, defaults and bounds. */
-function exampleOf(schema: z.ZodType, known: KnownIds): unknown {
-  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' });
-  return valueOf(json as JsonSchema, known);
+/** Fields that a schema most likely accepts, from its examples, defaults and bounds. */
+interface Example {
+  readonly all: Readonly<Record<string, unknown>>;
+  /** Those that may not be left out. */
+  readonly needed: Readonly<Record<string, unknown>>;
 }
 
-function valueOf(schema: JsonSchema, known: KnownIds, name?: string): unknown {
+const NOTHING: Example = { all: {}, needed: {} };
+
+function exampleOf(schema: z.ZodType, known: KnownIds): Example {
+  const json = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    reused: 'inline',
+  }) as JsonSchema;
+  const definitions = json.$defs ?? {};
+  // A schema that takes anything has no fields.
+  const all = (valueOf(json, { known, definitions }) ?? {}) as Record<string, unknown>;
+  const required = new Set(resolved(json, definitions).required);
+  const needed = Object.fromEntries(Object.entries(all).filter(([name]) => required.has(name)));
+  return { all, needed };
+}
+
+type Definitions = Readonly<Record<string, JsonSchema>>;
+
+/** Follows a reference: a schema with a name of its own is one, also where it is the whole. */
+function resolved(schema: JsonSchema, definitions: Definitions): JsonSchema {
+  const name = schema.$ref?.split('/').at(-1);
+  return name === undefined ? schema : (definitions[name] ?? {});
+}
+
+interface Given {
+  readonly known: KnownIds;
+  readonly definitions: Definitions;
+}
+
+function valueOf(given: JsonSchema, by: Given, name?: string): unknown {
+  const { known, definitions } = by;
   const ids = name === undefined ? undefined : known[name];
   if (ids?.[0] !== undefined) return ids[0];
+  if (given.example !== undefined) return given.example;
+  const schema = resolved(given, definitions);
   if (schema.example !== undefined) return schema.example;
   if (schema.default !== undefined) return schema.default;
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];
   const [one] = schema.anyOf ?? schema.oneOf ?? schema.allOf ?? [];
-  if (one !== undefined) return valueOf(one, known, name);
+  if (one !== undefined) return valueOf(one, by, name);
   switch (schema.type) {
     case 'object':
       return Object.fromEntries(
-        Object.entries(schema.properties ?? {}).map(([key, item]) => [
-          key,
-          valueOf(item, known, key),
-        ]),
+        Object.entries(schema.properties ?? {}).map(([key, item]) => [key, valueOf(item, by, key)]),
       );
     case 'array':
       return [];
@@ -254,10 +334,6 @@ function valueOf(schema: JsonSchema, known: KnownIds, name?: string): unknown {
     default:
       return null;
   }
-}
-
-function fieldsOf(query: z.ZodType): string[] {
-  return query instanceof z.ZodObject ? Object.keys(query.shape) : [];
 }
 
 function rarely<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | ''>;
