@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
-import { test as base } from 'vitest';
+import { test as base, vi } from 'vitest';
 import { freePort } from '#dev/ports.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
@@ -31,11 +31,16 @@ export interface VisitOptions {
 /** Opens a page in a browser window of its own. */
 export type Visit = (target: string, options?: VisitOptions) => Promise<Watched>;
 
+/** How long a page may take to show what is waited for: a busy machine is no fault. */
+const PATIENCE_MS = 60_000;
+
 /**
- * Tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it. The
+ * Tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it, and time
+ * enough on a busy machine: what is waited for in vain says so long before. The
  * session of a person is that of the API, so that only the tests of the sign-in sign in by a form.
  */
 export function dashboardTest(options: ServiceOptions = {}) {
+  vi.setConfig({ testTimeout: 600_000 });
   return base
     .extend('uiPort', { scope: 'file' }, () => freePort())
     .extend('service', { scope: 'file' }, async ({ uiPort }, { onCleanup }) => {
@@ -77,6 +82,7 @@ export function dashboardTest(options: ServiceOptions = {}) {
             'X-Forwarded-For': `203.0.${randomBytes(1)[0]}.${randomBytes(1)[0]}`,
           },
         });
+        context.setDefaultTimeout(PATIENCE_MS);
         contexts.push(context);
         if (person !== undefined) await context.addCookies(cookiesOf(person, dashboard.url));
         const watched = await watchPage(await context.newPage());

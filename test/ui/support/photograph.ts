@@ -31,16 +31,23 @@ const AUDITED = { 1280: 'light', 360: 'dark' } as const;
 /**
  * Goes through a page in all its states, wide and narrow, light and dark, and expects of each that it holds to the
  * policy, writes nothing to the console, needs no sideways scrolling, and that axe-core finds nothing serious. Pictures
- * are taken where a folder is named for them.
+ * are taken where a folder is named for them. All states that a person sees are opened in one tab, one after the other,
+ * which holds the compiled scripts.
  */
 export async function photograph(
   visit: Visit,
   pageName: string,
   states: readonly State[],
 ): Promise<void> {
+  const tabs = new Map<State['as'], Watched>();
   for (const state of states) {
-    const watched = await visit('about:blank', state);
+    const watched = tabs.get(state.as) ?? (await visit('about:blank', state));
+    tabs.set(state.as, watched);
     const { page } = watched;
+    await page.setViewportSize(sizeOf(state.width ?? 1280));
+    await page.emulateMedia({ colorScheme: state.theme ?? 'light', reducedMotion: 'reduce' });
+    // Otherwise nothing is loaded where the address differs from the last one by its fragment only.
+    if (state.path.includes('#')) await page.goto('about:blank');
     await state.before?.(page);
     await page.goto(state.path);
     if (state.loading !== true) await watched.settled();
@@ -48,8 +55,9 @@ export async function photograph(
     await takeAll(watched, `${pageName}-${state.name}`, state.excused);
     if (state.picture !== undefined) await keepPicture(page, state.picture);
     expect(watched.complaints, `${pageName}, ${state.name}`).toEqual([]);
-    await page.context().close();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
   }
+  await Promise.all([...tabs.values()].map(({ page }) => page.context().close()));
   await writeIndex();
 }
 
@@ -157,6 +165,8 @@ function refusing(
       route.fulfill({
         status,
         contentType: 'application/json',
+        // Pages try again after an outage, and need not wait for it here.
+        headers: { 'Retry-After': '0' },
         body: JSON.stringify({ error, requestId: '6b2f0a3e-5d0c-4a43-9d7e-2f6f6c0a9b11' }),
       }),
     );

@@ -48,17 +48,22 @@ export async function watchPage(page: Page): Promise<Watched> {
   return watched;
 }
 
-/** Pause that is longer than a page takes from one response to the request that depends on it. */
-const QUIET_MS = 150;
+/** Lets the page draw its last response and begin the requests that follow from it; twice, as these are heard of later. */
+const IDLE = `(async () => {
+  for (let round = 0; round < 2; round += 1) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    await new Promise((resolve) => requestIdleCallback(resolve, { timeout: 5_000 }));
+  }
+})()`;
 
-/** Returns what waits until no request is open, and the last one ended long enough ago that none follows from it. */
+/** Returns what waits until no request is open, and none follows from the last one. */
 function watchRequests(page: Page): () => Promise<void> {
   const open = new Set<Request>();
-  let changedAt = performance.now();
+  let changes = 0;
   const change = (happen: (request: Request) => void) => (request: Request) => {
     if (request.url().endsWith('/events')) return;
     happen(request);
-    changedAt = performance.now();
+    changes += 1;
   };
   page.on(
     'request',
@@ -69,11 +74,12 @@ function watchRequests(page: Page): () => Promise<void> {
   page.on('requestfailed', ended);
   return async () => {
     await page.waitForLoadState();
-    const stillLoading = () =>
-      open.size === 0 && performance.now() - changedAt < QUIET_MS
-        ? ['the last response was just now']
-        : [...open].map((request) => request.url());
-    await expect.poll(stillLoading, { interval: 25, timeout: 20_000 }).toEqual([]);
+    const stillOpen = () => [...open].map((request) => request.url());
+    for (let seen = -1; seen !== changes;) {
+      await expect.poll(stillOpen, { interval: 25, timeout: 60_000 }).toEqual([]);
+      seen = changes;
+      await page.evaluate(IDLE);
+    }
   };
 }
 
@@ -98,7 +104,7 @@ interface Finding {
 async function audit(page: Page, excused: readonly string[]): Promise<string[]> {
   axe ??= readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // Evaluated by the debugger, which the policy of the page does not bind.
-  await page.evaluate(`if (!window.axe) { ${await axe} }`);
+  if (!(await page.evaluate<boolean>('window.axe !== undefined'))) await page.evaluate(await axe);
   await page.evaluate(FADED);
   const findings = await page.evaluate<Finding[]>(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
