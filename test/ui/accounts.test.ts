@@ -11,7 +11,7 @@ const test = dashboardTest({ env: mailbox.env }).override('person', ({ service }
   confirmedPerson(service),
 );
 
-test('pages before the sign-in', { timeout: 300_000 }, async ({ visit }) => {
+test('pages before the sign-in', async ({ visit }) => {
   await photograph(visit, 'accounts', [
     { name: 'sign-in', path: '/sign-in' },
     {
@@ -43,23 +43,19 @@ test('pages before the sign-in', { timeout: 300_000 }, async ({ visit }) => {
   ]);
 });
 
-test(
-  'from the sign-up to the first run, as a person goes',
-  { timeout: 90_000 },
-  async ({ visit }) => {
-    const { page, settled, complaints } = await visit('/sign-up');
-    const email = await signUpByForm(page, mailbox);
-    await page.getByRole('link', { name: 'Sign in' }).click();
-    await signInByForm(page, email);
-    await page.getByRole('link', { name: /Content ideas/ }).click();
-    await page.getByLabel('For what?').fill('A booking tool for climbing gyms');
-    await page.getByLabel('For which readers?').fill('Owners of small gyms');
-    await page.getByRole('button', { name: 'Create and run once' }).click();
-    await page.waitForURL(/\/runs\/run_/);
-    await settled();
-    expect(complaints).toEqual([]);
-  },
-);
+test('from the sign-up to the first run, as a person goes', async ({ visit }) => {
+  const { page, settled, complaints } = await visit('/sign-up');
+  const email = await signUpByForm(page, mailbox);
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await signInByForm(page, email);
+  await page.getByRole('link', { name: /Content ideas/ }).click();
+  await page.getByLabel('For what?').fill('A booking tool for climbing gyms');
+  await page.getByLabel('For which readers?').fill('Owners of small gyms');
+  await page.getByRole('button', { name: 'Create and run once' }).click();
+  await page.waitForURL(/\/runs\/run_/);
+  await settled();
+  expect(complaints).toEqual([]);
+});
 
 test('a page that needs a session leads to the sign-in and back', async ({ visit, person }) => {
   const target = `/p/${person.projectId}/runs?state=failed`;
@@ -76,47 +72,39 @@ test('the sign-in page leads to no other origin', async ({ visit, person, dashbo
   expect(new URL(page.url()).origin).toBe(dashboard.url);
 });
 
-test(
-  'a forgotten password is chosen anew by the link in the mail',
-  { timeout: 60_000 },
-  async ({ visit, service }) => {
-    // It ends every session of the account.
-    const person = await confirmedPerson(service);
-    const { page } = await visit('/reset-password');
-    await page.getByLabel('E-mail').fill(person.email);
-    await page.getByRole('button', { name: 'Mail me the link' }).click();
-    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
-    const link = await mailbox.find(person.email, /(https?:\/\/\S+\/reset-password#\S+)/);
-    await page.goto(link);
-    await page.waitForURL((url) => url.hash === '');
-    await page.getByLabel('New password').fill('another-horse-battery');
-    await page.getByRole('button', { name: 'Change password' }).click();
-    await page.getByText('Your password is changed').waitFor();
-  },
-);
+test('a forgotten password is chosen anew by the link in the mail', async ({ visit, service }) => {
+  // It ends every session of the account.
+  const person = await confirmedPerson(service);
+  const { page } = await visit('/reset-password');
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByRole('button', { name: 'Mail me the link' }).click();
+  await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  const link = await mailbox.find(person.email, /(https?:\/\/\S+\/reset-password#\S+)/);
+  await page.goto(link);
+  await page.waitForURL((url) => url.hash === '');
+  await page.getByLabel('New password').fill('another-horse-battery');
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await page.getByText('Your password is changed').waitFor();
+});
 
-test(
-  'an invitation is accepted by the address that it was sent to',
-  { timeout: 60_000 },
-  async ({ visit, person }) => {
-    const email = newEmail();
-    const invited = await person.session.post(
-      `/v1/organizations/${person.organizationId}/invitations`,
-      { email, role: 'member' },
-    );
-    expect(invited.status).toBe(201);
-    const link = await mailbox.find(email, /(https?:\/\/\S+\/invitations#\S+)/);
-    const { page } = await visit(link);
-    await page.getByRole('heading', { name: 'You are invited' }).waitFor();
-    await page.getByRole('link', { name: 'Create an account' }).click();
-    await signUpByForm(page, mailbox, { name: 'Grace', email });
-    await page.goto(link);
-    await page.getByRole('link', { name: 'Sign in' }).click();
-    await signInByForm(page, email);
-    await page.getByRole('button', { name: 'Accept the invitation' }).click();
-    await page.waitForURL(new RegExp(`/p/${person.projectId}`));
-  },
-);
+test('an invitation is accepted by the address that it was sent to', async ({ visit, person }) => {
+  const email = newEmail();
+  const invited = await person.session.post(
+    `/v1/organizations/${person.organizationId}/invitations`,
+    { email, role: 'member' },
+  );
+  expect(invited.status).toBe(201);
+  const link = await mailbox.find(email, /(https?:\/\/\S+\/invitations#\S+)/);
+  const { page } = await visit(link);
+  await page.getByRole('heading', { name: 'You are invited' }).waitFor();
+  await page.getByRole('link', { name: 'Create an account' }).click();
+  await signUpByForm(page, mailbox, { name: 'Grace', email });
+  await page.goto(link);
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await signInByForm(page, email);
+  await page.getByRole('button', { name: 'Accept the invitation' }).click();
+  await page.waitForURL(new RegExp(`/p/${person.projectId}`));
+});
 
 /** Creates a person who has followed the link in the mail. */
 async function confirmedPerson(service: Service): Promise<Person> {

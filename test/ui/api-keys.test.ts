@@ -7,41 +7,34 @@ import { makeKey, storeSecret } from './support/steps/secrets.ts';
 
 const test = dashboardTest({ worker: false });
 
-/** The first of a file starts all that the others use. */
-const FIRST = { timeout: 90_000 };
+test('a key is made, shown once, works, and is revoked', async ({ service, visit, person }) => {
+  const { page, settled, expectClean } = await visit(`/p/${person.projectId}/api-keys`, {
+    as: person,
+  });
+  await page.getByText('No API keys yet').waitFor();
+  await page.getByRole('button', { name: 'New API key' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await dialog.getByRole('alert').first().waitFor();
+  await dialog.getByRole('checkbox', { name: 'Start and stop runs' }).click();
+  await makeKey(page, 'Nightly import');
+  const secret = await storeSecret(page, 'API key');
+  expect(await page.content()).not.toContain(secret);
 
-test(
-  'a key is made, shown once, works, and is revoked',
-  FIRST,
-  async ({ service, visit, person }) => {
-    const { page, settled, expectClean } = await visit(`/p/${person.projectId}/api-keys`, {
-      as: person,
-    });
-    await page.getByText('No API keys yet').waitFor();
-    await page.getByRole('button', { name: 'New API key' }).first().click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Create key' }).click();
-    await dialog.getByRole('alert').first().waitFor();
-    await dialog.getByRole('checkbox', { name: 'Start and stop runs' }).click();
-    await makeKey(page, 'Nightly import');
-    const secret = await storeSecret(page, 'API key');
-    expect(await page.content()).not.toContain(secret);
+  const asked = new ApiClient(service.url, { Authorization: `Bearer ${secret}` });
+  expect((await asked.get('/v1/runs')).status).toBe(200);
+  const row = page.getByRole('row', { name: /Nightly import/ });
+  await row.getByText('3 scopes').waitFor();
+  await settled();
+  await expectClean();
 
-    const asked = new ApiClient(service.url, { Authorization: `Bearer ${secret}` });
-    expect((await asked.get('/v1/runs')).status).toBe(200);
-    const row = page.getByRole('row', { name: /Nightly import/ });
-    await row.getByText('3 scopes').waitFor();
-    await settled();
-    await expectClean();
+  await row.getByRole('button', { name: 'Revoke Nightly import' }).click();
+  await page.getByRole('button', { name: 'Revoke key' }).click();
+  await page.getByText('No API keys yet').waitFor();
+  expect((await asked.get('/v1/runs')).status).toBe(401);
+});
 
-    await row.getByRole('button', { name: 'Revoke Nightly import' }).click();
-    await page.getByRole('button', { name: 'Revoke key' }).click();
-    await page.getByText('No API keys yet').waitFor();
-    expect((await asked.get('/v1/runs')).status).toBe(401);
-  },
-);
-
-test('the page of API keys in all its states', { timeout: 120_000 }, async ({ service, visit }) => {
+test('the page of API keys in all its states', async ({ service, visit }) => {
   const full = await signUp(service);
   for (const name of ['Nightly import', 'A dashboard of another team, which only reads runs']) {
     await full.session

@@ -23,9 +23,6 @@ const test = dashboardTest({
   },
 });
 
-/** Timeout of a test that opens many pages in a row. */
-const LONG = { timeout: 90_000 };
-
 function pathOf({ projectId }: Person): string {
   return `/p/${projectId}/billing`;
 }
@@ -46,35 +43,34 @@ function look(person: Person) {
   return person.session.get('/v1/billing?refresh=true');
 }
 
-test(
-  'a plan is bought on the hosted page, and counts once the payment is known',
-  LONG,
-  async ({ service, visit }) => {
-    hearEvents(processor, service);
-    const ada = await signUp(service);
-    const { page, settled, expectClean } = await visit(pathOf(ada), { as: ada });
-    // The success page alone grants nothing.
-    await page.goto(`${pathOf(ada)}?checkout=done`);
-    await page.getByText('Confirming the payment').waitFor();
-    expect((await look(ada)).data.plan).toBe('free');
+test('a plan is bought on the hosted page, and counts once the payment is known', async ({
+  service,
+  visit,
+}) => {
+  hearEvents(processor, service);
+  const ada = await signUp(service);
+  const { page, settled, expectClean } = await visit(pathOf(ada), { as: ada });
+  // The success page alone grants nothing.
+  await page.goto(`${pathOf(ada)}?checkout=done`);
+  await page.getByText('Confirming the payment').waitFor();
+  expect((await look(ada)).data.plan).toBe('free');
 
-    await page.goto(pathOf(ada));
-    await choosePlan(page, 'Starter');
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('Nothing was charged').waitFor();
+  await page.goto(pathOf(ada));
+  await choosePlan(page, 'Starter');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText('Nothing was charged').waitFor();
 
-    await choosePlan(page, 'Pro');
-    await pay(page, 'Pro');
-    await settled();
-    await expectClean();
+  await choosePlan(page, 'Pro');
+  await pay(page, 'Pro');
+  await settled();
+  await expectClean();
 
-    await page.getByRole('button', { name: 'Change to Scale' }).click();
-    await page.getByRole('button', { name: 'Change to $99.00' }).click();
-    await page.getByRole('button', { name: 'Back' }).click();
-    await page.getByRole('button', { name: 'Change to Pro' }).waitFor();
-    expect((await look(ada)).data.plan).toBe('scale');
-  },
-);
+  await page.getByRole('button', { name: 'Change to Scale' }).click();
+  await page.getByRole('button', { name: 'Change to $99.00' }).click();
+  await page.getByRole('button', { name: 'Back' }).click();
+  await page.getByRole('button', { name: 'Change to Pro' }).waitFor();
+  expect((await look(ada)).data.plan).toBe('scale');
+});
 
 test('an enquiry is kept, and its faults stand at their fields', async ({ service, visit }) => {
   const grace = await signUp(service);
@@ -92,39 +88,38 @@ test('an enquiry is kept, and its faults stand at their fields', async ({ servic
   expect(kept).toBeDefined();
 });
 
-test(
-  'while nothing is offered, nobody sees a price, and who pays can still leave',
-  LONG,
-  async ({ service, visit }) => {
-    const overrides = { COMMERCIAL_ACQUISITION_ENABLED: 'false', CHECKOUT_ENABLED: 'false' };
-    const [free, paid, replica] = await Promise.all([
-      signUp(service),
-      signUp(service),
-      service.replica(overrides),
-    ]);
-    await subscribe(service, paid, 'starter');
-    const config = { ...service.config, COMMERCIAL_ACQUISITION_ENABLED: false };
-    const dashboard = await startDashboard({ url: replica.url, config }, await freePort());
-    try {
-      const mine = await visit(`${dashboard.url}${pathOf(free)}`, { as: free });
-      await mine.page.getByText('Runs in this period').waitFor();
-      await mine.settled();
-      expect(await mine.page.locator('main').textContent()).not.toMatch(/\$|Choose|enquiry/);
-      expect(await mine.page.getByRole('link', { name: 'Billing' }).count()).toBe(0);
+test('while nothing is offered, nobody sees a price, and who pays can still leave', async ({
+  service,
+  visit,
+}) => {
+  const overrides = { COMMERCIAL_ACQUISITION_ENABLED: 'false', CHECKOUT_ENABLED: 'false' };
+  const [free, paid, replica] = await Promise.all([
+    signUp(service),
+    signUp(service),
+    service.replica(overrides),
+  ]);
+  await subscribe(service, paid, 'starter');
+  const config = { ...service.config, COMMERCIAL_ACQUISITION_ENABLED: false };
+  const dashboard = await startDashboard({ url: replica.url, config }, await freePort());
+  try {
+    const mine = await visit(`${dashboard.url}${pathOf(free)}`, { as: free });
+    await mine.page.getByText('Runs in this period').waitFor();
+    await mine.settled();
+    expect(await mine.page.locator('main').textContent()).not.toMatch(/\$|Choose|enquiry/);
+    expect(await mine.page.getByRole('link', { name: 'Billing' }).count()).toBe(0);
 
-      const theirs = await visit(`${dashboard.url}/p/${paid.projectId}/settings`, { as: paid });
-      await theirs.page.getByRole('link', { name: 'Plan and payment' }).click();
-      await theirs.page.getByRole('button', { name: 'Invoices and payment' }).waitFor();
-      await theirs.settled();
-      expect(await theirs.page.locator('main').textContent()).not.toMatch(/Change to|Plans/);
-    } finally {
-      await dashboard.close();
-      await replica.close();
-    }
-  },
-);
+    const theirs = await visit(`${dashboard.url}/p/${paid.projectId}/settings`, { as: paid });
+    await theirs.page.getByRole('link', { name: 'Plan and payment' }).click();
+    await theirs.page.getByRole('button', { name: 'Invoices and payment' }).waitFor();
+    await theirs.settled();
+    expect(await theirs.page.locator('main').textContent()).not.toMatch(/Change to|Plans/);
+  } finally {
+    await dashboard.close();
+    await replica.close();
+  }
+});
 
-test('the page of billing in all its states', { timeout: 240_000 }, async ({ service, visit }) => {
+test('the page of billing in all its states', async ({ service, visit }) => {
   hearEvents(processor, service);
   const free = await signUp(service);
   const paid = await signUp(service);

@@ -30,190 +30,181 @@ function sessionOf(person: Person) {
   return person.session.with({ 'X-Project-Id': person.projectId });
 }
 
-test(
-  'a tool is found, confirmed, changes on its server, and is confirmed anew',
-  { timeout: 150_000 },
-  async ({ visit, person }) => {
-    offerTools(hostile);
-    const session = sessionOf(person);
-    const routineId = await createRoutine(session, { name: 'Weekly rankings' });
-    const { page, expectClean } = await visit(`/p/${person.projectId}/connections`, { as: person });
-    const dialog = await openServerDialog(page, 'Rank tools');
-    await dialog.getByLabel('Address').fill('nonsense');
-    await dialog.getByRole('button', { name: 'Connect server' }).click();
-    await dialog.getByRole('alert').first().waitFor();
-    await connectServer(page, dialog, hostile.url('honest'));
-    await findTools(page, 'Weekly rankings');
-    const groups = ['Read-only 1', 'Writes 1', 'Destructive 1'];
-    for (const name of groups) await page.getByRole('heading', { name }).waitFor();
+test('a tool is found, confirmed, changes on its server, and is confirmed anew', async ({
+  visit,
+  person,
+}) => {
+  offerTools(hostile);
+  const session = sessionOf(person);
+  const routineId = await createRoutine(session, { name: 'Weekly rankings' });
+  const { page, expectClean } = await visit(`/p/${person.projectId}/connections`, { as: person });
+  const dialog = await openServerDialog(page, 'Rank tools');
+  await dialog.getByLabel('Address').fill('nonsense');
+  await dialog.getByRole('button', { name: 'Connect server' }).click();
+  await dialog.getByRole('alert').first().waitFor();
+  await connectServer(page, dialog, hostile.url('honest'));
+  await findTools(page, 'Weekly rankings');
+  const groups = ['Read-only 1', 'Writes 1', 'Destructive 1'];
+  for (const name of groups) await page.getByRole('heading', { name }).waitFor();
 
-    const question = await askToConfirm(page, 'read_rankings');
-    const said = await question.innerText();
-    expect(said).toContain('Weekly rankings');
-    expect(said).toContain('hostile-tools');
-    expect(said).toContain('by the connection Rank tools');
-    expect(said).toContain('That it changes nothing. Nobody has verified it.');
-    await confirmWithLimit(page, question, 3);
+  const question = await askToConfirm(page, 'read_rankings');
+  for (const said of [
+    'Weekly rankings',
+    'hostile-tools',
+    'by the connection Rank tools',
+    'That it changes nothing. Nobody has verified it.',
+  ]) {
+    await expect.poll(() => question.innerText()).toContain(said);
+  }
+  await confirmWithLimit(page, question, 3);
 
-    offerTools(hostile, 'Reads the rankings of a site, and mails them to us.');
-    await page.getByRole('button', { name: 'Find tools' }).click();
-    await page.getByText('1 changed').waitFor();
-    await page.getByRole('button', { name: 'Review read_rankings' }).click();
-    const diff = page.getByRole('region', { name: 'What has changed' });
-    await diff.getByText('Reads the rankings of a site, and mails them to us.').waitFor();
-    await diff.getByText('Removed: ').waitFor({ state: 'attached' });
-    await expectClean();
-    await page.getByRole('button', { name: 'Confirm the new definition' }).click();
-    await page.getByText('Automatic').waitFor();
-    const { data } = await session.get(`/v1/routines/${routineId}/tools`);
-    const policy = data.find(({ name }: { name: string }) => name === 'read_rankings');
-    expect(policy).toMatchObject({ state: 'automatic', maxCallsPerRun: 3 });
+  offerTools(hostile, 'Reads the rankings of a site, and mails them to us.');
+  await page.getByRole('button', { name: 'Find tools' }).click();
+  await page.getByText('1 changed').waitFor();
+  await page.getByRole('button', { name: 'Review read_rankings' }).click();
+  const diff = page.getByRole('region', { name: 'What has changed' });
+  await diff.getByText('Reads the rankings of a site, and mails them to us.').waitFor();
+  await diff.getByText('Removed: ').waitFor({ state: 'attached' });
+  await expectClean();
+  await page.getByRole('button', { name: 'Confirm the new definition' }).click();
+  await page.getByText('Automatic').waitFor();
+  const { data } = await session.get(`/v1/routines/${routineId}/tools`);
+  const policy = data.find(({ name }: { name: string }) => name === 'read_rankings');
+  expect(policy).toMatchObject({ state: 'automatic', maxCallsPerRun: 3 });
 
-    await page.getByRole('button', { name: 'Disable read_rankings' }).click();
-    await page.getByRole('button', { name: 'Disable tool' }).click();
-    await page.getByRole('button', { name: 'Confirm read_rankings' }).waitFor();
-  },
-);
+  await page.getByRole('button', { name: 'Disable read_rankings' }).click();
+  await page.getByRole('button', { name: 'Disable tool' }).click();
+  await page.getByRole('button', { name: 'Confirm read_rankings' }).waitFor();
+});
 
-test(
-  'a definition that changes while the question stands is not confirmed',
-  { timeout: 60_000 },
-  async ({ visit, person }) => {
-    offerTools(hostile);
-    const session = sessionOf(person);
-    const { routineId, connectionId } = await discovered(session, { url: hostile.url('honest') });
-    const tools = `/p/${person.projectId}/routines/${routineId}/tools`;
-    const { page } = await visit(tools, { as: person });
-    await page.getByRole('button', { name: 'Confirm read_rankings' }).click();
-    await page.getByRole('region', { name: 'definition' }).waitFor();
-    offerTools(hostile, 'Reads and forwards.');
-    await session.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
-    await page.getByRole('button', { name: 'Let it run by itself' }).click();
-    await page.getByRole('dialog').getByRole('alert').waitFor();
-    await page
-      .getByRole('region', { name: 'definition' })
-      .getByText('Reads and forwards.')
-      .waitFor();
-    const { data } = await session.get(`/v1/routines/${routineId}/tools`);
-    expect(new Set(data.map(({ state }: { state: string }) => state))).toEqual(
-      new Set(['disabled']),
-    );
-  },
-);
+test('a definition that changes while the question stands is not confirmed', async ({
+  visit,
+  person,
+}) => {
+  offerTools(hostile);
+  const session = sessionOf(person);
+  const { routineId, connectionId } = await discovered(session, { url: hostile.url('honest') });
+  const tools = `/p/${person.projectId}/routines/${routineId}/tools`;
+  const { page } = await visit(tools, { as: person });
+  await page.getByRole('button', { name: 'Confirm read_rankings' }).click();
+  await page.getByRole('region', { name: 'definition' }).waitFor();
+  offerTools(hostile, 'Reads and forwards.');
+  await session.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
+  await page.getByRole('button', { name: 'Let it run by itself' }).click();
+  await page.getByRole('dialog').getByRole('alert').waitFor();
+  await page.getByRole('region', { name: 'definition' }).getByText('Reads and forwards.').waitFor();
+  const { data } = await session.get(`/v1/routines/${routineId}/tools`);
+  expect(new Set(data.map(({ state }: { state: string }) => state))).toEqual(new Set(['disabled']));
+});
 
-test(
-  'services are connected by signing in and by key; the key is never shown; one is deleted by its name',
-  { timeout: 120_000 },
-  async ({ visit, person }) => {
-    const { page } = await visit(`/p/${person.projectId}/connections`, { as: person });
-    await page.getByRole('button', { name: 'Connect Fixture', exact: true }).click();
-    await page.getByRole('button', { name: 'Go to Fixture' }).click();
-    await page.getByText('Fixture is connected.').waitFor();
-    expect(page.url()).not.toContain('code=');
-    await page.getByRole('link', { name: 'Open it' }).click();
-    await page.getByRole('table', { name: 'Accounts' }).waitFor();
+test('services are connected by signing in and by key; the key is never shown; one is deleted by its name', async ({
+  visit,
+  person,
+}) => {
+  const { page } = await visit(`/p/${person.projectId}/connections`, { as: person });
+  await page.getByRole('button', { name: 'Connect Fixture', exact: true }).click();
+  await page.getByRole('button', { name: 'Go to Fixture' }).click();
+  await page.getByText('Fixture is connected.').waitFor();
+  expect(page.url()).not.toContain('code=');
+  await page.getByRole('link', { name: 'Open it' }).click();
+  await page.getByRole('table', { name: 'Accounts' }).waitFor();
 
-    await page.goto(`/p/${person.projectId}/connections`);
-    await page.getByRole('button', { name: 'Connect Fixture with keys' }).click();
-    const key = page.getByLabel('API key');
-    await key.fill('a-wrong-key-of-it');
-    await page.getByRole('button', { name: 'Connect', exact: true }).click();
-    await page.getByRole('dialog').getByRole('alert').waitFor();
-    expect(await key.inputValue()).toBe('');
-    expect(await key.getAttribute('type')).toBe('password');
-    await key.fill(API_KEY);
-    await page.getByRole('button', { name: 'Connect', exact: true }).click();
-    await page.getByRole('heading', { level: 1, name: 'Fixture with keys' }).waitFor();
-    expect(await page.content()).not.toContain(API_KEY);
+  await page.goto(`/p/${person.projectId}/connections`);
+  await page.getByRole('button', { name: 'Connect Fixture with keys' }).click();
+  const key = page.getByLabel('API key');
+  await key.fill('a-wrong-key-of-it');
+  await page.getByRole('button', { name: 'Connect', exact: true }).click();
+  await page.getByRole('dialog').getByRole('alert').waitFor();
+  await expect.poll(() => key.inputValue()).toBe('');
+  expect(await key.getAttribute('type')).toBe('password');
+  await key.fill(API_KEY);
+  await page.getByRole('button', { name: 'Connect', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Fixture with keys' }).waitFor();
+  expect(await page.content()).not.toContain(API_KEY);
 
-    await page.getByRole('button', { name: 'More actions' }).click();
-    await page.getByRole('menuitem', { name: 'Delete' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('textbox').fill('Fixture with keys');
-    await dialog.getByRole('button', { name: 'Delete connection' }).click();
-    await page.getByText('Connection deleted').waitFor();
-    const { data } = await sessionOf(person).get('/v1/connections');
-    expect(data.map(({ name }: { name: string }) => name)).not.toContain('Fixture with keys');
-  },
-);
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill('Fixture with keys');
+  await dialog.getByRole('button', { name: 'Delete connection' }).click();
+  await page.getByText('Connection deleted').waitFor();
+  const { data } = await sessionOf(person).get('/v1/connections');
+  expect(data.map(({ name }: { name: string }) => name)).not.toContain('Fixture with keys');
+});
 
-test(
-  'connections and tools in all their states',
-  { timeout: 400_000 },
-  async ({ visit, person }) => {
-    offerTools(hostile);
-    const session = sessionOf(person);
-    const created = await session.post('/v1/projects', {
-      organizationId: person.organizationId,
-      name: 'Website',
-    });
-    const projectId: string = created.data.id;
-    const home = person.session.with({ 'X-Project-Id': projectId });
-    const list = `/p/${projectId}/connections`;
-    const seen = { as: person, path: list };
-    const click = (name: string) => (page: Page) =>
-      page.getByRole('button', { name, exact: true }).first().click();
-    await photograph(visit, 'connections', [{ ...seen, name: 'empty' }]);
+test('connections and tools in all their states', async ({ visit, person }) => {
+  offerTools(hostile);
+  const session = sessionOf(person);
+  const created = await session.post('/v1/projects', {
+    organizationId: person.organizationId,
+    name: 'Website',
+  });
+  const projectId: string = created.data.id;
+  const home = person.session.with({ 'X-Project-Id': projectId });
+  const list = `/p/${projectId}/connections`;
+  const seen = { as: person, path: list };
+  const click = (name: string) => (page: Page) =>
+    page.getByRole('button', { name, exact: true }).first().click();
+  await photograph(visit, 'connections', [{ ...seen, name: 'empty' }]);
 
-    const url = hostile.url('honest');
-    const { routineId, connectionId, tools } = await discovered(
-      home,
-      { name: 'Rank tools', url, bearerToken: 'canary-token-1f9c' },
-      { name: 'Weekly rankings' },
-    );
-    await connect(home, { name: 'Reports', url });
-    const [rankings, note] = tools;
-    const yes = { confirmAutomaticExecution: true, maxCallsPerRun: 5 };
-    for (const policy of [rankings, note]) await home.patch(policyPath(routineId, policy), yes);
-    offerTools(hostile, 'Reads the rankings of a site, and mails them to us.');
-    await home.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
-    const one = `${list}/${connectionId}`;
-    const routine = `/p/${projectId}/routines/${routineId}/tools`;
-    const other = await createRoutine(home, { name: 'Monthly report' });
-    await photograph(visit, 'connections', [
-      { ...seen, name: 'full' },
-      { ...seen, name: 'loading', before: holding('/v1/connections'), loading: true },
-      { ...seen, name: 'failed', before: failing('/v1/connections') },
-      { ...seen, name: 'forbidden', before: forbidding('/v1/connections') },
-      { ...seen, name: 'came-back', path: `${list}?connected=${connectionId}` },
-      { ...seen, name: 'refused', path: `${list}?error=provider_error&requestId=6b2f0a3e` },
-      {
-        ...seen,
-        name: 'connect-server',
-        act: async (page) => {
-          await click('Connect a tool server')(page);
-          await page.getByRole('combobox', { name: 'It asks for' }).click();
-          await page.getByRole('option', { name: /^Headers/ }).click();
-          await page.getByLabel('Name of header 1').waitFor();
-        },
+  const url = hostile.url('honest');
+  const { routineId, connectionId, tools } = await discovered(
+    home,
+    { name: 'Rank tools', url, bearerToken: 'canary-token-1f9c' },
+    { name: 'Weekly rankings' },
+  );
+  await connect(home, { name: 'Reports', url });
+  const [rankings, note] = tools;
+  const yes = { confirmAutomaticExecution: true, maxCallsPerRun: 5 };
+  for (const policy of [rankings, note]) await home.patch(policyPath(routineId, policy), yes);
+  offerTools(hostile, 'Reads the rankings of a site, and mails them to us.');
+  await home.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
+  const one = `${list}/${connectionId}`;
+  const routine = `/p/${projectId}/routines/${routineId}/tools`;
+  const other = await createRoutine(home, { name: 'Monthly report' });
+  await photograph(visit, 'connections', [
+    { ...seen, name: 'full' },
+    { ...seen, name: 'loading', before: holding('/v1/connections'), loading: true },
+    { ...seen, name: 'failed', before: failing('/v1/connections') },
+    { ...seen, name: 'forbidden', before: forbidding('/v1/connections') },
+    { ...seen, name: 'came-back', path: `${list}?connected=${connectionId}` },
+    { ...seen, name: 'refused', path: `${list}?error=provider_error&requestId=6b2f0a3e` },
+    {
+      ...seen,
+      name: 'connect-server',
+      act: async (page) => {
+        await click('Connect a tool server')(page);
+        await page.getByRole('combobox', { name: 'It asks for' }).click();
+        await page.getByRole('option', { name: /^Headers/ }).click();
+        await page.getByLabel('Name of header 1').waitFor();
       },
-      { ...seen, name: 'connect-service', act: click('Connect Fixture') },
-      { ...seen, name: 'connect-key', act: click('Connect Fixture with keys') },
-      { ...seen, name: 'one', path: one },
-      { ...seen, name: 'reconnect', path: one, act: click('Replace credentials') },
-      {
-        ...seen,
-        name: 'delete',
-        path: one,
-        act: async (page) => {
-          await click('More actions')(page);
-          await page.getByRole('menuitem', { name: 'Delete' }).click();
-          await page.getByRole('button', { name: 'Delete connection' }).waitFor();
-        },
+    },
+    { ...seen, name: 'connect-service', act: click('Connect Fixture') },
+    { ...seen, name: 'connect-key', act: click('Connect Fixture with keys') },
+    { ...seen, name: 'one', path: one },
+    { ...seen, name: 'reconnect', path: one, act: click('Replace credentials') },
+    {
+      ...seen,
+      name: 'delete',
+      path: one,
+      act: async (page) => {
+        await click('More actions')(page);
+        await page.getByRole('menuitem', { name: 'Delete' }).click();
+        await page.getByRole('button', { name: 'Delete connection' }).waitFor();
       },
-      { ...seen, name: 'lost', path: `${list}/con_01kx3k9y6wfd8r0v5m2c7t4q8g` },
-    ]);
-    const at = { as: person, path: routine };
-    const policies = `/v1/routines/${routineId}/tools`;
-    await photograph(visit, 'tools', [
-      { ...at, name: 'full' },
-      { ...at, name: 'empty', path: `/p/${projectId}/routines/${other}/tools` },
-      { ...at, name: 'loading', before: holding(policies), loading: true },
-      { ...at, name: 'failed', before: failing(policies) },
-      { ...at, name: 'forbidden', before: forbidding(policies) },
-      { ...at, name: 'confirm', act: click('Confirm delete_report') },
-      { ...at, name: 'review', act: click('Review read_rankings') },
-      { ...at, name: 'disable', act: click('Disable add_note') },
-    ]);
-  },
-);
+    },
+    { ...seen, name: 'lost', path: `${list}/con_01kx3k9y6wfd8r0v5m2c7t4q8g` },
+  ]);
+  const at = { as: person, path: routine };
+  const policies = `/v1/routines/${routineId}/tools`;
+  await photograph(visit, 'tools', [
+    { ...at, name: 'full' },
+    { ...at, name: 'empty', path: `/p/${projectId}/routines/${other}/tools` },
+    { ...at, name: 'loading', before: holding(policies), loading: true },
+    { ...at, name: 'failed', before: failing(policies) },
+    { ...at, name: 'forbidden', before: forbidding(policies) },
+    { ...at, name: 'confirm', act: click('Confirm delete_report') },
+    { ...at, name: 'review', act: click('Review read_rankings') },
+    { ...at, name: 'disable', act: click('Disable add_note') },
+  ]);
+});

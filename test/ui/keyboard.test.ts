@@ -1,8 +1,10 @@
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { startHostileTools } from '#dev/hostile-tools/server.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { routineWith } from '#test/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
+import { pressAtOnce } from './support/keys.ts';
 import { walkByTab } from './support/tab-walk.ts';
 
 const test = dashboardTest()
@@ -29,58 +31,58 @@ const test = dashboardTest()
     return { routineId, connectionId, runId: run.id, skillId: skill.id };
   });
 
-test(
-  'every page can be gone through by the Tab key: all is reached, in order, seen, and left again',
-  { timeout: 300_000 },
-  async ({ person, made, visit }) => {
-    const { routineId, connectionId, runId, skillId } = made;
-    const routine = `routines/${routineId}`;
-    const inside = [
-      '',
-      'start',
-      'routines',
-      routine,
-      `${routine}?tab=runs`,
-      `${routine}?tab=tools`,
-      `${routine}?tab=preview`,
-      `${routine}/edit`,
-      'routines/new',
-      `${routine}/versions`,
-      `${routine}/tools`,
-      'runs',
-      `runs/${runId}`,
-      'calendar',
-      'skills',
-      'skills/seo-audit',
-      `skills/${skillId}`,
-      'connections',
-      `connections/${connectionId}`,
-      'model-accounts',
-      'api-keys',
-      'usage',
-      'billing',
-      ...['organization', 'members', 'projects', 'notifications', 'account', 'audit'].map(
-        (tab) => `settings?tab=${tab}`,
-      ),
-    ].map((path) => `/p/${person.projectId}/${path}`);
-    const { page, settled } = await visit('about:blank', { as: person });
-    const faults: Record<string, unknown> = {};
-    for (const path of [...inside, '/_parts']) {
-      await page.goto(path);
-      await settled();
-      const found = faultsOf(await walkByTab(page));
-      if (found.length > 0) faults[path] = found;
-    }
-    const { page: outside, settled: ready } = await visit('about:blank');
-    for (const path of ['/sign-in', '/sign-up', '/reset-password', '/invitations#token']) {
-      await outside.goto(path);
-      await ready();
-      const found = faultsOf(await walkByTab(outside));
-      if (found.length > 0) faults[path] = found;
-    }
-    expect(faults).toEqual({});
-  },
-);
+test('every page can be gone through by the Tab key: all is reached, in order, seen, and left again', async ({
+  person,
+  made,
+  visit,
+}) => {
+  const { routineId, connectionId, runId, skillId } = made;
+  const routine = `routines/${routineId}`;
+  const inside = [
+    '',
+    'start',
+    'routines',
+    routine,
+    `${routine}?tab=runs`,
+    `${routine}?tab=tools`,
+    `${routine}?tab=preview`,
+    `${routine}/edit`,
+    'routines/new',
+    `${routine}/versions`,
+    `${routine}/tools`,
+    'runs',
+    `runs/${runId}`,
+    'calendar',
+    'skills',
+    'skills/seo-audit',
+    `skills/${skillId}`,
+    'connections',
+    `connections/${connectionId}`,
+    'model-accounts',
+    'api-keys',
+    'usage',
+    'billing',
+    ...['organization', 'members', 'projects', 'notifications', 'account', 'audit'].map(
+      (tab) => `settings?tab=${tab}`,
+    ),
+  ].map((path) => `/p/${person.projectId}/${path}`);
+  const { page, settled } = await visit('about:blank', { as: person });
+  const faults: Record<string, unknown> = {};
+  for (const path of [...inside, '/_parts']) {
+    await page.goto(path);
+    await settled();
+    const found = faultsOf(await walkByTab(page));
+    if (found.length > 0) faults[path] = found;
+  }
+  const { page: outside, settled: ready } = await visit('about:blank');
+  for (const path of ['/sign-in', '/sign-up', '/reset-password', '/invitations#token']) {
+    await outside.goto(path);
+    await ready();
+    const found = faultsOf(await walkByTab(outside));
+    if (found.length > 0) faults[path] = found;
+  }
+  expect(faults).toEqual({});
+});
 
 function faultsOf({ stops, missed, ends }: Awaited<ReturnType<typeof walkByTab>>): string[] {
   return [
@@ -93,50 +95,107 @@ function faultsOf({ stops, missed, ends }: Awaited<ReturnType<typeof walkByTab>>
   ];
 }
 
-test(
-  'the keys that the help lists do what it says',
-  { timeout: 60_000 },
-  async ({ person, visit }) => {
-    const routineId = await createRoutine(await person.key());
-    const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
-    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
-    await page.keyboard.press('?');
-    const help = page.getByRole('dialog', { name: 'Keyboard' });
-    await help.waitFor();
-    const rows = await help.getByRole('listitem').all();
-    const listed = await Promise.all(
-      rows.map(async (row) => ({
-        keys: await row.locator('kbd').allInnerTexts(),
-        label: (await row.innerText()).split('\n')[0] ?? '',
-      })),
-    );
+test('every dialog takes the focus, keeps it, closes by Escape and gives it back', async ({
+  person,
+  made,
+  visit,
+}) => {
+  const routine = `routines/${made.routineId}`;
+  const { page, settled } = await visit('about:blank', { as: person });
+  const openers: readonly (readonly [path: string, button: string | RegExp, item?: string])[] = [
+    [routine, 'More', 'Run with other values or later'],
+    [routine, 'More', 'Make up for past times'],
+    [routine, 'More', 'Pause'],
+    [routine, 'More', 'Archive'],
+    [`${routine}/edit`, 'Add skill'],
+    ['skills', 'New skill'],
+    [`skills/${made.skillId}`, 'Delete'],
+    [`connections/${made.connectionId}`, 'More actions', 'Rename'],
+    [`connections/${made.connectionId}`, 'More actions', 'Delete'],
+    ['api-keys', /^(Create|New).*key/],
+    ['settings?tab=members', 'Invite somebody'],
+    ['settings?tab=organization', 'Delete organization'],
+    ['settings?tab=account', 'Delete account'],
+    ['', 'Search'],
+  ];
+  const focus = page.locator(':focus');
+  for (const [path, button, item] of openers) {
+    await page.goto(`/p/${person.projectId}/${path}`);
+    await settled();
+    const opener = page.getByRole('button', { name: button }).first();
+    await opener.press('Enter');
+    if (item !== undefined) await page.getByRole('menuitem', { name: item }).press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    const name = `${path}: ${item ?? String(button)}`;
+    await expectFocusInDialog(page, `${name} takes the focus`);
+    for (let count = 0; count < 30; count += 1) {
+      await page.keyboard.press(count % 3 === 2 ? 'Shift+Tab' : 'Tab');
+      await expectFocusInDialog(page, `${name} keeps the focus`);
+    }
+    // On a button with a tooltip the first Escape closes that.
+    await dialog.focus();
     await page.keyboard.press('Escape');
-    await help.waitFor({ state: 'detached' });
-    const chords = listed.filter(({ keys }) => keys[0] === 'G');
-    const links = page.getByRole('navigation').first().getByRole('link');
-    expect(chords.map(({ label }) => label)).toEqual(await links.allInnerTexts());
-    for (const { keys, label } of chords) {
-      for (const key of keys) await page.keyboard.press(key.toLowerCase());
-      await page.locator('a[aria-current="page"]', { hasText: label }).first().waitFor();
-    }
-    const palette = page.getByRole('combobox', { name: 'Search and commands' });
-    for (const key of ['/', 'Control+k']) {
-      await page.keyboard.press(key);
-      await palette.waitFor();
-      await page.keyboard.press('Escape');
-      await palette.waitFor({ state: 'detached' });
-    }
-    await page.goto(`/p/${person.projectId}/routines/${routineId}/edit`);
-    await page.getByRole('textbox', { name: 'Instructions' }).press('Control+Enter');
-    await page.waitForURL(/\/edit\?run=run_/);
-    // All of them were tried.
-    const others = listed.filter(({ keys }) => keys[0] !== 'G');
-    expect(others.map(({ keys }) => keys.join(' '))).toEqual([
-      'Ctrl K',
-      '/',
-      'Ctrl Enter',
-      '?',
-      'Esc',
-    ]);
-  },
-);
+    await dialog.waitFor({ state: 'detached' });
+    await expect
+      .poll(() => opener.and(focus).count(), { message: `${name} gives it back` })
+      .toBe(1);
+  }
+});
+
+test('the keys that the help lists do what it says', async ({ person, visit }) => {
+  const routineId = await createRoutine(await person.key());
+  const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  await page.keyboard.press('?');
+  const help = page.getByRole('dialog', { name: 'Keyboard' });
+  await help.waitFor();
+  const rows = await help.getByRole('listitem').all();
+  const listed = await Promise.all(
+    rows.map(async (row) => ({
+      keys: await row.locator('kbd').allInnerTexts(),
+      label: (await row.innerText()).split('\n')[0] ?? '',
+    })),
+  );
+  await page.keyboard.press('Escape');
+  await help.waitFor({ state: 'detached' });
+  const chords = listed.filter(({ keys }) => keys[0] === 'G');
+  const links = page.getByRole('navigation').first().getByRole('link');
+  expect(chords.map(({ label }) => label)).toEqual(await links.allInnerTexts());
+  for (const { keys, label } of chords) {
+    await pressAtOnce(
+      page,
+      keys.map((key) => key.toLowerCase()),
+    );
+    await page.locator('a[aria-current="page"]', { hasText: label }).first().waitFor();
+  }
+  const palette = page.getByRole('combobox', { name: 'Search and commands' });
+  for (const key of ['/', 'Control+k']) {
+    await page.keyboard.press(key);
+    await palette.waitFor();
+    await page.keyboard.press('Escape');
+    await palette.waitFor({ state: 'detached' });
+  }
+  await page.goto(`/p/${person.projectId}/routines/${routineId}/edit`);
+  await page.getByRole('textbox', { name: 'Instructions' }).press('Control+Enter');
+  await page.waitForURL(/\/edit\?run=run_/);
+  // All of them were tried.
+  const others = listed.filter(({ keys }) => keys[0] !== 'G');
+  expect(others.map(({ keys }) => keys.join(' '))).toEqual([
+    'Ctrl K',
+    '/',
+    'Ctrl Enter',
+    '?',
+    'Esc',
+  ]);
+});
+
+/** Waits for the focus, which is moved on in the frame after a key. */
+async function expectFocusInDialog(page: Page, message: string): Promise<void> {
+  await expect
+    .poll(() => page.evaluate<boolean>(HOLDS_FOCUS), { message, interval: 20 })
+    .toBe(true);
+}
+
+/** Not `:focus`, which no field has while the button of its calendar is focused. */
+const HOLDS_FOCUS = `document.activeElement?.closest('[role=dialog]') != null`;

@@ -11,7 +11,12 @@ import {
 } from '#test/model-connections/fixture.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
-import { enterCodeThere, getCode, openAccountDialog } from './support/steps/model-accounts.ts';
+import {
+  enterCodeThere,
+  getCode,
+  letIntervalPass,
+  openAccountDialog,
+} from './support/steps/model-accounts.ts';
 
 const fixture = await startModelFixture();
 const { control } = fixture.authorizationServer;
@@ -20,34 +25,34 @@ const test = dashboardTest()
   .override('service', () => fixture.service);
 afterAll(() => fixture.close());
 
-test(
-  'an account is connected by device code: terms, code, the provider, ready',
-  { timeout: 90_000 },
-  async ({ visit, person }) => {
-    const { page, expectClean } = await visit(`/p/${person.projectId}/model-accounts`, {
-      as: person,
-    });
-    await page.getByText('No accounts connected').waitFor();
-    control.account = 'ada-by-device';
-    const { userCode, attemptId } = await getCode(page);
-    await expectClean();
-    expect(await enterCodeThere(page)).toBe(userCode);
-    await makeDue(fixture, attemptId);
-    await page.getByText('The account is connected.').waitFor();
-    await page.getByRole('button', { name: 'Done' }).click();
-    const row = page.getByRole('row').filter({ hasText: 'Ready' });
-    await row.getByText('You').waitFor();
-    await row.getByRole('button', { name: /^Actions for/ }).click();
-    await page.getByRole('menuitem', { name: 'Models' }).click();
-    await page.getByRole('dialog').getByRole('listitem').first().waitFor();
-    await page.keyboard.press('Escape');
-    await row.getByRole('button', { name: /^Actions for/ }).click();
-    await page.getByRole('menuitem', { name: 'Revoke' }).click();
-    await page.getByText('No active routine runs on it.').waitFor();
-    await page.getByRole('button', { name: 'Revoke account' }).click();
-    await page.getByRole('row').filter({ hasText: 'Revoked' }).waitFor();
-  },
-);
+test('an account is connected by device code: terms, code, the provider, ready', async ({
+  visit,
+  person,
+}) => {
+  const { page, expectClean } = await visit(`/p/${person.projectId}/model-accounts`, {
+    as: person,
+  });
+  await page.getByText('No accounts connected').waitFor();
+  control.account = 'ada-by-device';
+  const started = await getCode(page);
+  await expectClean();
+  expect(await enterCodeThere(page)).toBe(started.userCode);
+  await makeDue(fixture, started.attemptId);
+  await letIntervalPass(page, started);
+  await page.getByText('The account is connected.').waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  const row = page.getByRole('row').filter({ hasText: 'Ready' });
+  await row.getByText('You').waitFor();
+  await row.getByRole('button', { name: /^Actions for/ }).click();
+  await page.getByRole('menuitem', { name: 'Models' }).click();
+  await page.getByRole('dialog').getByRole('listitem').first().waitFor();
+  await page.keyboard.press('Escape');
+  await row.getByRole('button', { name: /^Actions for/ }).click();
+  await page.getByRole('menuitem', { name: 'Revoke' }).click();
+  await page.getByText('No active routine runs on it.').waitFor();
+  await page.getByRole('button', { name: 'Revoke account' }).click();
+  await page.getByRole('row').filter({ hasText: 'Revoked' }).waitFor();
+});
 
 test('a sign-in goes by the provider and back, and leaves no code in the address', async ({
   visit,
@@ -68,7 +73,7 @@ test('an API key is tried, kept, and shown to nobody', async ({ visit, person })
   await field.fill('sk-fixture-wrong');
   await page.getByRole('button', { name: 'Connect account' }).click();
   await page.getByRole('dialog').getByRole('alert').waitFor();
-  expect(await field.inputValue()).toBe('');
+  await expect.poll(() => field.inputValue()).toBe('');
   const key = goodKey(fixture);
   await field.fill(key);
   await page.getByLabel('Label').fill('Team key');
@@ -87,7 +92,7 @@ test('a cancelled attempt is cancelled at the service too', async ({ visit, pers
   expect(data.state).toBe('cancelled');
 });
 
-test('model accounts in all their states', { timeout: 400_000 }, async ({ visit, person }) => {
+test('model accounts in all their states', async ({ visit, person }) => {
   const session = person.session.with({ 'X-Project-Id': person.projectId });
   const created = await session.post('/v1/projects', {
     organizationId: person.organizationId,
@@ -105,9 +110,10 @@ test('model accounts in all their states', { timeout: 400_000 }, async ({ visit,
       ...seen,
       name: 'device-denied',
       act: async (page) => {
-        const { attemptId, userCode } = await getCode(page);
-        await control.answerDevice(userCode, 'deny');
-        await makeDue(fixture, attemptId);
+        const started = await getCode(page);
+        await control.answerDevice(started.userCode, 'deny');
+        await makeDue(fixture, started.attemptId);
+        await letIntervalPass(page, started);
         await page.getByRole('alert').waitFor();
       },
     },
@@ -115,7 +121,9 @@ test('model accounts in all their states', { timeout: 400_000 }, async ({ visit,
       ...seen,
       name: 'device-expired',
       act: async (page) => {
-        await runOut(fixture, (await getCode(page)).attemptId);
+        const started = await getCode(page);
+        await runOut(fixture, started.attemptId);
+        await letIntervalPass(page, started);
         await page.getByText('The code has run out.').waitFor();
       },
     },
@@ -123,10 +131,11 @@ test('model accounts in all their states', { timeout: 400_000 }, async ({ visit,
       ...seen,
       name: 'device-connected',
       act: async (page) => {
-        const { attemptId, userCode } = await getCode(page);
+        const started = await getCode(page);
         control.account = 'ada-lovelace';
-        await control.answerDevice(userCode, 'approve');
-        await makeDue(fixture, attemptId);
+        await control.answerDevice(started.userCode, 'approve');
+        await makeDue(fixture, started.attemptId);
+        await letIntervalPass(page, started);
         await page.getByText('The account is connected.').waitFor();
       },
     },

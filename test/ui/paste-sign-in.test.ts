@@ -3,6 +3,7 @@ import { freePort } from '#dev/ports.ts';
 import { startModelFixture, visitModelPage } from '#test/model-connections/fixture.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { photograph } from './support/photograph.ts';
+import { openAccountDialog } from './support/steps/model-accounts.ts';
 
 const REDIRECT = 'http://localhost:1455/auth/callback';
 
@@ -16,53 +17,42 @@ const test = dashboardTest()
   .override('service', () => fixture.service);
 afterAll(() => fixture.close());
 
-test(
-  'where nothing listens at the end of a sign-in, the address that the browser ended at is pasted',
-  { timeout: 120_000 },
-  async ({ visit, person }) => {
-    const path = `/p/${person.projectId}/model-accounts`;
-    fixture.authorizationServer.control.account = 'ada-by-paste';
-    const session = person.session.with({ 'X-Project-Id': person.projectId });
-    const providerB = async () => {
-      const { data } = await session.get('/v1/model-connections/providers');
-      return data.find(({ provider }: { provider: string }) => provider === 'provider-b');
-    };
-    // Where the machine is slow the runtime may not have answered yet.
-    await expect
-      .poll(async () => (await providerB()).viewer.canConnect, { timeout: 60_000 })
-      .toBe(true);
-    const { name } = await providerB();
-    const { page, expectClean } = await visit(path, { as: person });
-    const begin = async (on = page) => {
-      const started = on.waitForResponse((response) => response.url().endsWith('/oauth/start'));
-      await on.getByRole('button', { name: `Connect an account at ${name}`, exact: true }).click();
-      await on.getByRole('button', { name: /^Continue to/ }).click();
-      const { data } = await (await started).json();
-      await on.getByText(REDIRECT).waitFor();
-      return data.authorizationUrl as string;
-    };
-    const authorizationUrl = await begin();
-    const field = page.getByLabel('Paste the address here');
-    await field.fill('localhost:1455/auth/callback?code=x');
-    await page.getByRole('button', { name: 'Connect account' }).click();
-    await page.getByRole('alert').waitFor();
-    expect(await field.getAttribute('aria-invalid')).toBe('true');
-    await field.fill(await visitModelPage(authorizationUrl));
-    await page.getByRole('button', { name: 'Connect account' }).click();
-    await page.getByRole('row').filter({ hasText: 'Ready' }).waitFor();
-    await expectClean();
-    await photograph(visit, 'model-accounts', [
-      {
-        name: 'paste',
-        as: person,
-        path,
-        act: async (shown) => {
-          await begin(shown);
-          await shown.getByLabel('Paste the address here').fill(`${REDIRECT}?state=none`);
-          await shown.getByRole('button', { name: 'Connect account' }).click();
-          await shown.getByRole('alert').waitFor();
-        },
+test('where nothing listens at the end of a sign-in, the address that the browser ended at is pasted', async ({
+  visit,
+  person,
+}) => {
+  const path = `/p/${person.projectId}/model-accounts`;
+  fixture.authorizationServer.control.account = 'ada-by-paste';
+  const { page, expectClean } = await visit(path, { as: person });
+  const begin = async (on = page) => {
+    const started = on.waitForResponse((response) => response.url().endsWith('/oauth/start'));
+    await openAccountDialog(on, 'provider-b');
+    await on.getByRole('button', { name: /^Continue to/ }).click();
+    const { data } = await (await started).json();
+    await on.getByText(REDIRECT).waitFor();
+    return data.authorizationUrl as string;
+  };
+  const authorizationUrl = await begin();
+  const field = page.getByLabel('Paste the address here');
+  await field.fill('localhost:1455/auth/callback?code=x');
+  await page.getByRole('button', { name: 'Connect account' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+  await field.fill(await visitModelPage(authorizationUrl));
+  await page.getByRole('button', { name: 'Connect account' }).click();
+  await page.getByRole('row').filter({ hasText: 'Ready' }).waitFor();
+  await expectClean();
+  await photograph(visit, 'model-accounts', [
+    {
+      name: 'paste',
+      as: person,
+      path,
+      act: async (shown) => {
+        await begin(shown);
+        await shown.getByLabel('Paste the address here').fill(`${REDIRECT}?state=none`);
+        await shown.getByRole('button', { name: 'Connect account' }).click();
+        await shown.getByRole('alert').waitFor();
       },
-    ]);
-  },
-);
+    },
+  ]);
+});

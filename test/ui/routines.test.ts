@@ -9,9 +9,7 @@ import { failing, forbidding, holding, photograph } from './support/photograph.t
 
 const test = dashboardTest();
 
-const PHOTOGRAPHS = { timeout: 240_000 };
-
-test('the list of routines in all its states', PHOTOGRAPHS, async ({ service, visit, person }) => {
+test('the list of routines in all its states', async ({ service, visit, person }) => {
   const empty = await signUp(service);
   const client = clientOf(person);
   await fillList(service, client);
@@ -32,7 +30,7 @@ test('the list of routines in all its states', PHOTOGRAPHS, async ({ service, vi
   ]);
 });
 
-test('a routine in all its states', PHOTOGRAPHS, async ({ visit, person }) => {
+test('a routine in all its states', async ({ visit, person }) => {
   const client = clientOf(person);
   const active = await activeRoutine(client, { name: 'Weekly audit', skills: ['seo-audit'] });
   const failed = await failedRoutine(client);
@@ -51,7 +49,7 @@ test('a routine in all its states', PHOTOGRAPHS, async ({ visit, person }) => {
   ]);
 });
 
-test('its versions in all their states', PHOTOGRAPHS, async ({ visit, person }) => {
+test('its versions in all their states', async ({ visit, person }) => {
   const id = await failedRoutine(clientOf(person));
   const path = `/p/${person.projectId}/routines/${id}/versions`;
   await photograph(visit, 'versions', [
@@ -101,145 +99,143 @@ test('an activation over the budget shows the forecast, and asks to accept it', 
   await page.getByText('Active, done').waitFor({ state: 'attached' });
 });
 
-test(
-  'a run is previewed: what it would be told, may call and may cost, with other values too',
-  PHOTOGRAPHS,
-  async ({ visit, person }) => {
-    const client = clientOf(person);
-    const id = await createRoutine(client, {
-      name: 'Site audit',
-      instructions: 'Look at {{site}} and say what is new.',
-      variables: { site: 'example.com' },
-      skills: ['seo-audit'],
-      builtInTools: ['calculate'],
-    });
-    const { data: before } = await client.get('/v1/runs');
-    const path = `/p/${person.projectId}/routines/${id}?tab=preview`;
-    const { page, expectClean } = await visit(path, { as: person });
-    const prompt = page.getByRole('region', { name: 'prompt' });
-    await prompt.getByText('Look at example.com and say what is new.').waitFor();
-    await prompt.getByText('## Skill: ').waitFor();
-    await page.getByText('A run that began now would call its model.').waitFor();
-    await page.getByText('calculate', { exact: true }).waitFor();
-    await page.getByText('by its limits; it has not run yet').waitFor();
-    await page.getByLabel('site').fill('docs.example.com');
-    await page.getByRole('button', { name: 'Preview with these' }).click();
-    await prompt.getByText('Look at docs.example.com and say what is new.').waitFor();
-    await expectClean();
-    expect((await client.get('/v1/runs')).data).toEqual(before);
+test('a run is previewed: what it would be told, may call and may cost, with other values too', async ({
+  visit,
+  person,
+}) => {
+  const client = clientOf(person);
+  const id = await createRoutine(client, {
+    name: 'Site audit',
+    instructions: 'Look at {{site}} and say what is new.',
+    variables: { site: 'example.com' },
+    skills: ['seo-audit'],
+    builtInTools: ['calculate'],
+  });
+  const { data: before } = await client.get('/v1/runs');
+  const path = `/p/${person.projectId}/routines/${id}?tab=preview`;
+  const { page, expectClean } = await visit(path, { as: person });
+  const prompt = page.getByRole('region', { name: 'prompt' });
+  await prompt.getByText('Look at example.com and say what is new.').waitFor();
+  await prompt.getByText('## Skill: ').waitFor();
+  await page.getByText('A run that began now would call its model.').waitFor();
+  await page.getByText('calculate', { exact: true }).waitFor();
+  await page.getByText('by its limits; it has not run yet').waitFor();
+  await page.getByLabel('site').fill('docs.example.com');
+  await page.getByRole('button', { name: 'Preview with these' }).click();
+  await prompt.getByText('Look at docs.example.com and say what is new.').waitFor();
+  await expectClean();
+  expect((await client.get('/v1/runs')).data).toEqual(before);
 
-    const blocked = await createRoutine(client, {
-      name: 'Too dear',
-      budget: { maxTokensPerDay: 10 },
-    });
-    const api = /\/preview$/;
-    const of = (routine: string) => ({
-      as: person,
-      path: `/p/${person.projectId}/routines/${routine}?tab=preview`,
-    });
-    await photograph(visit, 'routine', [
-      { ...of(id), name: 'preview' },
-      {
-        ...of(blocked),
-        name: 'preview-blocked',
-        act: (page) => page.getByText(/^A run that began now would fail\. /).waitFor(),
-      },
-      { ...of(id), name: 'preview-loading', before: holding(api), loading: true },
-      { ...of(id), name: 'preview-failed', before: failing(api) },
-      { ...of(id), name: 'preview-forbidden', before: forbidding(api) },
-    ]);
-  },
-);
+  const blocked = await createRoutine(client, {
+    name: 'Too dear',
+    budget: { maxTokensPerDay: 10 },
+  });
+  const api = /\/preview$/;
+  const of = (routine: string) => ({
+    as: person,
+    path: `/p/${person.projectId}/routines/${routine}?tab=preview`,
+  });
+  await photograph(visit, 'routine', [
+    { ...of(id), name: 'preview' },
+    {
+      ...of(blocked),
+      name: 'preview-blocked',
+      act: (page) => page.getByText(/^A run that began now would fail\. /).waitFor(),
+    },
+    { ...of(id), name: 'preview-loading', before: holding(api), loading: true },
+    { ...of(id), name: 'preview-failed', before: failing(api) },
+    { ...of(id), name: 'preview-forbidden', before: forbidding(api) },
+  ]);
+});
 
-test(
-  'past times are made up for, once it is shown what that comes to',
-  PHOTOGRAPHS,
-  async ({ visit, person }) => {
-    const client = clientOf(person);
-    const id = await activeRoutine(client, { name: 'Daily numbers' });
-    const draft = await createRoutine(client, { name: 'Not proven' });
-    const dear = await createRoutine(client, {
-      name: 'Dear numbers',
-      schedule: '0 * * * *',
-      budget: { maxCostUsdPerMonth: '0.001' },
-    });
-    await runOnce(client, dear);
-    const path = `/p/${person.projectId}/routines`;
-    const open = async (on: Page) => {
-      await on.getByRole('button', { name: 'More' }).click();
-      await on.getByRole('menuitem', { name: 'Make up for past times' }).click();
-    };
-    const look = (on: Page) => on.getByRole('button', { name: 'Show what it comes to' }).click();
-    const { page, expectClean } = await visit(`${path}/${id}`, { as: person });
-    await open(page);
-    const dialog = page.getByRole('dialog', { name: 'Make up for past times' });
-    await dialog.getByLabel('To').fill('2199-01-01T00:00');
-    await look(page);
-    await dialog.getByText('Must not be in the future.').waitFor();
-    await dialog.getByLabel('To').fill(ago(0));
-    await dialog.getByLabel('From').fill(ago(3));
-    await dialog.getByLabel('At most').fill('2');
-    await look(page);
-    await dialog.getByText('for 2 runs').waitFor();
-    await dialog.getByText(/^More remain from/).waitFor();
-    // What was shown no longer holds once something is changed.
-    await dialog.getByLabel('At most').fill('1');
-    await look(page);
-    await dialog.getByText('for 1 run').waitFor();
-    await expectClean();
-    await dialog.getByRole('button', { name: 'Start 1 run' }).click();
-    await page.waitForURL(/\/runs\?backfillId=bkf_/);
-    await page.getByText('Of one backfill').waitFor();
-    const row = page.getByRole('row', { name: /Daily numbers.*Backfill/ });
-    await row.waitFor();
-    const { data } = await client.get(`/v1/routines/${id}/runs?trigger=backfill`);
-    expect(data).toHaveLength(1);
+test('past times are made up for, once it is shown what that comes to', async ({
+  visit,
+  person,
+}) => {
+  const client = clientOf(person);
+  const id = await activeRoutine(client, { name: 'Daily numbers' });
+  const draft = await createRoutine(client, { name: 'Not proven' });
+  const dear = await createRoutine(client, {
+    name: 'Dear numbers',
+    schedule: '0 * * * *',
+    budget: { maxCostUsdPerMonth: '0.001' },
+  });
+  await runOnce(client, dear);
+  const path = `/p/${person.projectId}/routines`;
+  const open = async (on: Page) => {
+    await on.getByRole('button', { name: 'More' }).click();
+    await on.getByRole('menuitem', { name: 'Make up for past times' }).click();
+  };
+  const look = (on: Page) => on.getByRole('button', { name: 'Show what it comes to' }).click();
+  const { page, expectClean } = await visit(`${path}/${id}`, { as: person });
+  await open(page);
+  const dialog = page.getByRole('dialog', { name: 'Make up for past times' });
+  await dialog.getByLabel('To').fill('2199-01-01T00:00');
+  await look(page);
+  await dialog.getByText('Must not be in the future.').waitFor();
+  await dialog.getByLabel('To').fill(ago(0));
+  await dialog.getByLabel('From').fill(ago(3));
+  await dialog.getByLabel('At most').fill('2');
+  await look(page);
+  await dialog.getByText('for 2 runs').waitFor();
+  await dialog.getByText(/^More remain from/).waitFor();
+  // What was shown no longer holds once something is changed.
+  await dialog.getByLabel('At most').fill('1');
+  await look(page);
+  await dialog.getByText('for 1 run').waitFor();
+  await expectClean();
+  await dialog.getByRole('button', { name: 'Start 1 run' }).click();
+  await page.waitForURL(/\/runs\?backfillId=bkf_/);
+  await page.getByText('Of one backfill').waitFor();
+  const row = page.getByRole('row', { name: /Daily numbers.*Backfill/ });
+  await row.waitFor();
+  const { data } = await client.get(`/v1/routines/${id}/runs?trigger=backfill`);
+  expect(data).toHaveLength(1);
 
-    const of = (routine: string) => ({ as: person, path: `${path}/${routine}` });
-    await photograph(visit, 'routine', [
-      { ...of(id), name: 'backfill', act: open },
-      {
-        ...of(id),
-        name: 'backfill-forecast',
-        act: async (on) => {
-          await open(on);
-          await look(on);
-          await on.getByText(/^Left out: 1 made up for already/).waitFor();
-        },
+  const of = (routine: string) => ({ as: person, path: `${path}/${routine}` });
+  await photograph(visit, 'routine', [
+    { ...of(id), name: 'backfill', act: open },
+    {
+      ...of(id),
+      name: 'backfill-forecast',
+      act: async (on) => {
+        await open(on);
+        await look(on);
+        await on.getByText(/^Left out: 1 made up for already/).waitFor();
       },
-      {
-        ...of(dear),
-        name: 'backfill-over-budget',
-        act: async (on) => {
-          await open(on);
-          await look(on);
-          const start = on.getByRole('button', { name: /^Start \d+ runs/ });
-          expect(await start.getAttribute('aria-disabled')).toBe('true');
-          await on.getByRole('checkbox').click();
-          expect(await start.getAttribute('aria-disabled')).toBeNull();
-        },
+    },
+    {
+      ...of(dear),
+      name: 'backfill-over-budget',
+      act: async (on) => {
+        await open(on);
+        await look(on);
+        const start = on.getByRole('button', { name: /^Start \d+ runs/ });
+        expect(await start.getAttribute('aria-disabled')).toBe('true');
+        await on.getByRole('checkbox').click();
+        expect(await start.getAttribute('aria-disabled')).toBeNull();
       },
-      {
-        ...of(id),
-        name: 'backfill-failed',
-        before: failing(/\/backfill\/forecast$/),
-        act: async (on) => {
-          await open(on);
-          await look(on);
-          await on.getByRole('dialog').getByRole('alert').waitFor();
-        },
+    },
+    {
+      ...of(id),
+      name: 'backfill-failed',
+      before: failing(/\/backfill\/forecast$/),
+      act: async (on) => {
+        await open(on);
+        await look(on);
+        await on.getByRole('dialog').getByRole('alert').waitFor();
       },
-      {
-        ...of(draft),
-        name: 'backfill-unproven',
-        act: async (on) => {
-          await on.getByRole('button', { name: 'More' }).click();
-          await on.getByText('A run of this version has to succeed first.').waitFor();
-        },
+    },
+    {
+      ...of(draft),
+      name: 'backfill-unproven',
+      act: async (on) => {
+        await on.getByRole('button', { name: 'More' }).click();
+        await on.getByText('A run of this version has to succeed first.').waitFor();
       },
-    ]);
-  },
-);
+    },
+  ]);
+});
 
 test('a run is asked for a later time, with other values', async ({ visit, person }) => {
   const client = clientOf(person);

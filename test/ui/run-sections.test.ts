@@ -8,7 +8,7 @@ import { prices, typedRoutine } from '#test/results/world.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
-import { marker, routineWith } from '#test/tools/support.ts';
+import { marker, routineWith, toolSteps } from '#test/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, photograph } from './support/photograph.ts';
 
@@ -39,267 +39,332 @@ test.afterEach(({ service, tools }) => {
   tools.control.reset();
 });
 
-const SOON = { timeout: 20_000 };
-
 const LOOKUP = { name: 'lookup', arguments: { query: 'site:example.com changed' } };
 
-test(
-  'what a run brought, what changed in it, and who was not told of it',
-  { timeout: 240_000 },
-  async ({ service, key, visit, at }) => {
-    const receiver = await startReceiver((_request, response) => response.writeHead(204).end());
-    const { run } = await typedRoutine(service, key, {
-      name: 'Prices of the rivals',
-      webhookUrl: `${receiver.origin}/hook`,
-      deliver: 'changed',
-    });
-    const first = await run(prices({ tea: 3, salt: 1, sugar: 2 }));
-    const changed = await run(prices({ tea: 4, sugar: 2, rice: 2 }, 'Tea is dearer than ever.'));
-    await run(prices({ sugar: 2, tea: 4, rice: 2 }));
-    const same = await run(prices({ sugar: 2, tea: 4, rice: 2 }));
-    const many = await run(
-      prices(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`item-${n}`, n]))),
-    );
-    const open = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click();
-    await photograph(visit, 'run', [
-      {
-        ...at(first.id),
-        name: 'first-data',
-        act: async (page) => {
-          await page.getByText('The first of its kind').waitFor();
-          await open(page, '3 added');
-        },
+test('what a run brought, what changed in it, and who was not told of it', async ({
+  service,
+  key,
+  visit,
+  at,
+}) => {
+  const receiver = await startReceiver((_request, response) => response.writeHead(204).end());
+  const { run } = await typedRoutine(service, key, {
+    name: 'Prices of the rivals',
+    webhookUrl: `${receiver.origin}/hook`,
+    deliver: 'changed',
+  });
+  const first = await run(prices({ tea: 3, salt: 1, sugar: 2 }));
+  const changed = await run(prices({ tea: 4, sugar: 2, rice: 2 }, 'Tea is dearer than ever.'));
+  await run(prices({ sugar: 2, tea: 4, rice: 2 }));
+  const same = await run(prices({ sugar: 2, tea: 4, rice: 2 }));
+  const many = await run(
+    prices(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`item-${n}`, n]))),
+  );
+  const open = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click();
+  await photograph(visit, 'run', [
+    {
+      ...at(first.id),
+      name: 'first-data',
+      act: async (page) => {
+        await page.getByText('The first of its kind').waitFor();
+        await open(page, '3 added');
       },
-      {
-        ...at(changed.id),
-        name: 'changed-data',
-        act: async (page) => {
-          await open(page, '1 added');
-          await open(page, '1 removed');
-          await open(page, '1 changed');
-          await page.getByRole('region', { name: 'what changed of tea' }).waitFor();
-          const run = page.getByRole('link', { name: 'the run that was delivered last' });
-          expect(await run.getAttribute('href')).toContain(first.id);
-        },
+    },
+    {
+      ...at(changed.id),
+      name: 'changed-data',
+      act: async (page) => {
+        await open(page, '1 added');
+        await open(page, '1 removed');
+        await open(page, '1 changed');
+        await page.getByRole('region', { name: 'what changed of tea' }).waitFor();
+        const run = page.getByRole('link', { name: 'the run that was delivered last' });
+        expect(await run.getAttribute('href')).toContain(first.id);
       },
-      {
-        ...at(same.id),
-        name: 'withheld',
-        act: async (page) => {
-          await page.getByText(/Nothing differs from .*, for 2 runs in a row/).waitFor();
-          await page.getByText('it brought none').waitFor();
-        },
+    },
+    {
+      ...at(same.id),
+      name: 'withheld',
+      act: async (page) => {
+        await page.getByText(/Nothing differs from .*, for 2 runs in a row/).waitFor();
+        await page.getByText('it brought none').waitFor();
       },
-      {
-        ...at(many.id),
-        name: 'many-changes',
-        act: async (page) => {
-          await open(page, 'Show all');
-          await page.getByText('Only the first items').waitFor({ state: 'detached' });
-          await open(page, '300 added');
-          expect(await page.getByRole('region', { name: 'added' }).innerText()).toContain(
-            '"item-299"',
-          );
-        },
+    },
+    {
+      ...at(many.id),
+      name: 'many-changes',
+      act: async (page) => {
+        await open(page, 'Show all');
+        await page.getByText('Only the first items').waitFor({ state: 'detached' });
+        await open(page, '300 added');
+        expect(await page.getByRole('region', { name: 'added' }).innerText()).toContain(
+          '"item-299"',
+        );
       },
-      {
-        ...at(many.id),
-        name: 'many-changes-failed',
-        before: failing(`/v1/runs/${many.id}/diff`),
-        act: async (page) => {
-          await open(page, 'Show all');
-          await page.getByText('The service is not available.').waitFor();
-        },
+    },
+    {
+      ...at(many.id),
+      name: 'many-changes-failed',
+      before: failing(`/v1/runs/${many.id}/diff`),
+      act: async (page) => {
+        await open(page, 'Show all');
+        await page.getByText('The service is not available.').waitFor();
       },
-    ]);
-  },
-);
+    },
+  ]);
+});
 
-test(
-  'what the gate of a run saw, and why it woke the model or did not',
-  { timeout: 240_000 },
-  async ({ service, key, visit, at }) => {
-    const watched = await startPage({ items: ['a'] });
-    const id = await createRoutine(key, {
-      name: 'New in the feed',
-      gate: { url: `${watched.origin}/feed.json?token=private`, pointers: ['/items'] },
-    });
-    const manual = await activate(key, id);
-    const skipped = await scheduledRun(service, key, id);
-    watched.body = { items: ['a', ...Array.from({ length: 60 }, (_, n) => `item ${n}`)] };
-    const woken = await scheduledRun(service, key, id);
-    watched.instead = (_request, response) => response.writeHead(500).end('Down for a while.');
-    const blind = await scheduledRun(service, key, id);
-    const says = (text: string | RegExp) => (page: Page) => page.getByText(text).waitFor();
-    await photograph(visit, 'run', [
-      { ...at(manual.id), name: 'gate-by-hand', act: says(/woken in any case/) },
-      { ...at(skipped.id), name: 'gate-quiet', act: says('It saw no change') },
-      { ...at(woken.id), name: 'gate-woken', act: says(/The beginning of \d+ characters/) },
-      { ...at(blind.id), name: 'gate-blind', act: says(/so the model was woken to be safe/) },
-    ]);
-  },
-);
+test('what the gate of a run saw, and why it woke the model or did not', async ({
+  service,
+  key,
+  visit,
+  at,
+}) => {
+  const watched = await startPage({ items: ['a'] });
+  const id = await createRoutine(key, {
+    name: 'New in the feed',
+    gate: { url: `${watched.origin}/feed.json?token=private`, pointers: ['/items'] },
+  });
+  const manual = await activate(key, id);
+  const skipped = await scheduledRun(service, key, id);
+  watched.body = { items: ['a', ...Array.from({ length: 60 }, (_, n) => `item ${n}`)] };
+  const woken = await scheduledRun(service, key, id);
+  watched.instead = (_request, response) => response.writeHead(500).end('Down for a while.');
+  const blind = await scheduledRun(service, key, id);
+  const says = (text: string | RegExp) => (page: Page) => page.getByText(text).waitFor();
+  await photograph(visit, 'run', [
+    { ...at(manual.id), name: 'gate-by-hand', act: says(/woken in any case/) },
+    { ...at(skipped.id), name: 'gate-quiet', act: says('It saw no change') },
+    { ...at(woken.id), name: 'gate-woken', act: says(/The beginning of \d+ characters/) },
+    { ...at(blind.id), name: 'gate-blind', act: says(/so the model was woken to be safe/) },
+  ]);
+});
 
-test(
-  'a run that failed beside the last good one, its mails, a cancelled run, and one of a backfill',
-  { timeout: 240_000 },
-  async ({ service, key, visit, at, person }) => {
-    const { control } = service.gateway;
-    const mark = marker();
-    const monitor = await startReceiver((_request, response) => response.writeHead(204).end());
-    const id = await createRoutine(key, {
-      name: 'Sources of the week',
-      instructions: `${mark}: name the sources on {{topic}}.`,
-      variables: { topic: 'tides' },
-      checks: [{ type: 'result_not_empty' }, { type: 'distinct_sources', atLeast: 2 }],
-      notifications: { mail: EVERYTHING, successPingUrl: `${monitor.origin}/ping` },
-    });
-    const say = (text: string) =>
-      control.script({ marker: mark, behaviour: { kind: 'text', text } });
-    say('See https://a.example/1 and https://b.example/2.');
-    const good = await runOnce(key, id);
-    say('I only know https://a.example/1 and what it says about the moon.');
-    const failed = await runOnce(key, id, { variables: { topic: 'the moon' } });
-    await sendNow(service);
-    say('See https://a.example/1 and https://b.example/2.');
-    const repaired = await runOnce(key, id);
+test('a run that failed beside the last good one, its mails, a cancelled run, and one of a backfill', async ({
+  service,
+  key,
+  visit,
+  at,
+  person,
+}) => {
+  const { control } = service.gateway;
+  const mark = marker();
+  const monitor = await startReceiver((_request, response) => response.writeHead(204).end());
+  const id = await createRoutine(key, {
+    name: 'Sources of the week',
+    instructions: `${mark}: name the sources on {{topic}}.`,
+    variables: { topic: 'tides' },
+    checks: [{ type: 'result_not_empty' }, { type: 'distinct_sources', atLeast: 2 }],
+    notifications: { mail: EVERYTHING, successPingUrl: `${monitor.origin}/ping` },
+  });
+  const say = (text: string) => control.script({ marker: mark, behaviour: { kind: 'text', text } });
+  say('See https://a.example/1 and https://b.example/2.');
+  const good = await runOnce(key, id);
+  say('I only know https://a.example/1 and what it says about the moon.');
+  const failed = await runOnce(key, id, { variables: { topic: 'the moon' } });
+  await sendNow(service);
+  say('See https://a.example/1 and https://b.example/2.');
+  const repaired = await runOnce(key, id);
 
-    control.script({ marker: mark, behaviour: { kind: 'hang' } });
-    const { data: hanging } = await key.post(`/v1/routines/${id}/run`);
-    await expect
-      .poll(async () => (await key.get(`/v1/runs/${hanging.id}`)).data.steps.length, {
-        timeout: 10_000,
-      })
-      .toBe(1);
-    await key.post(`/v1/runs/${hanging.id}/cancel`);
-    const cancelled = await runEnded(key, hanging.id);
+  control.script({ marker: mark, behaviour: { kind: 'hang' } });
+  const { data: hanging } = await key.post(`/v1/routines/${id}/run`);
+  await expect
+    .poll(async () => (await key.get(`/v1/runs/${hanging.id}`)).data.steps.length)
+    .toBe(1);
+  await key.post(`/v1/runs/${hanging.id}/cancel`);
+  const cancelled = await runEnded(key, hanging.id);
 
-    const daily = await activeRoutine(key, { name: 'Daily numbers' });
-    const day = 86_400_000;
-    const { data: backfill } = await key.post(`/v1/routines/${daily}/backfill`, {
-      from: new Date(Date.now() - 3 * day).toISOString(),
-      to: new Date(Date.now() - day).toISOString(),
-      acceptForecast: true,
-    });
-    for (const run of backfill.runs) await runEnded(key, run.id);
+  const daily = await activeRoutine(key, { name: 'Daily numbers' });
+  const day = 86_400_000;
+  const { data: backfill } = await key.post(`/v1/routines/${daily}/backfill`, {
+    from: new Date(Date.now() - 3 * day).toISOString(),
+    to: new Date(Date.now() - day).toISOString(),
+    acceptForecast: true,
+  });
+  for (const run of backfill.runs) await runEnded(key, run.id);
 
-    await photograph(visit, 'run', [
-      {
-        ...at(failed.id),
-        name: 'check-failed',
-        act: async (page) => {
-          const aside = page.getByRole('complementary', { name: 'About this run' });
-          await aside.getByText('Distinct sources, failed').waitFor();
-          const against = aside.getByRole('region', { name: 'Against the last good run' });
-          await against.getByText('topic: the moon').waitFor();
-          expect(await against.getByRole('link').getAttribute('href')).toContain(good.id);
-          await page.getByText('Mail that it failed').waitFor();
-        },
+  await photograph(visit, 'run', [
+    {
+      ...at(failed.id),
+      name: 'check-failed',
+      act: async (page) => {
+        const aside = page.getByRole('complementary', { name: 'About this run' });
+        await aside.getByText('Distinct sources, failed').waitFor();
+        const against = aside.getByRole('region', { name: 'Against the last good run' });
+        await against.getByText('topic: the moon').waitFor();
+        expect(await against.getByRole('link').getAttribute('href')).toContain(good.id);
+        await page.getByText('Mail that it failed').waitFor();
       },
-      {
-        ...at(repaired.id),
-        name: 'repaired',
-        act: (page) => page.getByText('Ping to the monitor').waitFor(),
+    },
+    {
+      ...at(repaired.id),
+      name: 'repaired',
+      act: (page) => page.getByText('Ping to the monitor').waitFor(),
+    },
+    {
+      ...at(cancelled.id),
+      name: 'cancelled',
+      act: async (page) => {
+        await page.getByText('Somebody cancelled it.').waitFor();
+        await page.getByRole('button', { name: 'Model Cancelled' }).click();
+        await page.getByText('The run was cancelled.').waitFor();
       },
-      {
-        ...at(cancelled.id),
-        name: 'cancelled',
-        act: async (page) => {
-          await page.getByText('Somebody cancelled it.').waitFor();
-          await page.getByRole('button', { name: 'Model Cancelled' }).click();
-          await page.getByText('The run was cancelled.').waitFor();
-        },
+    },
+    {
+      ...at(backfill.runs[0].id),
+      name: 'of-backfill',
+      act: (page) => page.getByRole('link', { name: 'Backfill' }).waitFor(),
+    },
+    {
+      as: person,
+      name: 'backfill-list',
+      path: `/p/${person.projectId}/runs?backfillId=${backfill.id}`,
+      act: async (page) => {
+        await page.getByText('Of one backfill').waitFor();
+        await expect
+          .poll(() => page.getByRole('row', { name: /Daily numbers/ }).count())
+          .toBe(backfill.runs.length);
       },
-      {
-        ...at(backfill.runs[0].id),
-        name: 'of-backfill',
-        act: (page) => page.getByRole('link', { name: 'Backfill' }).waitFor(),
+    },
+  ]);
+});
+
+test('a result that made room in the context window says from which step on, and that step says how many did', async ({
+  service,
+  key,
+  tools,
+  visit,
+  at,
+}) => {
+  const mark = marker();
+  const { routineId } = await routineWith(key, ['lookup'], {
+    connection: { url: tools.url('honest') },
+    routine: {
+      name: 'Reader of long pages',
+      instructions: mark,
+      model: { provider: 'gateway', connectionId: null, modelId: 'fixture/unpriced' },
+    },
+    limits: { maxCallsPerRun: 20 },
+  });
+  tools.control.answer = () => 'word '.repeat(1_600);
+  service.gateway.control.script({
+    marker: mark,
+    times: 6,
+    behaviour: { kind: 'tool-calls', calls: [LOOKUP], text: null },
+  });
+  const run = await runOnce(key, routineId);
+  const from = toolSteps(run).map(({ tool }) => tool.omittedFromStep as number | null);
+  const [first = null] = from;
+  if (first === null) throw new Error('Nothing had to make room.');
+  const others = from.filter((each) => each === first).length;
+  await photograph(visit, 'run', [
+    {
+      ...at(run.id),
+      name: 'left-out',
+      act: async (page) => {
+        const rows = page.getByRole('list', { name: 'Steps' }).getByRole('listitem');
+        const open = async (index: number) => {
+          const row = rows.filter({ has: page.getByRole('button') }).nth(index);
+          await row.getByRole('button').first().click();
+          return row;
+        };
+        const call = await open(1);
+        await call.getByText(`From step ${first + 1} on it is no longer sent`).waitFor();
+        const step = await open(first);
+        await step.getByText(new RegExp(`${others} earlier results? (is|are) left out`)).waitFor();
+        const newest = await open(11);
+        await newest.getByText('Result', { exact: true }).waitFor();
+        expect(await newest.getByText('no longer sent').count()).toBe(0);
       },
-      {
-        as: person,
-        name: 'backfill-list',
-        path: `/p/${person.projectId}/runs?backfillId=${backfill.id}`,
-        act: async (page) => {
-          await page.getByText('Of one backfill').waitFor();
-          await expect
-            .poll(() => page.getByRole('row', { name: /Daily numbers/ }).count())
-            .toBe(backfill.runs.length);
-        },
-      },
-    ]);
-  },
-);
+    },
+  ]);
+});
 
-test(
-  'a run of a hundred steps is followed until the reader moves, and then stays where it is read',
-  { timeout: 120_000 },
-  async ({ service, key, tools, visit, at }) => {
-    const mark = marker();
-    const { routineId } = await routineWith(key, ['lookup'], {
-      connection: { url: tools.url('honest') },
-      limits: { maxCallsPerRun: 100 },
-      routine: { name: 'Long audit', instructions: mark, limits: { maxSteps: 60 } },
-    });
-    service.gateway.control.script({
-      marker: mark,
-      times: 33,
-      behaviour: { kind: 'tool-calls', calls: [LOOKUP, LOOKUP], text: null },
-    });
-    service.gateway.control.script({
-      marker: mark,
-      behaviour: { kind: 'text', text: 'Nothing is new.' },
-    });
-    let rest = Promise.withResolvers<void>();
-    let holdFrom = 40;
-    tools.control.answer = () => {
-      if (tools.control.calls.length >= holdFrom) tools.control.held = rest.promise;
-      return 'The same as last week.';
-    };
-    /** Lets the run go on for so many calls. */
-    const goOn = (calls: number) => {
-      const before = rest;
-      rest = Promise.withResolvers();
-      holdFrom += calls;
-      tools.control.held = undefined;
-      before.resolve();
-    };
-    const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-    await expect.poll(() => tools.control.calls.length, { timeout: 30_000 }).toBeGreaterThan(40);
+test('a run of a hundred steps is followed until the reader moves, and then stays where it is read', async ({
+  service,
+  key,
+  tools,
+  visit,
+  at,
+}) => {
+  const mark = marker();
+  const { routineId } = await routineWith(key, ['lookup'], {
+    connection: { url: tools.url('honest') },
+    limits: { maxCallsPerRun: 100 },
+    routine: { name: 'Long audit', instructions: mark, limits: { maxSteps: 60 } },
+  });
+  service.gateway.control.script({
+    marker: mark,
+    times: 33,
+    behaviour: { kind: 'tool-calls', calls: [LOOKUP, LOOKUP], text: null },
+  });
+  service.gateway.control.script({
+    marker: mark,
+    behaviour: { kind: 'text', text: 'Nothing is new.' },
+  });
+  let rest = Promise.withResolvers<void>();
+  let holdFrom = 40;
+  tools.control.answer = () => {
+    if (tools.control.calls.length >= holdFrom) tools.control.held = rest.promise;
+    return 'The same as last week.';
+  };
+  /** Lets the run go on for so many calls. */
+  const goOn = (calls: number) => {
+    const before = rest;
+    rest = Promise.withResolvers();
+    holdFrom += calls;
+    tools.control.held = undefined;
+    before.resolve();
+  };
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  await expect.poll(() => tools.control.calls.length).toBeGreaterThan(40);
 
-    const { path, as } = at(run.id);
-    const { page, expectClean } = await visit(path, { as });
-    const rows = page.getByRole('list', { name: 'Steps' }).getByRole('button');
-    await expect.poll(() => rows.count(), SOON).toBeGreaterThanOrEqual(61);
-    const button = page.getByRole('button', { name: 'Follow the newest step' });
-    // It has gone along to the newest step.
-    await expect.poll(() => isInView(page, rows.last()), SOON).toBe(true);
-    expect(await isInView(page, rows.first())).toBe(false);
+  const { path, as } = at(run.id);
+  const { page, expectClean } = await visit(path, { as });
+  // Not the buttons of what is open.
+  const rows = page.getByRole('list', { name: 'Steps' }).locator('> li > button');
+  await expect.poll(() => rows.count()).toBeGreaterThanOrEqual(61);
+  const button = page.getByRole('button', { name: 'Follow the newest step' });
+  // It has gone along to the newest step.
+  await expect.poll(() => isInView(page, rows.last())).toBe(true);
+  expect(await isInView(page, rows.first())).toBe(false);
 
-    // The reader scrolls up: what is read stays, however much comes below.
-    await page.mouse.move(600, 400);
-    await page.mouse.wheel(0, -600);
-    await button.waitFor();
-    const read = rows.nth(40);
-    const place = await settledPlace(read);
-    const count = await rows.count();
-    goOn(10);
-    await expect.poll(() => rows.count(), SOON).toBeGreaterThan(count + 8);
-    expect(await settledPlace(read)).toBe(place);
-    expect(await isInView(page, rows.last())).toBe(false);
+  // The reader scrolls up: what is read stays, however much comes below.
+  await page.mouse.move(600, 400);
+  await page.mouse.wheel(0, -600);
+  await button.waitFor();
+  const read = rows.nth(40);
+  const place = await settledPlace(page, read);
+  const count = await rows.count();
+  goOn(10);
+  await expect.poll(() => rows.count()).toBeGreaterThan(count + 8);
+  expect(await settledPlace(page, read)).toBe(place);
+  expect(await isInView(page, rows.last())).toBe(false);
 
-    await button.click();
-    await expect.poll(() => isInView(page, rows.last()), SOON).toBe(true);
-    await button.waitFor({ state: 'detached' });
+  await button.click();
+  await expect.poll(() => isInView(page, rows.last())).toBe(true);
+  await button.waitFor({ state: 'detached' });
 
-    // Whoever followed to the end is shown the outcome.
-    goOn(100);
-    await page.getByText('Succeeded').first().waitFor({ timeout: 30_000 });
-    await expect.poll(() => page.evaluate<number>('scrollY'), SOON).toBe(0);
-    expect(await rows.count()).toBe(100);
-    await expectClean();
-    await photograph(visit, 'run', [{ ...at(run.id), name: 'hundred-steps' }]);
-  },
-);
+  // Opening a step is reading too, and the way back is there once the newest step is out of sight.
+  const opened = rows.nth((await rows.count()) - 2);
+  await opened.click();
+  const openedAt = await settledPlace(page, opened);
+  const openedOf = await rows.count();
+  goOn(10);
+  await expect.poll(() => rows.count()).toBeGreaterThan(openedOf + 8);
+  expect(await settledPlace(page, opened)).toBe(openedAt);
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => isInView(page, rows.last())).toBe(true);
+
+  // Whoever followed to the end is shown the outcome.
+  goOn(100);
+  await page.getByText('Succeeded').first().waitFor();
+  await expect.poll(() => page.evaluate<number>('scrollY')).toBe(0);
+  await expect.poll(() => rows.count()).toBe(100);
+  await expectClean();
+  await photograph(visit, 'run', [{ ...at(run.id), name: 'hundred-steps' }]);
+});
 
 type Row = ReturnType<Page['getByRole']>;
 
@@ -309,15 +374,20 @@ async function isInView(page: Page, row: Row): Promise<boolean> {
   return box !== null && box.y >= 0 && box.y + box.height <= height;
 }
 
-/** Where it stands in the window, once scrolling has come to rest. */
-async function settledPlace(row: Row): Promise<number> {
-  let last = Number.NaN;
-  await expect
-    .poll(async () => {
-      const before = last;
-      last = (await row.boundingBox())?.y ?? Number.NaN;
-      return last === before;
-    }, SOON)
-    .toBe(true);
-  return last;
+/** Where it stands in the window, once scrolling has come to rest: over ten frames, however long these take. */
+async function settledPlace(page: Page, row: Row): Promise<number> {
+  await page.evaluate(AT_REST);
+  return (await row.boundingBox())?.y ?? Number.NaN;
 }
+
+const AT_REST = `new Promise((resolve) => {
+  let still = 0;
+  let last = Number.NaN;
+  const look = () => {
+    still = scrollY === last ? still + 1 : 0;
+    last = scrollY;
+    if (still === 10) resolve();
+    else requestAnimationFrame(look);
+  };
+  look();
+})`;

@@ -31,46 +31,39 @@ function expectHeaders(headers: Headers): void {
   expect(headers.get('permissions-policy')).toContain('camera=()');
 }
 
-/** The first of a file starts all that the others use. */
-const FIRST = { timeout: 90_000 };
-
-test(
-  'every kind of response carries the same headers',
-  FIRST,
-  async ({ dashboard, service, person }) => {
-    const { Cookie = '' } = person.session.headers;
-    const away = await startDashboard(service, await freePort(), {
-      API_URL: `http://127.0.0.1:${await freePort()}`,
-    });
-    const asset = await assetOf(dashboard.url);
-    const etag = (await fetch(`${dashboard.url}/theme.js`)).headers.get('etag') ?? '';
-    const kinds: Record<string, [status: number, url: string, init?: RequestInit]> = {
-      page: [200, `${dashboard.url}/p/prj_x/runs?state=failed`],
-      asset: [200, `${dashboard.url}${asset}`],
-      'no such file': [404, `${dashboard.url}/assets/none.js`],
-      'wrong method': [405, `${dashboard.url}/routines`, { method: 'POST' }],
-      proxied: [200, `${dashboard.url}/v1/organizations`, { headers: { Cookie } }],
-      'refused by the API': [401, `${dashboard.url}/v1/routines`],
-      'no such route of the API': [404, `${dashboard.url}/v1/nothing`],
-      'return from a provider': [303, `${dashboard.url}/oauth/callback/github?state=x&code=y`],
-      alive: [200, `${dashboard.url}/health`],
-      ready: [200, `${dashboard.url}/ready`],
-      'API away': [502, `${away.url}/v1/organizations`],
-      'not ready': [503, `${away.url}/ready`],
-    };
-    for (const [kind, [status, url, init]] of Object.entries(kinds)) {
-      const response = await fetch(url, { redirect: 'manual', ...init });
-      await response.arrayBuffer();
-      expect([kind, response.status]).toEqual([kind, status]);
-      expectHeaders(response.headers);
-    }
-    // `fetch` would ask past every cache.
-    const unchanged = await raw(dashboard.url, '/theme.js', { 'If-None-Match': etag });
-    expect([unchanged.status, unchanged.body]).toEqual([304, '']);
-    expectHeaders(unchanged.headers);
-    await away.close();
-  },
-);
+test('every kind of response carries the same headers', async ({ dashboard, service, person }) => {
+  const { Cookie = '' } = person.session.headers;
+  const away = await startDashboard(service, await freePort(), {
+    API_URL: `http://127.0.0.1:${await freePort()}`,
+  });
+  const asset = await assetOf(dashboard.url);
+  const etag = (await fetch(`${dashboard.url}/theme.js`)).headers.get('etag') ?? '';
+  const kinds: Record<string, [status: number, url: string, init?: RequestInit]> = {
+    page: [200, `${dashboard.url}/p/prj_x/runs?state=failed`],
+    asset: [200, `${dashboard.url}${asset}`],
+    'no such file': [404, `${dashboard.url}/assets/none.js`],
+    'wrong method': [405, `${dashboard.url}/routines`, { method: 'POST' }],
+    proxied: [200, `${dashboard.url}/v1/organizations`, { headers: { Cookie } }],
+    'refused by the API': [401, `${dashboard.url}/v1/routines`],
+    'no such route of the API': [404, `${dashboard.url}/v1/nothing`],
+    'return from a provider': [303, `${dashboard.url}/oauth/callback/github?state=x&code=y`],
+    alive: [200, `${dashboard.url}/health`],
+    ready: [200, `${dashboard.url}/ready`],
+    'API away': [502, `${away.url}/v1/organizations`],
+    'not ready': [503, `${away.url}/ready`],
+  };
+  for (const [kind, [status, url, init]] of Object.entries(kinds)) {
+    const response = await fetch(url, { redirect: 'manual', ...init });
+    await response.arrayBuffer();
+    expect([kind, response.status]).toEqual([kind, status]);
+    expectHeaders(response.headers);
+  }
+  // `fetch` would ask past every cache.
+  const unchanged = await raw(dashboard.url, '/theme.js', { 'If-None-Match': etag });
+  expect([unchanged.status, unchanged.body]).toEqual([304, '']);
+  expectHeaders(unchanged.headers);
+  await away.close();
+});
 
 test('the page for operators names the headers as they are sent', async ({ dashboard }) => {
   const documented = await readFile('docs/dashboard.md', 'utf8');

@@ -3,11 +3,12 @@ import { expect } from 'vitest';
 import { createRoutine } from '#test/support/routines.ts';
 import { newEmail, signUp } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
+import { pressAtOnce } from './support/keys.ts';
 import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
-test('the frame around every page', { timeout: 300_000 }, async ({ visit, person }) => {
+test('the frame around every page', async ({ visit, person }) => {
   const home = `/p/${person.projectId}`;
   const opened = { as: person, path: `${home}/settings` };
   await photograph(visit, 'shell', [
@@ -75,8 +76,7 @@ test('the frame around every page', { timeout: 300_000 }, async ({ visit, person
 test('keys lead to every page, and do nothing while somebody types', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
   await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
-  await page.keyboard.press('g');
-  await page.keyboard.press('n');
+  await pressAtOnce(page, ['g', 'n']);
   await page.waitForURL(/\/runs$/);
   await page.keyboard.press('/');
   const search = page.getByRole('combobox', { name: 'Search and commands' });
@@ -103,8 +103,8 @@ test('everything in the frame can be reached and used by the keyboard alone', as
   visit,
   person,
 }) => {
-  const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
-  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  const { page, settled } = await visit(`/p/${person.projectId}/settings`, { as: person });
+  await settled();
   await page.keyboard.press('Tab');
   expect(await focused(page)).toBe('Skip to the page');
   const seen: string[] = [];
@@ -157,11 +157,14 @@ test('a session that ends elsewhere leads to the sign-in, and back after it', as
 }) => {
   const email = newEmail();
   const person = await signUp(service, email);
-  const { page } = await visit(`/p/${person.projectId}/routines`, { as: person });
-  await page.getByRole('heading', { level: 1, name: 'Routines' }).waitFor();
+  const { page, settled } = await visit('about:blank', { as: person });
+  await page.clock.install();
+  await page.goto(`/p/${person.projectId}/routines`);
+  await settled();
   await person.session.post('/auth/sign-out');
   // The list is read again by itself.
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor({ timeout: 20_000 });
+  await page.clock.fastForward('00:10');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   expect(new URL(page.url()).searchParams.get('to')).toMatch(/^\/p\/prj_/);
 });
 
@@ -169,9 +172,10 @@ test('a chosen theme holds before the first paint and over a reload', async ({ v
   const { page } = await visit(`/p/${person.projectId}/settings`, { as: person, theme: 'light' });
   await page.getByRole('button', { name: /Account and theme/ }).click();
   await page.getByRole('menuitemradio', { name: 'Dark' }).click();
-  expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
-  await page.reload({ waitUntil: 'commit' });
-  expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+  await page.locator('html[data-theme=dark]').waitFor();
+  await page.addInitScript(THEME_AT_FIRST);
+  await page.reload();
+  expect(await page.evaluate<string>('window.themeAtFirst')).toBe('dark');
 });
 
 test('a new project is made in the switcher, and its faults stand at the field', async ({
@@ -190,6 +194,13 @@ test('a new project is made in the switcher, and its faults stand at the field',
   await page.getByRole('button', { name: 'Create project' }).click();
   await page.getByRole('button', { name: /Website.*Switch project/ }).waitFor();
 });
+
+/** Keeps the theme that holds when the body comes to be, before which nothing is painted. */
+const THEME_AT_FIRST = `new MutationObserver((_changes, observer) => {
+  if (document.body === null) return;
+  window.themeAtFirst = document.documentElement.dataset.theme;
+  observer.disconnect();
+}).observe(document, { childList: true, subtree: true })`;
 
 function focused(page: Page): Promise<string> {
   return page.evaluate<string>(

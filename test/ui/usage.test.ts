@@ -5,7 +5,7 @@ import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest({ worker: false });
 
-test('the page of usage in all its states', { timeout: 120_000 }, async ({ service, visit }) => {
+test('the page of usage in all its states', async ({ service, visit }) => {
   const full = await signUp(service);
   const empty = await signUp(service);
   await execute(

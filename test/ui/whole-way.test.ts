@@ -21,7 +21,12 @@ import {
   testRoutine,
   writeRoutine,
 } from './support/steps/composer.ts';
-import { askForCode, enterCodeThere, openAccountDialog } from './support/steps/model-accounts.ts';
+import {
+  askForCode,
+  enterCodeThere,
+  letIntervalPass,
+  openAccountDialog,
+} from './support/steps/model-accounts.ts';
 import { makeKey, storeSecret } from './support/steps/secrets.ts';
 import {
   askToConfirm,
@@ -72,120 +77,117 @@ const REPORT = `## Two pages moved
 
 Next: bring the title of \`/blog/launch\` up to date.`;
 
-test(
-  'the whole way of a person, from the sign-up to a payment that is late',
-  { timeout: 300_000 },
-  async ({ visit }) => {
-    const watched = await visit('/sign-up');
-    const { page, settled, expectClean } = watched;
-    const open = (place: string) =>
-      page
-        .getByRole('navigation', { name: 'Project' })
-        .getByRole('link', { name: place, exact: true })
-        .click();
+test('the whole way of a person, from the sign-up to a payment that is late', async ({ visit }) => {
+  const watched = await visit('/sign-up');
+  const { page, settled, expectClean } = watched;
+  const open = (place: string) =>
+    page
+      .getByRole('navigation', { name: 'Project' })
+      .getByRole('link', { name: place, exact: true })
+      .click();
 
-    // Sign up.
-    await expectClean();
-    const email = await signUpByForm(page, mailbox);
-    await page.getByRole('link', { name: 'Sign in' }).click();
-    await signInByForm(page, email);
-    await page.getByRole('heading', { name: 'Your first routine' }).waitFor();
-    await settled();
-    await expectClean();
+  // Sign up.
+  await expectClean();
+  const email = await signUpByForm(page, mailbox);
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await signInByForm(page, email);
+  await page.getByRole('heading', { name: 'Your first routine' }).waitFor();
+  await settled();
+  await expectClean();
 
-    // Compose, test and activate.
-    const receiver = await startReceiver((_request, response) => response.writeHead(204).end());
-    await page.getByRole('link', { name: 'Write your own' }).click();
-    await writeRoutine(page, { name: ROUTINE, instructions: INSTRUCTIONS, site: 'example.com' });
-    await page.getByRole('button', { name: /^Who is told/ }).click();
-    await page.getByRole('textbox', { name: 'Webhook' }).fill(`${receiver.origin}/hooks/rankings`);
-    await testRoutine(page);
-    const webhookSecret = await storeSecret(page, 'webhook secret');
-    await seeTestResult(page, /example\.com/);
-    await expectClean();
-    await activateRoutine(page);
-    const routineId = /rtn_[0-9a-z]+/.exec(page.url())![0];
-    await settled();
-    await expectClean();
+  // Compose, test and activate.
+  const receiver = await startReceiver((_request, response) => response.writeHead(204).end());
+  await page.getByRole('link', { name: 'Write your own' }).click();
+  await writeRoutine(page, { name: ROUTINE, instructions: INSTRUCTIONS, site: 'example.com' });
+  await page.getByRole('button', { name: /^Who is told/ }).click();
+  await page.getByRole('textbox', { name: 'Webhook' }).fill(`${receiver.origin}/hooks/rankings`);
+  await testRoutine(page);
+  const webhookSecret = await storeSecret(page, 'webhook secret');
+  await seeTestResult(page, /example\.com/);
+  await expectClean();
+  await activateRoutine(page);
+  const routineId = /rtn_[0-9a-z]+/.exec(page.url())![0];
+  await settled();
+  await expectClean();
 
-    // A tick: the time of the schedule has come.
-    await open('Runs');
-    await page.getByRole('row', { name: /Weekly rankings/ }).waitFor();
-    await makeDueNow(service, routineId);
-    const cron = { 'X-Scheduler-Secret': service.config.SCHEDULER_SECRET ?? '' };
-    const ticked = await service.anonymous.with(cron).post('/internal/scheduler/tick');
-    expect(ticked.status).toBe(202);
-    const bySchedule = page.getByRole('row', { name: /Weekly rankings.*Schedule/ });
-    await bySchedule.waitFor();
-    await settled();
-    await expectClean();
+  // A tick: the time of the schedule has come.
+  await open('Runs');
+  await page.getByRole('row', { name: /Weekly rankings/ }).waitFor();
+  await makeDueNow(service, routineId);
+  const cron = { 'X-Scheduler-Secret': service.config.SCHEDULER_SECRET ?? '' };
+  const ticked = await service.anonymous.with(cron).post('/internal/scheduler/tick');
+  expect(ticked.status).toBe(202);
+  const bySchedule = page.getByRole('row', { name: /Weekly rankings.*Schedule/ });
+  await bySchedule.waitFor();
+  await settled();
+  await expectClean();
 
-    // Its delivery, signed with the secret that was shown once.
-    await bySchedule.getByRole('link', { name: ROUTINE }).click();
-    await page.getByText('Succeeded').first().waitFor();
-    await page.getByText('Delivered').waitFor();
-    expect(receiver.received).toHaveLength(2);
-    const { body, headers } = receiver.received.at(-1)!;
-    const event = new Webhook(webhookSecret).verify(body, headers as Record<string, string>);
-    expect(event).toMatchObject({ type: 'run.succeeded', data: { trigger: 'schedule' } });
-    await settled();
-    await expectClean();
+  // Its delivery, signed with the secret that was shown once.
+  await bySchedule.getByRole('link', { name: ROUTINE }).click();
+  await page.getByText('Succeeded').first().waitFor();
+  await page.getByText('Delivered').waitFor();
+  await expect.poll(() => receiver.received.length).toBe(2);
+  const { body, headers } = receiver.received.find(({ body: sent }) => /"schedule"/.test(sent))!;
+  const event = new Webhook(webhookSecret).verify(body, headers as Record<string, string>);
+  expect(event).toMatchObject({ type: 'run.succeeded', data: { trigger: 'schedule' } });
+  await settled();
+  await expectClean();
 
-    // A key, which is shown once.
-    await open('API keys');
-    await page.getByRole('button', { name: 'New API key' }).first().click();
-    await makeKey(page, 'Nightly import');
-    await expectClean();
-    const secret = await storeSecret(page, 'API key');
-    await page.reload();
-    await page.getByRole('row', { name: /Nightly import/ }).waitFor();
-    expect(await page.content()).not.toContain(secret);
-    const script = new ApiClient(service.url, { Authorization: `Bearer ${secret}` });
-    expect((await script.get('/v1/runs')).data).toHaveLength(2);
-    const refused = await script.post(`/v1/routines/${routineId}/run`);
-    expect([refused.status, refused.body.error.code]).toEqual([402, 'plan_write_required']);
+  // A key, which is shown once.
+  await open('API keys');
+  await page.getByRole('button', { name: 'New API key' }).first().click();
+  await makeKey(page, 'Nightly import');
+  await expectClean();
+  const secret = await storeSecret(page, 'API key');
+  await page.reload();
+  await page.getByRole('row', { name: /Nightly import/ }).waitFor();
+  expect(await page.content()).not.toContain(secret);
+  const script = new ApiClient(service.url, { Authorization: `Bearer ${secret}` });
+  expect((await script.get('/v1/runs')).data).toHaveLength(2);
+  const refused = await script.post(`/v1/routines/${routineId}/run`);
+  expect([refused.status, refused.body.error.code]).toEqual([402, 'plan_write_required']);
 
-    await confirmTool(watched, () => open('Connections'));
-    await followRun(watched, () => open('Routines'));
+  await confirmTool(watched, () => open('Connections'));
+  await followRun(watched, () => open('Routines'));
 
-    // A model account by device code.
-    const signIn = sequence('device-code');
-    await open('Model accounts');
-    await openAccountDialog(page, 'provider-a');
-    await settled();
-    await signIn(watched, 'terms');
-    fixture.authorizationServer.control.account = 'ada-lovelace';
-    const { userCode, attemptId } = await askForCode(page);
-    await signIn(watched, 'code');
-    expect(await enterCodeThere(page)).toBe(userCode);
-    await makeDue(fixture, attemptId);
-    await page.getByText('The account is connected.').waitFor();
-    await signIn(watched, 'connected');
-    await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('row').filter({ hasText: 'Ready' }).waitFor();
-    await settled();
-    await signIn(watched, 'listed');
+  // A model account by device code.
+  const signIn = sequence('device-code');
+  await open('Model accounts');
+  await openAccountDialog(page, 'provider-a');
+  await settled();
+  await signIn(watched, 'terms');
+  fixture.authorizationServer.control.account = 'ada-lovelace';
+  const started = await askForCode(page);
+  await signIn(watched, 'code');
+  expect(await enterCodeThere(page)).toBe(started.userCode);
+  await makeDue(fixture, started.attemptId);
+  await letIntervalPass(page, started);
+  await page.getByText('The account is connected.').waitFor();
+  await signIn(watched, 'connected');
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('row').filter({ hasText: 'Ready' }).waitFor();
+  await settled();
+  await signIn(watched, 'listed');
 
-    // An upgrade, and a renewal that fails.
-    const upgrade = sequence('upgrade');
-    await open('Billing');
-    await page.getByRole('button', { name: 'Choose Pro' }).waitFor();
-    await settled();
-    await upgrade(watched, 'plans');
-    await choosePlan(page, 'Pro');
-    await upgrade(watched, 'hosted-page', { foreign: true });
-    await pay(page, 'Pro');
-    await settled();
-    await upgrade(watched, 'paid');
-    await letRenewalFail(page);
-    await page.getByText('The last payment failed.').waitFor();
-    await page.getByText('The Pro plan lasts until').waitFor();
-    await settled();
-    await upgrade(watched, 'past-due');
-    // The plan goes on meanwhile: the key may write, as it may on paid plans only.
-    expect((await runOnce(script, routineId)).state).toBe('succeeded');
-  },
-);
+  // An upgrade, and a renewal that fails.
+  const upgrade = sequence('upgrade');
+  await open('Billing');
+  await page.getByRole('button', { name: 'Choose Pro' }).waitFor();
+  await settled();
+  await upgrade(watched, 'plans');
+  await choosePlan(page, 'Pro');
+  await upgrade(watched, 'hosted-page', { foreign: true });
+  await pay(page, 'Pro');
+  await settled();
+  await upgrade(watched, 'paid');
+  await letRenewalFail(page);
+  await page.getByText('The last payment failed.').waitFor();
+  await page.getByText('The Pro plan lasts until').waitFor();
+  await settled();
+  await upgrade(watched, 'past-due');
+  // The plan goes on meanwhile: the key may write, as it may on paid plans only.
+  expect((await runOnce(script, routineId)).state).toBe('succeeded');
+});
 
 /** Connects a tool server, and confirms one of its tools for the routine. */
 async function confirmTool(watched: Watched, open: () => Promise<void>): Promise<void> {
@@ -241,11 +243,11 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   first.release();
   // Those that have ended; the one under way cannot be opened yet.
   const steps = page.getByRole('list', { name: 'Steps' }).getByRole('button');
-  await expect.poll(() => steps.count(), { timeout: 15_000 }).toBe(1);
+  await expect.poll(() => steps.count()).toBe(1);
   await take(watched, 'first-steps');
   const third = hold();
   second.release();
-  await expect.poll(() => steps.count(), { timeout: 15_000 }).toBe(3);
+  await expect.poll(() => steps.count()).toBe(3);
   await take(watched, 'more-steps');
   third.release();
   await page.getByRole('heading', { name: 'Two pages moved' }).waitFor();

@@ -1,20 +1,38 @@
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 const DEVICE_START = '/v1/model-connections/provider-a/device/start';
 
 export interface StartedSignIn {
   readonly attemptId: string;
   readonly userCode: string;
+  readonly intervalSeconds: number;
+}
+
+/** Returns the provider in this slot, once its runtime has answered: it may be slow to start. */
+async function connectable(page: Page, slot: string): Promise<{ readonly name: string }> {
+  const headers = { 'X-Project-Id': /prj_[0-9a-z]+/.exec(page.url())![0] };
+  const read = async () => {
+    const response = await page.request.get('/v1/model-connections/providers', { headers });
+    const { data } = await response.json();
+    return data.find(({ provider }: { provider: string }) => provider === slot);
+  };
+  let provider = await read();
+  if (provider.viewer.canConnect) return provider;
+  await expect
+    .poll(async () => {
+      provider = await read();
+      return provider.viewer.canConnect;
+    })
+    .toBe(true);
+  // The page asks again by itself, though not soon.
+  await page.reload();
+  return provider;
 }
 
 /** Opens the dialog that connects an account at the provider in this slot, on the page of model accounts. */
 export async function openAccountDialog(page: Page, slot: string): Promise<void> {
-  const { data } = await (
-    await page.request.get('/v1/model-connections/providers', {
-      headers: { 'X-Project-Id': /prj_[0-9a-z]+/.exec(page.url())![0] },
-    })
-  ).json();
-  const { name } = data.find(({ provider }: { provider: string }) => provider === slot);
+  const { name } = await connectable(page, slot);
   await page.getByRole('button', { name: `Connect an account at ${name}`, exact: true }).click();
   await page.getByRole('dialog', { name: `Connect ${name}` }).waitFor();
 }
@@ -27,11 +45,17 @@ export async function getCode(page: Page): Promise<StartedSignIn> {
 
 /** Gets a code in the open dialog. */
 export async function askForCode(page: Page): Promise<StartedSignIn> {
+  await page.clock.install();
   const response = page.waitForResponse((each) => each.url().endsWith(DEVICE_START));
   await page.getByRole('button', { name: 'Get a code' }).click();
   const { data } = await (await response).json();
   await page.getByText(data.userCode).waitFor();
   return data;
+}
+
+/** Lets the time pass after which the page asks for the state of the sign-in again. */
+export async function letIntervalPass(page: Page, started: StartedSignIn): Promise<void> {
+  await page.clock.fastForward(started.intervalSeconds * 1_000);
 }
 
 /** Opens the provider's page by the button of the dialog, where the code is entered; gives what the clipboard holds. */
