@@ -1,6 +1,19 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** Limits that Node leaves open or wide: large headers, slow headers and bodies. Options of `createServer`. */
+export const HTTP_LIMITS = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 15_000,
+  requestTimeout: 30_000,
+  // Longer than the usual idle timeout of a load balancer, so that we never close first.
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5_000,
+};
+
+/** Milliseconds that running requests get to finish when a server closes. */
+export const CLOSE_GRACE_MS = 20_000;
+
 /**
  * Lets a server listen.
  * @returns the port: the one that was asked for, or the one that the system chose for 0

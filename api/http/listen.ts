@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import { gracefulClose, listenOn } from '#lib/listen.ts';
+import { CLOSE_GRACE_MS, gracefulClose, HTTP_LIMITS, listenOn } from '#lib/listen.ts';
 import { MAX_HEADERS } from '../middleware/strict-http.ts';
 import { refuseMalformed } from './malformed.ts';
 
@@ -9,21 +9,14 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-const GRACE_MS = 20_000;
-
-/** Listens with limits that Node leaves open: slow headers, slow bodies, requests that are no HTTP. */
+/** Listens with limits, and refuses in the envelope what is no HTTP. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<RunningServer> {
   const server = createServer(
     {
-      maxHeaderSize: 16 * 1024,
-      headersTimeout: 15_000,
-      requestTimeout: 30_000,
-      // Longer than the usual idle timeout of a load balancer, so that we never close first.
-      keepAliveTimeout: 65_000,
-      connectionsCheckingInterval: 5_000,
+      ...HTTP_LIMITS,
       // Refused by us, in the envelope, like every other request that is not well-formed.
       requireHostHeader: false,
     },
@@ -36,5 +29,5 @@ export async function listen(
   server.on('checkExpectation', handler);
   server.on('clientError', refuseMalformed);
   const close = gracefulClose(server);
-  return { port: await listenOn(server, { host, port }), close: () => close(GRACE_MS) };
+  return { port: await listenOn(server, { host, port }), close: () => close(CLOSE_GRACE_MS) };
 }

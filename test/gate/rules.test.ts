@@ -2,52 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { conditionalTag, decideGate, type GateQuestion } from '#core/runs/gate/decide.ts';
 import { readValue } from '#core/runs/gate/read-value.ts';
-import { JSON_POINTER, valueAt } from '#lib/json-pointer.ts';
-
-describe('JSON pointers', () => {
-  // RFC 6901, section 5.
-  const DOCUMENT = {
-    foo: ['bar', 'baz'],
-    '': 0,
-    'a/b': 1,
-    'c%d': 2,
-    'e^f': 3,
-    'g|h': 4,
-    'i\\j': 5,
-    'k"l': 6,
-    ' ': 7,
-    'm~n': 8,
-  };
-
-  test.each([
-    ['', DOCUMENT],
-    ['/foo', ['bar', 'baz']],
-    ['/foo/0', 'bar'],
-    ['/', 0],
-    ['/a~1b', 1],
-    ['/c%d', 2],
-    ['/e^f', 3],
-    ['/g|h', 4],
-    ['/i\\j', 5],
-    ['/k"l', 6],
-    ['/ ', 7],
-    ['/m~0n', 8],
-  ])('%j finds what RFC 6901 says', (pointer, value) => {
-    expect(pointer).toMatch(JSON_POINTER);
-    expect(valueAt(DOCUMENT, pointer)).toEqual(value);
-  });
-
-  test.each(['/foo/2', '/foo/-', '/foo/00', '/foo/length', '/nothing', '/foo/0/x', '/constructor'])(
-    '%s finds nothing',
-    (pointer) => {
-      expect(valueAt(DOCUMENT, pointer)).toBeUndefined();
-    },
-  );
-
-  test.each(['foo', '/a~', '/a~2', '#/foo'])('%s is no pointer', (pointer) => {
-    expect(pointer).not.toMatch(JSON_POINTER);
-  });
-});
 
 describe('the value of a gate', () => {
   test('is the same however a server orders its keys and spaces its lines', () => {

@@ -1,35 +1,21 @@
 import { expect, test } from 'vitest';
 import { pausedEvent, runEvent } from '#api/docs/webhooks.ts';
-import { eventBody, MAX_RESULT_BYTES, pausedBody, type EndedRun } from '#core/webhooks/event.ts';
+import { eventBody, MAX_RESULT_BYTES, pausedBody } from '#core/webhooks/event.ts';
 import type { ComparedResult } from '#core/results/index.ts';
 import { newId } from '#lib/ids.ts';
+import { endedRun } from './ended-run.ts';
 
-const run: EndedRun = {
-  id: 'run_1',
-  routineId: 'rtn_1',
-  projectId: 'prj_1',
+const run = endedRun({
   trigger: 'manual',
   state: 'failed',
   reason: 'max_steps',
   errorMessage: 'The run reached its limit of steps.',
   scheduledFor: null,
-  createdAt: new Date('2026-03-01T09:00:00.250Z'),
-  startedAt: new Date('2026-03-01T09:00:00.500Z'),
-  finishedAt: new Date('2026-03-01T09:00:07.000Z'),
   result: 'as far as it came',
   outcome: null,
   outcomeSummary: 'Half of it.',
   checks: [{ type: 'result_not_empty', passed: true, detail: 'The result has a text.' }],
-  data: null,
-  changes: null,
-  deliver: 'always',
-  inputTokens: 1_200,
-  cachedInputTokens: 1_000,
-  outputTokens: 300,
-  reasoningTokens: 120,
-  costUsd: '0.00123',
-  estimatedUsage: false,
-};
+});
 
 const CHANGES: ComparedResult = {
   against: null,

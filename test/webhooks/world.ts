@@ -13,6 +13,7 @@ import {
 } from '#core/webhooks/index.ts';
 import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
+import { endedRun } from './ended-run.ts';
 import type { Log } from '#lib/log.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
@@ -159,33 +160,12 @@ async function insertRun(
   routine: Routine,
   ending: Partial<EndedRun> = {},
 ): Promise<EndedRun> {
-  const run: EndedRun = {
+  const run = endedRun({
     id: newId('run'),
     routineId: routine.id,
     projectId: routine.projectId,
-    trigger: 'schedule',
-    state: 'succeeded',
-    reason: null,
-    errorMessage: null,
-    scheduledFor: new Date('2026-03-01T09:00:00.000Z'),
-    createdAt: new Date('2026-03-01T09:00:00.250Z'),
-    startedAt: new Date('2026-03-01T09:00:00.500Z'),
-    finishedAt: new Date('2026-03-01T09:00:07.000Z'),
-    result: 'All is well — ça va 👍',
-    outcome: 'done',
-    outcomeSummary: null,
-    checks: [],
-    data: null,
-    changes: null,
-    deliver: 'always',
-    inputTokens: 1_200,
-    cachedInputTokens: 1_000,
-    outputTokens: 300,
-    reasoningTokens: 120,
-    costUsd: '0.00123',
-    estimatedUsage: false,
     ...ending,
-  };
+  });
   await execute(
     database,
     sql`

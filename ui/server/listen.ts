@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { gracefulClose, listenOn } from '../../lib/listen.ts';
+import { CLOSE_GRACE_MS, gracefulClose, HTTP_LIMITS, listenOn } from '../../lib/listen.ts';
 
 export interface RunningServer {
   readonly port: number;
@@ -8,28 +8,16 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-const GRACE_MS = 20_000;
-
 /** Listens with limits that Node leaves open. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<RunningServer> {
-  const server = createServer(
-    {
-      maxHeaderSize: 16 * 1024,
-      headersTimeout: 15_000,
-      requestTimeout: 30_000,
-      // Longer than the usual idle timeout of a load balancer, so that we never close first.
-      keepAliveTimeout: 65_000,
-      connectionsCheckingInterval: 5_000,
-    },
-    handler,
-  );
+  const server = createServer(HTTP_LIMITS, handler);
   const close = gracefulClose(server);
   return {
     port: await listenOn(server, { host, port }),
     server,
-    close: () => close(GRACE_MS),
+    close: () => close(CLOSE_GRACE_MS),
   };
 }

@@ -5,10 +5,9 @@ import { useAsk, type Loaded } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money, plural, shortCount } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
-import { CodeBlock } from '#ui/parts/copy.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
-import { Fold } from '#ui/parts/fold.tsx';
+import { TextFold } from '#ui/parts/text-fold.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { KeyValue, Section } from '#ui/parts/page.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
@@ -104,20 +103,7 @@ function Text({ label, note, text }: { label: string; note: string; text: string
       {text === null ? (
         <p className="px-3 py-2 text-sm text-muted">{label}: too large to be rendered.</p>
       ) : (
-        <Fold
-          startsOpen={label === 'Prompt'}
-          summary={
-            <span className="flex min-w-0 grow items-baseline gap-2">
-              <span className="text-sm font-medium text-ink">{label}</span>
-              <span className="truncate text-sm text-muted">{note}</span>
-              <span className="ml-auto shrink-0 text-xs text-faint tabular max-sm:hidden">
-                {count(text.length)} characters
-              </span>
-            </span>
-          }
-        >
-          <CodeBlock code={text} label={label.toLowerCase()} wrap />
-        </Fold>
+        <TextFold label={label} note={note} text={text} startsOpen={label === 'Prompt'} />
       )}
     </li>
   );
