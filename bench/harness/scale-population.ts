@@ -24,7 +24,10 @@ export const RULE = {
 } as const;
 
 /** Loads a database with so many runs of one project, and with routines of many organizations. */
-export async function populate(stack: Bench['stack'], runs: number): Promise<Population> {
+export async function populate(
+  stack: Pick<Bench['stack'], 'createDatabase'>,
+  runs: number,
+): Promise<Population> {
   const url = await stack.createDatabase();
   let projectId = '';
   await load(url, async (db) => {

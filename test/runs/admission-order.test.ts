@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { PlanRule } from '#core/billing/index.ts';
 import { admitRuns, retakeUnstarted } from '#core/runs/admission/admit.ts';
 import { announceSlots, createAdmission, withdrawSlots } from '#core/runs/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
+import { execute, row, sql, transaction } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
@@ -104,6 +104,24 @@ test('the next place goes to the organization with the fewest admitted runs', as
   const ofOne = await plantRuns(one!, 1);
   expect(await admit(5)).toEqual([...ofFew, ...ofOne].toSorted());
   expect(await admit(50)).toEqual(ofMany.slice(10, 17));
+});
+
+test('a run that is cancelled in the moment of its admission stays cancelled', async () => {
+  const { database } = testDatabase;
+  const [routine] = await organizations(1);
+  const [cancelled, other] = await plantRuns(routine!, 2);
+  await room(10);
+  const admission = await transaction(database, async (tx) => {
+    await execute(tx, sql`update runs set state = 'cancelled' where id = ${cancelled!}`);
+    const begun = admit(10);
+    const blocked = sql`
+      select count(*)::integer as count from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'
+    `;
+    await expect.poll(() => row(database, blocked)).toEqual({ count: 1 });
+    return { begun };
+  });
+  expect(await admission.begun).toEqual([other]);
 });
 
 test('within an organization manual runs come before scheduled ones, the oldest first', async () => {

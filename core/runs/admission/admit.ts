@@ -44,7 +44,10 @@ export function admitRuns(
 ): Promise<StartableRun[]> {
   const { taskQueue, planRule } = rule;
   return transaction(database, async (tx) => {
-    await row(tx, sql`select pg_advisory_xact_lock(hashtextextended('ras:admission', 0))`);
+    await row(
+      tx,
+      sql`select pg_advisory_xact_lock(hashtextextended('ras:admission', 0)), ${readInOrder}`,
+    );
     return rows<StartableRun>(
       tx,
       sql`
@@ -66,7 +69,7 @@ export function admitRuns(
           select candidate.id, candidate.account, candidate.provider,
             coalesce(taken.runs, 0) + candidate.place as turn
           from room, waiting
-          join organizations o on o.id = waiting.organization_id
+          left join organizations o on o.id = waiting.organization_id
           left join taken on taken.organization_id = waiting.organization_id
           cross join lateral (
             select id, account, provider, row_number() over (order by rank, id) as place from (
@@ -89,12 +92,21 @@ export function admitRuns(
           select id from fitting order by turn, id limit (select greatest(places, 0) from room)
         )
         update runs set admitted_at = now(), start_leased_until = now() + ${START_LEASE}
-        from chosen where runs.id = chosen.id and runs.state = 'queued' and runs.admitted_at is null
+        -- Plain conditions would have it looked up in the index of all open runs instead of by its id: see readInOrder.
+        from chosen where runs.id = chosen.id
+          and case when runs.state = 'queued' then runs.admitted_at is null else false end
         returning ${startableColumns}
       `,
     );
   });
 }
+
+/**
+ * Settings, as SQL expressions, that have waiting runs read from the index that is in their order. On statistics from
+ * before a burst nobody waits, so that every small index looks as good: reading another one, and sorting it for each
+ * organization, touched a million buffers for 10,000 waiting runs instead of 3,000.
+ */
+const readInOrder = sql`set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`;
 
 /** Leases admitted runs whose start was never recorded: the process that admitted them died, or Temporal was away. */
 export function retakeUnstarted(db: Db, limit: number): Promise<StartableRun[]> {
