@@ -22,8 +22,6 @@ export interface DirectorySettings {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly log: Log;
-  /** Milliseconds for which a list is fresh. Default 60,000. */
-  readonly freshMs?: number;
   readonly timeoutMs?: number;
 }
 
@@ -32,7 +30,6 @@ export interface DirectorySettings {
  * During an outage it returns the last list, marked stale, and asks the gateway again at most every few seconds.
  */
 export function createModelDirectory(settings: DirectorySettings): ModelDirectory {
-  const freshMs = settings.freshMs ?? 60_000;
   let last: { options: readonly ModelOption[]; fetchedAt: Date } | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
   let inFlight: Promise<void> | undefined;
@@ -53,7 +50,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     const age =
       last === undefined ? Number.POSITIVE_INFINITY : Date.now() - last.fetchedAt.getTime();
     const resting = performance.now() - failedAt < RETRY_AFTER_FAILURE_MS;
-    if (age >= freshMs && !(resting && last !== undefined)) {
+    if (age >= FRESH_MS && !(resting && last !== undefined)) {
       inFlight ??= refresh();
       // With a list at hand no caller waits long for a gateway that hangs.
       await (last === undefined ? inFlight : Promise.race([inFlight, patience()]));
@@ -61,7 +58,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     if (last === undefined) {
       throw new AppError('models_unavailable', undefined, { 'Retry-After': '5' });
     }
-    return { ...last, stale: Date.now() - last.fetchedAt.getTime() >= freshMs };
+    return { ...last, stale: Date.now() - last.fetchedAt.getTime() >= FRESH_MS };
   }
 
   return {
@@ -73,6 +70,8 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
   };
 }
 
+/** Time for which a list is fresh. */
+const FRESH_MS = 60_000;
 const RETRY_AFTER_FAILURE_MS = 5_000;
 const PATIENCE_MS = 1_000;
 

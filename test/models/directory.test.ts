@@ -1,5 +1,5 @@
 import { SYSTEM } from '#core/audit/index.ts';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { ScriptInput } from '#dev/gateway/script.ts';
 import { createModelDirectory, createProjectModels } from '#core/models/index.ts';
 import { patchRoutine, type RoutinePatch } from '#core/routines/index.ts';
@@ -22,13 +22,19 @@ beforeAll(async () => {
   key = await (await signUp(service)).key();
 });
 beforeEach(() => gateway.control.reset());
+afterEach(() => vi.useRealTimers());
 afterAll(async () => {
   await service.close();
   await gateway.stop();
 });
 
-function directory(settings: { freshMs?: number; timeoutMs?: number } = {}) {
+function directory(settings: { timeoutMs?: number } = {}) {
   return createModelDirectory({ baseUrl: gateway.url, apiKey: 'test', log, ...settings });
+}
+
+/** Lets the lists of before be older than a minute. */
+function age(): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
 }
 
 function requests() {
@@ -73,14 +79,14 @@ test('fifty callers at once cost the gateway one request, and a fresh list costs
 });
 
 test('a list that has aged is fetched again, and a model that is gone is gone', async () => {
-  const models = directory({ freshMs: 1 });
+  const models = directory();
   const reference = { provider: 'gateway', connectionId: null, modelId: 'fixture/free' } as const;
   expect(await models.find(reference)).toBeDefined();
   gateway.control.script({
     target: 'models',
     behaviour: { kind: 'list', models: [{ id: 'other/model' }] },
   });
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  age();
   expect(await models.find(reference)).toBeUndefined();
 });
 
@@ -95,12 +101,11 @@ test.each<[string, ScriptInput['behaviour']]>([
 ])(
   'while the gateway %s the last list serves on and says that it is stale',
   async (_name, behaviour) => {
-    // Long enough that the first list is still fresh when it is read, on a machine that is busy.
-    const models = directory({ freshMs: 100 });
+    const models = directory();
     const first = await models.list();
     expect(first.stale).toBe(false);
     gateway.control.script({ target: 'models', times: null, ...(behaviour && { behaviour }) });
-    await new Promise((resolve) => setTimeout(resolve, 110));
+    age();
     const during = await models.list();
     expect(during).toMatchObject({
       stale: true,
@@ -111,7 +116,7 @@ test.each<[string, ScriptInput['behaviour']]>([
 );
 
 test('during an outage the gateway is not asked by every caller', async () => {
-  const models = directory({ freshMs: 1 });
+  const models = directory();
   await models.list();
   gateway.control.reset();
   gateway.control.script({
@@ -119,16 +124,16 @@ test('during an outage the gateway is not asked by every caller', async () => {
     times: null,
     behaviour: { kind: 'error', status: 503 },
   });
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  age();
   for (let index = 0; index < 20; index++) await models.list();
   expect(requests()).toHaveLength(1);
 });
 
 test('a gateway that hangs holds nobody up while there is a list', async () => {
-  const models = directory({ freshMs: 1, timeoutMs: 20_000 });
+  const models = directory({ timeoutMs: 20_000 });
   await models.list();
   gateway.control.script({ target: 'models', behaviour: { kind: 'hang' } });
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  age();
   const before = performance.now();
   expect((await models.list()).stale).toBe(true);
   expect(performance.now() - before).toBeLessThan(10_000);
