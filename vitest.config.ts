@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    setupFiles: ['test/support/properties.ts'],
+    setupFiles: ['test/support/properties.ts', 'test/support/midnight.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     // Files share two servers; more of them at a time than cores would only slow each other down.
