@@ -3,8 +3,9 @@ import { expect } from 'vitest';
 import { startHostileTools } from '#dev/hostile-tools/server.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { routineWith } from '#test/tools/support.ts';
-import { dashboardTest } from './support/fixtures.ts';
+import { dashboardTest, sizeOf } from './support/fixtures.ts';
 import { pressAtOnce } from './support/keys.ts';
+import { overflowOf } from './support/photograph.ts';
 import { walkByTab } from './support/tab-walk.ts';
 
 const test = dashboardTest()
@@ -71,18 +72,27 @@ test('every page can be gone through by the Tab key: all is reached, in order, s
   for (const path of [...inside, '/_parts']) {
     await page.goto(path);
     await settled();
-    const found = faultsOf(await walkByTab(page));
+    const found = [...faultsOf(await walkByTab(page)), ...(await faultsAtNarrowest(page))];
     if (found.length > 0) faults[path] = found;
   }
   const { page: outside, settled: ready } = await visit('about:blank');
   for (const path of ['/sign-in', '/sign-up', '/reset-password', '/invitations#token']) {
     await outside.goto(path);
     await ready();
-    const found = faultsOf(await walkByTab(outside));
+    const found = [...faultsOf(await walkByTab(outside)), ...(await faultsAtNarrowest(outside))];
     if (found.length > 0) faults[path] = found;
   }
   expect(faults).toEqual({});
 });
+
+/** Looks for sideways scrolling in the narrowest window that is promised. */
+async function faultsAtNarrowest(page: Page): Promise<string[]> {
+  const size = page.viewportSize();
+  await page.setViewportSize(sizeOf(320));
+  const found = await overflowOf(page);
+  if (size !== null) await page.setViewportSize(size);
+  return found.map((what) => `too wide at 320 px: ${what}`);
+}
 
 function faultsOf({ stops, missed, ends }: Awaited<ReturnType<typeof walkByTab>>): string[] {
   return [

@@ -124,10 +124,14 @@ async function takeAll(
 }
 
 async function expectNoOverflow(page: Page, name: string): Promise<void> {
-  expect(await page.evaluate<string[]>(TOO_WIDE), `${name} is too wide, by`).toEqual([]);
+  expect(await overflowOf(page), `${name} is too wide, by`).toEqual([]);
 }
 
 /** Names what reaches beyond the window, where the page scrolls sideways. */
+export function overflowOf(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(TOO_WIDE);
+}
+
 const TOO_WIDE = `(() => {
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth <= clientWidth) return [];
