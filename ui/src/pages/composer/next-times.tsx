@@ -40,9 +40,14 @@ export function NextTimes({
   const query = JSON.parse(asked) as { schedule: string; timezone: string; jitterSeconds: number };
   const preview = useRead('/v1/schedules/preview', { query }, { keepPrevious: true });
   if (preview.error !== null) {
+    const { faults, message, requestId } = preview.error;
+    const [fault] = faults;
     return (
       <p role="status" className="text-sm text-bad-ink">
-        {sentence(preview.error.faults[0]?.message ?? preview.error.message)}
+        {sentence(fault?.message ?? message)}
+        {fault === undefined && requestId !== undefined && (
+          <span className="block font-mono text-xs text-faint">Request {requestId}</span>
+        )}
       </p>
     );
   }
