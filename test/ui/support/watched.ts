@@ -83,10 +83,19 @@ function watchRequests(page: Page): () => Promise<void> {
   };
 }
 
-/** Waits until what fades in or out has done so: half faded, no text has enough contrast. */
-const FADED = `Promise.allSettled(document.getAnimations()
-  .filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)
-  .map(({ finished }) => finished)).then(() => undefined)`;
+/**
+ * Waits until what fades in or out has done so: half faded, no text has enough contrast. Again and again, since where a
+ * colour is inherited, the end of one transition can begin the next.
+ */
+const FADED = `(async () => {
+  for (let idle = 0; idle < 2;) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    const running = document.getAnimations().filter(({ effect, playState }) =>
+      effect?.getComputedTiming().endTime !== Infinity && playState !== 'finished');
+    idle = running.length === 0 ? idle + 1 : 0;
+    await Promise.allSettled(running.map(({ finished }) => finished));
+  }
+})()`;
 
 const GRAVE: ReadonlySet<string> = new Set(['serious', 'critical']);
 
