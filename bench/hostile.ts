@@ -44,7 +44,7 @@ const hostile: Benchmark = {
         await measure(`${FEW} schemas that are compiled`, send(known, FEW, COMPILED)),
         await measure('95,000 tools on a page', await discovery(service, urlOf('swarm'))),
         await measure('50 pages of unusable tools', await discovery(service, urlOf('unusable'))),
-        await measure('50 pages of 1 MB', await discovery(service, urlOf('heavy'))),
+        await measure('50 pages of 2 MB', await discovery(service, urlOf('heavy'))),
       ];
     } finally {
       await tools.stop();

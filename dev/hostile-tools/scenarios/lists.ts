@@ -45,13 +45,13 @@ export const BAD_LISTS = {
     const tools = Array.from({ length: 2_000 }, () => ({ name: '\n', inputSchema: OBJECT }));
     result(exchange, { tools, ...(page < 49 ? { nextCursor: String(page + 1) } : {}) });
   }),
-  /** 50 pages, each as heavy as is still read: 1 MB and nearly 5,000 objects in 250 tools. */
+  /** 50 pages, each as heavy as is still read: 2 MB and nearly 5,000 objects in 250 tools. */
   heavy: except('tools/list', (exchange) => {
     const page = Number(exchange.params.cursor ?? 0);
     const properties = Object.fromEntries(
       Array.from({ length: 16 }, (_, index) => [`property${index}`, { type: 'string' }]),
     );
-    const inputSchema = { ...OBJECT, properties, description: 'x'.repeat(3_400) };
+    const inputSchema = { ...OBJECT, properties, description: 'x'.repeat(7_000) };
     const tools = Array.from({ length: 250 }, (_, index) => ({
       name: `tool-${page}-${index}`,
       inputSchema,
