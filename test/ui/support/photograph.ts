@@ -127,18 +127,25 @@ async function expectNoOverflow(page: Page, name: string): Promise<void> {
   expect(await overflowOf(page), `${name} is too wide, by`).toEqual([]);
 }
 
-/** Names what reaches beyond the window, where the page scrolls sideways. */
+/** Names what stays beyond the window, where the page scrolls sideways. */
 export function overflowOf(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(TOO_WIDE);
 }
 
-const TOO_WIDE = `(() => {
-  const { scrollWidth, clientWidth } = document.documentElement;
-  if (scrollWidth <= clientWidth) return [];
-  return ['page', ...[...document.querySelectorAll('body *')]
-    .filter((element) => element.getBoundingClientRect().right > clientWidth + 0.5)
-    .map((element) => element.tagName.toLowerCase() + ' ' + (element.textContent ?? '').trim().slice(0, 40))
-    .slice(0, 12)];
+/** A window that has just become narrower has its tooltips and toasts placed anew some frames later. */
+const TOO_WIDE = `(async () => {
+  const look = () => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    return ['page', ...[...document.querySelectorAll('body *')]
+      .filter((element) => element.getBoundingClientRect().right > clientWidth + 0.5)
+      .map((element) => element.tagName.toLowerCase() + ' ' + (element.textContent ?? '').trim().slice(0, 40))
+      .slice(0, 12)];
+  };
+  for (const until = performance.now() + 5_000; look().length > 0 && performance.now() < until;) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }
+  return look();
 })()`;
 
 async function takePicture(page: Page, name: string, fullPage: boolean): Promise<void> {
