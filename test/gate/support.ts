@@ -1,12 +1,11 @@
 import type http from 'node:http';
 import { expect } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import { startReceiver, type Receiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { requestsWith, type Json } from '#test/tools/support.ts';
+import { fallDue } from '#test/support/fall-due.ts';
 
 /** A page that a gate watches; a test changes what it says. */
 export interface WatchedPage extends Receiver {
@@ -42,9 +41,8 @@ export async function claimNext(
   key: ApiClient,
   routineId: string,
 ): Promise<string> {
-  const { database, admission } = service.deps;
-  await execute(database, sql`update routines set next_run_at = now() where id = ${routineId}`);
-  await tick(service.deps);
+  const { admission } = service.deps;
+  await fallDue(service, routineId);
   await admission.admit();
   const { data } = await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`);
   return data[0].id;

@@ -12,6 +12,7 @@ import {
   sendNow,
   watchedRoutine,
 } from './fixture.ts';
+import { fallDue } from '#test/support/fall-due.ts';
 
 const test = mailingTest();
 
@@ -77,11 +78,7 @@ test('a failure that pauses its routine is one mail, which says so', async ({
     pauseAfterFailures: 1,
   });
   failRuns(service);
-  await execute(
-    service.deps.database,
-    sql`update routines set next_run_at = now() where id = ${id}`,
-  );
-  await tick(service.deps);
+  await fallDue(service, id);
   const { data: runs } = await key.get(`/v1/routines/${id}/runs?limit=1`);
   const run = await runEnded(key, runs[0].id);
   service.gateway.control.reset();

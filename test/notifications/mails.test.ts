@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import {
@@ -14,6 +13,7 @@ import {
   sendNow,
   watchedRoutine,
 } from './fixture.ts';
+import { fallDue } from '#test/support/fall-due.ts';
 
 const test = mailingTest();
 
@@ -186,11 +186,7 @@ test('a run that the next occurrence replaces is no failure, and nobody is maile
   await expect
     .poll(async () => (await key.get(`/v1/runs/${replaced.id}`)).data.state, { timeout: 20_000 })
     .toBe('running');
-  await execute(
-    service.deps.database,
-    sql`update routines set next_run_at = now() where id = ${id}`,
-  );
-  await tick(service.deps);
+  await fallDue(service, id);
   expect(await runEnded(key, replaced.id)).toMatchObject({
     state: 'cancelled',
     reason: 'replaced',

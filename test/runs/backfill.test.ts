@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
 import { execute, rows, sql } from '#lib/database/index.ts';
 import { jitterMs } from '#lib/schedule/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
+import { fallDue } from '#test/support/fall-due.ts';
 
 const test = serviceTest({ worker: true, env: { RUN_DAYS: '1000', RUN_CONTENT_DAYS: '1000' } });
 
@@ -303,8 +303,7 @@ test('it waits behind scheduled runs, one at a time unless overlap allows more, 
     { afterPrevious: true, days: 7 },
   ]);
   // An occurrence that is due meanwhile is no overlap with it.
-  await execute(database, sql`update routines set next_run_at = now() where id = ${id}`);
-  await tick(service.deps);
+  await fallDue(service, id);
   const [scheduled] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
   expect(scheduled.state).not.toBe('skipped');
   await key.post(`/v1/routines/${id}/pause`);

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import { PREAMBLE } from '#core/runs/index.ts';
-import { tick } from '#core/scheduling/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { marker, requestsWith, type Json } from '#test/tools/support.ts';
+import { fallDue } from '#test/support/fall-due.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -37,9 +37,8 @@ function says(service: Service, mark: string, text: string): void {
 
 /** Makes the next occurrence of an active routine due, and waits for its run. */
 async function scheduledRun(service: Service, key: ApiClient, routineId: string): Promise<Json> {
-  const { database, admission } = service.deps;
-  await execute(database, sql`update routines set next_run_at = now() where id = ${routineId}`);
-  await tick(service.deps);
+  const { admission } = service.deps;
+  await fallDue(service, routineId);
   await admission.admit();
   const [latest] = (await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`)).data;
   return runEnded(key, latest.id);

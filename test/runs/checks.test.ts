@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startEverythingServer } from '#test/tools/everything-server.ts';
 import { marker, requestsWith, routineWith, scriptCalls, type Json } from '#test/tools/support.ts';
+import { fallDue } from '#test/support/fall-due.ts';
 
 const SOURCES = 'Seen at https://a.example/1 and https://b.example/2.';
 const ECHO = { name: 'echo', arguments: { message: 'hello' } };
@@ -233,11 +233,7 @@ test('runs that fail a check count towards the pause of their routine', async ({
   });
   for (let run = 0; run < 2; run += 1) {
     says('Nothing of it.');
-    await execute(
-      service.deps.database,
-      sql`update routines set next_run_at = now() where id = ${id}`,
-    );
-    await tick(service.deps);
+    await fallDue(service, id);
     await service.deps.admission.admit();
     const [latest] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
     expect(await runEnded(key, latest.id)).toMatchObject({ reason: 'check_failed' });

@@ -1,12 +1,11 @@
 import { expect } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
 import { openServices } from '#core/services.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startService, startWorkers } from '#test/support/service.ts';
+import { fallDue } from '#test/support/fall-due.ts';
 
 const test = serviceTest({ worker: true }).extend(
   'chatCalls',
@@ -172,12 +171,10 @@ test('after pauseAfterFailures failed scheduled runs in a row the routine is pau
   service,
   key,
 }) => {
-  const { database } = service.deps;
   const id = await activeRoutine(key, { schedule: '@yearly', pauseAfterFailures: 2 });
   service.gateway.control.script({ times: null, behaviour: { kind: 'text', text: '' } });
   const scheduledRun = async () => {
-    await execute(database, sql`update routines set next_run_at = now() where id = ${id}`);
-    await tick(service.deps);
+    await fallDue(service, id);
     await service.deps.admission.admit();
     const [latest] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
     return runEnded(key, latest.id);

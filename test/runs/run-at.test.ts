@@ -3,6 +3,7 @@ import { createTickParts, tick } from '#core/scheduling/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded } from '#test/support/routines.ts';
+import { fallDue } from '#test/support/fall-due.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -41,13 +42,11 @@ test('one whose time has not come keeps no scheduled or manual run from starting
   service,
   key,
 }) => {
-  const { database } = service.deps;
   const id = await activeRoutine(key, { schedule: '@yearly', overlap: 'cancel_previous' });
   const asked = await key.post(`/v1/routines/${id}/run`, { runAt: inDays(10) });
   for (const overlap of ['cancel_previous', 'skip']) {
     await key.patch(`/v1/routines/${id}`, { overlap });
-    await execute(database, sql`update routines set next_run_at = now() where id = ${id}`);
-    await tick(service.deps);
+    await fallDue(service, id);
     await service.deps.admission.admit();
     const [run] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
     expect(await runEnded(key, run.id)).toMatchObject({ state: 'succeeded' });

@@ -1,12 +1,13 @@
 import { expect } from 'vitest';
 import { replaceOpenRuns, sweepOpenRuns } from '#core/runs/index.ts';
-import { createTickParts, tick } from '#core/scheduling/index.ts';
+import { createTickParts } from '#core/scheduling/index.ts';
 import { execute, sql, transaction } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
+import { fallDue } from '#test/support/fall-due.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -17,12 +18,8 @@ interface Listed {
 }
 
 /** Makes the next occurrence of a routine due and lets a tick claim it; returns its scheduled runs, the oldest first. */
-async function fallDue(service: Service, key: ApiClient, id: string): Promise<Listed[]> {
-  await execute(
-    service.deps.database,
-    sql`update routines set next_run_at = now() where id = ${id}`,
-  );
-  await tick(service.deps);
+async function claimNext(service: Service, key: ApiClient, id: string): Promise<Listed[]> {
+  await fallDue(service, id);
   const { data } = await key.get(`/v1/routines/${id}/runs?trigger=schedule`);
   return (data as Listed[]).toReversed();
 }
@@ -42,7 +39,7 @@ async function busyRoutine(
     ...fields,
   });
   service.gateway.control.script({ marker: mark, latencyMs: 6_000 });
-  const [first] = await fallDue(service, key, id);
+  const [first] = await claimNext(service, key, id);
   await expect
     .poll(async () => (await key.get(`/v1/runs/${first!.id}`)).data.state, { timeout: 20_000 })
     .toBe('running');
@@ -54,13 +51,13 @@ test('with queue one occurrence waits for the run under way, and runs when that 
   key,
 }) => {
   const { id, first } = await busyRoutine(service, key, 'queue');
-  const [, waiting] = await fallDue(service, key, id);
+  const [, waiting] = await claimNext(service, key, id);
   expect(waiting).toMatchObject({ state: 'queued' });
   expect((await key.get(`/v1/runs/${waiting!.id}`)).data).toMatchObject({
     state: 'queued',
     waitingFor: 'previous_run',
   });
-  const [, , third] = await fallDue(service, key, id);
+  const [, , third] = await claimNext(service, key, id);
   expect(third).toMatchObject({ state: 'skipped', reason: 'overlap' });
   const ended = [await runEnded(key, first.id), await runEnded(key, waiting!.id)];
   expect(ended.map(({ state }) => state)).toEqual(['succeeded', 'succeeded']);
@@ -73,7 +70,7 @@ test('with cancel_previous the next occurrence takes the place of the run under 
   key,
 }) => {
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
-  const [, next] = await fallDue(service, key, id);
+  const [, next] = await claimNext(service, key, id);
   expect(await runEnded(key, first.id)).toMatchObject({ state: 'cancelled', reason: 'replaced' });
   expect(await runEnded(key, next!.id)).toMatchObject({ state: 'succeeded' });
   const { data: listed } = await key.get(`/v1/routines/${id}/runs?state=cancelled`);
@@ -88,7 +85,7 @@ test('a webhook tells a run that was replaced from one that somebody cancelled',
   const fields = { webhookUrl: `${receiver.origin}/hook`, deliver: 'always' };
   const { id, first, mark } = await busyRoutine(service, key, 'cancel_previous', fields);
   service.gateway.control.script({ marker: mark, latencyMs: 20_000 });
-  const [, second] = await fallDue(service, key, id);
+  const [, second] = await claimNext(service, key, id);
   await runEnded(key, first.id);
   await expect
     .poll(async () => (await key.get(`/v1/runs/${second!.id}`)).data.state, { timeout: 20_000 })
@@ -178,7 +175,7 @@ test('a sweep leaves the run alone that the next occurrence waits for', async ({
   key,
 }) => {
   const { id, first } = await busyRoutine(service, key, 'queue');
-  const [, waiting] = await fallDue(service, key, id);
+  const [, waiting] = await claimNext(service, key, id);
   await sweepOpenRuns(service.deps, new AbortController().signal);
   expect((await runEnded(key, first.id)).state).toBe('succeeded');
   expect((await runEnded(key, waiting!.id)).state).toBe('succeeded');
@@ -189,11 +186,11 @@ test('with skip the next occurrence is passed over, and with allow it runs besid
   key,
 }) => {
   const careful = await busyRoutine(service, key, 'skip');
-  const [, skipped] = await fallDue(service, key, careful.id);
+  const [, skipped] = await claimNext(service, key, careful.id);
   expect(skipped).toMatchObject({ state: 'skipped', reason: 'overlap' });
 
   const bold = await busyRoutine(service, key, 'allow');
-  const [, beside] = await fallDue(service, key, bold.id);
+  const [, beside] = await claimNext(service, key, bold.id);
   expect(await runEnded(key, beside!.id)).toMatchObject({ state: 'succeeded' });
   expect((await key.get(`/v1/runs/${bold.first.id}`)).data.state).toBe('running');
   expect((await runEnded(key, careful.first.id)).state).toBe('succeeded');

@@ -1,9 +1,9 @@
-import { tick } from '#core/scheduling/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { ApiClient } from './client.ts';
 import { createRoutine } from './routines.ts';
 import type { Service } from './service.ts';
+import { fallDue } from './fall-due.ts';
 
 /** A scheduled run that a tick has claimed; it waits while the service has no workers. */
 export async function claimedRun(
@@ -33,8 +33,7 @@ export async function claimRunOf(
   );
   const active = await key.post(`/v1/routines/${routineId}/activate`);
   if (active.status !== 200) throw new Error(JSON.stringify(active.body));
-  await execute(database, sql`update routines set next_run_at = now() where id = ${routineId}`);
-  await tick(service.deps);
+  await fallDue(service, routineId);
   // The claim lets runs in in the background, which must not meet the room that a test announces next.
   await service.deps.admission.settled();
   const [run] = (await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`)).data;

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { FIXTURE_KEY } from '#dev/providers/server.ts';
 import { sealCredential, type ModelCredential } from '#core/model-connections/store/credential.ts';
 import { recordCatalogue } from '#core/model-connections/index.ts';
-import { tick } from '#core/scheduling/index.ts';
 import { freePort } from '#dev/ports.ts';
 import { execute, rows, sql, transaction } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
@@ -13,6 +12,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
+import { fallDue } from '#test/support/fall-due.ts';
 
 export const MODEL = 'fixture/account-small';
 
@@ -87,8 +87,7 @@ export async function startWorld(
     account: (slot, more) => plantAccount(service, ada, slot, more),
     async occurrence(routineId) {
       await key.post(`/v1/routines/${routineId}/activate`);
-      await execute(database, sql`update routines set next_run_at = now() where id = ${routineId}`);
-      await tick(service.deps);
+      await fallDue(service, routineId);
       const { data } = await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`);
       return data[0];
     },
