@@ -1,4 +1,5 @@
 import { rows, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
+import { waiting } from './admission/room.ts';
 import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { recordEnd } from './end-run.ts';
 import { askedToStop } from './cancel-request.ts';
@@ -28,14 +29,15 @@ export async function replaceMissed(deps: AfterEndDeps): Promise<void> {
     deps.database,
     sql`
       select previous.id, next.routine_id as "routineId"
-      from runs next join routines r on r.id = next.routine_id
+      from (
+        select id, routine_id from runs where ${waiting} and after_previous and trigger = 'schedule'
+      ) next join routines r on r.id = next.routine_id
       cross join lateral (
         select id from runs
         where routine_id = next.routine_id and state in ('queued', 'running') and ${inTheWay} and id < next.id
           and cancel_requested_at is null
       ) previous
-      where next.state = 'queued' and next.admitted_at is null and not next.held and next.after_previous
-        and next.trigger = 'schedule' and r.overlap = 'cancel_previous'
+      where r.overlap = 'cancel_previous'
     `,
   );
   if (missed.length === 0) return;

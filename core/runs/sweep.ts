@@ -15,10 +15,11 @@ interface OpenRun {
 const BATCH = 200;
 
 /**
- * Checks open runs. First of all makes up for cancellations that were missed and repeats those that Temporal may not have
- * received, so that they never wait behind thousands of others. Ends runs whose time is long over, whatever Temporal says of them. Then, the one checked
- * longest ago first, settles a run whose workflow is gone: one that never began is started again, also when its workflow
- * waits for a build that is no more, and one that was under way ends as `workflow_lost`, so that nothing waits for ever.
+ * Checks open runs. First of all makes up for cancellations that were missed and repeats those that Temporal may not
+ * have received, so that they never wait behind thousands of others. Ends runs whose time is long over, whatever
+ * Temporal says of them. Then, the one checked longest ago first, settles a run whose workflow is gone: one that never
+ * began is started again, also when its workflow waits for a build that is no more, and one that was under way ends as
+ * `workflow_lost`, so that nothing waits for ever.
  * @returns how many runs had lost their workflow
  */
 export async function sweepOpenRuns(deps: EndRunDeps, signal: AbortSignal): Promise<number> {

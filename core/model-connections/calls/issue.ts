@@ -121,9 +121,11 @@ function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Foun
           ${connection.id}, ${runId}, ${step}, attempt.number, lease.instance_id, lease.epoch, ${credentialVersion},
           ${leasedUntil}
         from lease, attempt, wanted
-        where wanted and not ${limited}::boolean and not exists (select from earlier where state = 'issued') and ${concurrency} > (
-          select count(*) from model_calls
-          where connection_id = ${connection.id} and state = 'issued' and leased_until > now())
+        where wanted and not ${limited}::boolean
+          and not exists (select from earlier where state = 'issued')
+          and ${concurrency} > (
+            select count(*) from model_calls
+            where connection_id = ${connection.id} and state = 'issued' and leased_until > now())
         returning request_id
       ), used as (
         update model_connections c set last_used_at = now(),

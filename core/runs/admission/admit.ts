@@ -29,9 +29,9 @@ const startableColumns = sql`
 /**
  * Admits waiting runs while there is room, at most `limit`. Organizations take turns: the next place goes to the one
  * with the fewest admitted runs, up to its plan's runs at a time; within one, manual runs come before scheduled ones
- * and those of a backfill last, the oldest first. An account of a connected provider takes as many as its provider allows; those behind it in the queue
- * pass by. One admission at a time, so that no limit is passed by two that look at the same moment; what the
- * lock costs is paid only while somebody waits.
+ * and those of a backfill last, the oldest first. An account of a connected provider takes as many as its provider
+ * allows; those behind it in the queue pass by. One admission at a time, so that no limit is passed by two that look at
+ * the same moment; what the lock costs is paid only while somebody waits.
  *
  * Walks the index of waiting runs from organization to organization instead of ranking all that wait: ranked with a
  * window function, a fresh burst of 10,000 on the statistics of before it ran into the statement timeout of 30 s.
