@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { CLOSE_GRACE_MS, gracefulClose, HTTP_LIMITS, listenOn } from '#lib/listen.ts';
+import { refuseMalformed } from '#lib/malformed.ts';
 import { MAX_HEADERS } from '../middleware/strict-http.ts';
-import { refuseMalformed } from './malformed.ts';
 
 export interface RunningServer {
   readonly port: number;
@@ -27,7 +27,7 @@ export async function listen(
   // `100 Continue` is sent when the body is wanted, which is after authentication.
   server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
-  server.on('clientError', refuseMalformed);
+  server.on('clientError', refuseMalformed({ 'X-Content-Type-Options': 'nosniff' }));
   const close = gracefulClose(server);
   return { port: await listenOn(server, { host, port }), close: () => close(CLOSE_GRACE_MS) };
 }

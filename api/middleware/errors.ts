@@ -1,9 +1,9 @@
 import type { Middleware } from 'koa';
 import { isUnavailable } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { failureBody } from '#lib/failure-body.ts';
 import type { Log } from '#lib/log.ts';
 import { awaitsContinue } from '../http/body.ts';
-import { failureBody } from '../http/failure.ts';
 
 /** Turns whatever was thrown into the failure envelope. An unexpected error tells the caller nothing. */
 export function errors(log: Log): Middleware {

@@ -7,8 +7,10 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { pino } from 'pino';
 import { expect } from 'vitest';
 import { freePort } from '#dev/ports.ts';
+import { requestBytes, sendRaw } from '#test/http/raw.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
 
 const test = dashboardTest();
@@ -63,6 +65,29 @@ test('every kind of response carries the same headers', async ({ dashboard, serv
   expect([unchanged.status, unchanged.body]).toEqual([304, '']);
   expectHeaders(unchanged.headers);
   await away.close();
+});
+
+test('so does the response to what is no HTTP, too long, without a host or with an expectation', async ({
+  dashboard,
+}) => {
+  const long = requestBytes('GET', '/', [`Cookie: a=${'b'.repeat(17_000)}`]);
+  const refused: Record<number, string> = {
+    400: 'no HTTP at all\r\n\r\n',
+    431: long,
+  };
+  for (const [status, bytes] of Object.entries(refused)) {
+    const response = await sendRaw(dashboard.url, bytes);
+    expect([response.status, response.body]).toEqual([
+      Number(status),
+      { error: expect.anything(), requestId: response.headers['x-request-id'] },
+    ]);
+    expectHeaders(new Headers(response.headers));
+  }
+  for (const bytes of ['GET / HTTP/1.1\r\n\r\n', requestBytes('GET', '/', ['Expect: gold'])]) {
+    const response = await sendRaw(dashboard.url, bytes);
+    expect(response.status).toBe(200);
+    expectHeaders(new Headers(response.headers));
+  }
 });
 
 test('the page for operators names the headers as they are sent', async ({ dashboard }) => {
@@ -168,6 +193,31 @@ test('a stream that the API cuts off is cut off, and not ended as if it were com
   server.close();
 });
 
+test('a browser that goes away before its response is not taken for an outage of the API', async ({
+  service,
+}) => {
+  const { url, heard, server } = await listenApi((incoming) => incoming.resume());
+  const lines: unknown[] = [];
+  const log = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
+  const dashboard = await startDashboard(service, await freePort(), { API_URL: url }, log);
+  const left = async (begun: number, init: RequestInit) => {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const asked = fetch(`${dashboard.url}/v1/runs`, { ...init, signal });
+    await expect.poll(() => heard.length).toBe(begun);
+    leaving.abort();
+    await expect(asked).rejects.toThrow('aborted');
+    await expect.poll(() => lines.length).toBe(begun);
+    expect(lines.at(-1)).toMatchObject({ level: 30, msg: 'request', served: 'api', status: 499 });
+  };
+  await left(1, {});
+  // In the middle of what it sends, too.
+  const endless = new ReadableStream({ start: (sent) => sent.enqueue(new Uint8Array(1_000)) });
+  await left(2, { method: 'POST', body: endless, duplex: 'half' });
+  await dashboard.close();
+  server.close();
+});
+
 test('whoever comes back from a provider lands on a page whose address holds no code', async ({
   dashboard,
   person,
@@ -237,6 +287,29 @@ test('a session begins through the dashboard, with a cookie for its host alone',
   expect(cookie).toMatch(/HttpOnly/i);
   expect(cookie).toMatch(/SameSite=Lax/i);
   expect(cookie).not.toMatch(/Domain=/i);
+});
+
+test('no target leads to another host, or out of the paths that are handed on', async ({
+  service,
+}) => {
+  const here = await listenApi((incoming, respond) => {
+    incoming.resume();
+    respond(200, {}, '{}');
+  });
+  const elsewhere = await listenApi((_incoming, respond) => respond(200, {}, 'private'));
+  const dashboard = await startDashboard(service, await freePort(), { API_URL: here.url });
+  for (const path of ['/v1/x', '/oauth/callback/github?state=a', '/assets/x.js']) {
+    const response = await raw(dashboard.url, `${elsewhere.url}${path}`);
+    expect([response.status, response.body]).toEqual([400, expect.stringContaining('a path')]);
+    expectHeaders(response.headers);
+  }
+  const outside = '/v1/%2e%2e/../internal/scheduler/tick';
+  await raw(dashboard.url, outside);
+  expect(here.heard.map(({ target }) => target)).toEqual([outside]);
+  expect(elsewhere.heard).toEqual([]);
+  await dashboard.close();
+  here.server.close();
+  elsewhere.server.close();
 });
 
 test('a path is only ever one of the build', async ({ dashboard }) => {

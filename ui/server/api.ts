@@ -1,9 +1,10 @@
 import { Agent as HttpAgent, request as requestHttp, type ClientRequest } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps, type RequestOptions } from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 
 /** The API behind the dashboard. */
 export interface Api {
-  /** Begins a request to a path with its query; connections are kept alive. */
+  /** Begins a request for a path with its query, which goes out as it is; connections are kept alive. */
   request(target: string, options: Pick<RequestOptions, 'method' | 'headers'>): ClientRequest;
 }
 
@@ -15,8 +16,10 @@ export function connectApi(origin: string): Api {
   const isSecure = origin.startsWith('https:');
   const begin = isSecure ? requestHttps : requestHttp;
   const agent = isSecure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+  const there = urlToHttpOptions(new URL(origin));
   return {
+    // Not resolved against the origin: a target could lead to another host, or out of the paths that are handed on.
     request: (target, options) =>
-      begin(new URL(target, origin), { ...options, agent, timeout: SILENCE_MS }),
+      begin({ ...there, ...options, path: target, agent, timeout: SILENCE_MS }),
   };
 }

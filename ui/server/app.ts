@@ -6,6 +6,7 @@ import { connectApi } from './api.ts';
 import { returns } from './returns.ts';
 import { securityHeaders } from './headers.ts';
 import { health } from './health.ts';
+import { pathsOnly } from './paths-only.ts';
 import { proxy } from './proxy.ts';
 import { requestId } from './request-id.ts';
 
@@ -25,6 +26,7 @@ export function createDashboard({ config, log, pages, policy }: Dashboard): Koa 
   app.use(requestId);
   app.use(accessLog(log));
   app.use(securityHeaders(policy));
+  app.use(pathsOnly);
   app.use(health(api, config));
   app.use(returns(api));
   app.use(proxy(api, log));

@@ -19,11 +19,15 @@ const POLICY = [
 
 /** Sets the headers that every response carries, whatever its status and source. */
 export function securityHeaders(policy = POLICY): Middleware {
-  const headers = { ...HEADERS, 'Content-Security-Policy': policy };
+  const headers = constantHeaders(policy);
   return (ctx, next) => {
     ctx.set(headers);
     return next();
   };
+}
+
+export function constantHeaders(policy = POLICY): Readonly<Record<string, string>> {
+  return { ...HEADERS, 'Content-Security-Policy': policy };
 }
 
 const HEADERS = {

@@ -1,5 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { CLOSE_GRACE_MS, gracefulClose, HTTP_LIMITS, listenOn } from '../../lib/listen.ts';
+import { refuseMalformed } from '../../lib/malformed.ts';
+import { constantHeaders } from './headers.ts';
 
 export interface RunningServer {
   readonly port: number;
@@ -8,12 +10,15 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Listens with limits that Node leaves open. */
+/** Listens with limits that Node leaves open; what Node itself would respond carries the constant headers too. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<RunningServer> {
-  const server = createServer(HTTP_LIMITS, handler);
+  // Nothing here depends on `Host`, for whose absence Node would respond by itself.
+  const server = createServer({ ...HTTP_LIMITS, requireHostHeader: false }, handler);
+  server.on('checkExpectation', handler);
+  server.on('clientError', refuseMalformed(constantHeaders()));
   const close = gracefulClose(server);
   return {
     port: await listenOn(server, { host, port }),

@@ -17,12 +17,22 @@ export function proxy(api: Api, log: Log): Middleware {
     try {
       await forward(ctx, api);
     } catch (err) {
-      if (ctx.req.destroyed && !ctx.req.complete) return undefined;
-      log.warn({ err, requestId: ctx.state.requestId }, 'the API cannot be reached');
-      failure(ctx, 502, 'api_unreachable', 'The API cannot be reached. Try again in a moment.');
+      // A browser that leaves takes its request along, which says nothing of the API.
+      if (hasLeft(ctx)) ctx.status = CLIENT_LEFT;
+      else {
+        log.warn({ err, requestId: ctx.state.requestId }, 'the API cannot be reached');
+        failure(ctx, 502, 'api_unreachable', 'The API cannot be reached. Try again in a moment.');
+      }
     }
     return undefined;
   };
+}
+
+/** Stands in the log where nobody was left to respond to, as in nginx. */
+const CLIENT_LEFT = 499;
+
+function hasLeft({ req }: Context): boolean {
+  return req.socket.destroyed || (req.destroyed && !req.complete);
 }
 
 async function forward(ctx: Context, api: Api): Promise<void> {

@@ -112,18 +112,17 @@ export async function startDashboard(
   service: Pick<Service, 'url' | 'config'>,
   port: number,
   overrides: Record<string, string> = {},
+  log = createLog({ level: 'silent', name: 'ui' }),
 ): Promise<Dashboard> {
   await buildLocked();
   const config = loadConfig('ui', {
     NODE_ENV: 'test',
-    LOG_LEVEL: 'silent',
     UI_ORIGIN: service.config.UI_ORIGIN,
     UI_PORT: String(port),
     API_URL: service.url,
     COMMERCIAL_ACQUISITION_ENABLED: String(service.config.COMMERCIAL_ACQUISITION_ENABLED),
     ...overrides,
   });
-  const log = createLog({ level: config.LOG_LEVEL, name: 'ui' });
   const files = await readFiles(DIST);
   const app = createDashboard({ config, log, pages: serveFiles(files) });
   const server = await listen(app.callback(), { host: '127.0.0.1', port: config.UI_PORT });

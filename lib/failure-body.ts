@@ -1,4 +1,4 @@
-import { ERRORS, type AppError } from '#lib/errors.ts';
+import { ERRORS, type AppError } from './errors.ts';
 
 /** Returns the body of a failure. */
 export function failureBody(error: AppError, requestId: string): string {

@@ -1,0 +1,9 @@
+import type { Context, Next } from 'koa';
+import { failure } from './failure.ts';
+
+/** Refuses a target that is no path but a whole address, as only forward proxies take it (RFC 9112, section 3.2.2). */
+export async function pathsOnly(ctx: Context, next: Next): Promise<void> {
+  if (ctx.url.startsWith('/')) return next();
+  ctx.state.served = 'nothing';
+  return failure(ctx, 400, 'invalid_request', 'The target of a request has to be a path.');
+}
