@@ -16,6 +16,7 @@ import { createProviderClient } from './provider/client.ts';
 import { checkSandbox } from './sandbox/check-sandbox.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { createSessions } from './sandbox/sessions.ts';
+import { keepPruned } from './state/keep-pruned.ts';
 import { createLease } from './state/lease.ts';
 import { openState } from './state/open-state.ts';
 
@@ -31,7 +32,6 @@ const MAX_CALLS = 8;
 const SESSIONS_AHEAD = 2;
 const DRAIN_MS = 30_000;
 const LAST_FRAMES_MS = 2_000;
-const PRUNE_MS = 60_000;
 
 /**
  * Starts the provider runtime.
@@ -101,8 +101,7 @@ export async function startRuntime(
     config.METRICS_PORT === undefined
       ? undefined
       : await serveMetrics(registry, { host: config.METRICS_HOST, port: config.METRICS_PORT });
-  state.journal.prune();
-  const pruning = setInterval(() => state.journal.prune(), PRUNE_MS);
+  const stopPruning = keepPruned(state.journal, log);
   return {
     port: server.port,
     metricsPort: metricsServer?.port,
@@ -115,7 +114,7 @@ export async function startRuntime(
       const cut = setTimeout(() => server.cut(), LAST_FRAMES_MS);
       await closed;
       clearTimeout(cut);
-      clearInterval(pruning);
+      stopPruning();
       lease.close();
       await sessions.close();
       await client.close();

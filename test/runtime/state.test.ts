@@ -4,8 +4,10 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pino } from 'pino';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createJournal, KEEP_IDS_MS, KEEP_RESULTS_MS } from '#runtime/state/journal.ts';
+import { keepPruned } from '#runtime/state/keep-pruned.ts';
 import { createLease, LEASE_MS } from '#runtime/state/lease.ts';
 import { openState } from '#runtime/state/open-state.ts';
 import { proves } from '#test/support/proves.ts';
@@ -119,6 +121,24 @@ describe('the journal', () => {
     journal.prune();
     const kept = ['1', '2', '3', '4', '5'].map((id) => journal.find(id)?.sealed !== undefined);
     expect(kept).toEqual([false, true, true, true, true]);
+    database.close();
+  });
+
+  test('that cannot be written, as on a full disk, does not end the runtime, and is pruned once it can be', async () => {
+    open().close();
+    const database = new DatabaseSync(path.join(folder, 'journal.db'));
+    let now = 1_800_000_000_000;
+    const journal = createJournal(database, { now: () => now });
+    journal.accept('old', 'h');
+    now += KEEP_IDS_MS + 1;
+    database.exec('pragma query_only = on');
+    const lines: string[] = [];
+    const stop = keepPruned(journal, pino({}, { write: (line) => lines.push(line) }), 5);
+    await expect.poll(() => lines.length).toBeGreaterThan(2);
+    expect(lines[0]).toContain('old calls were not deleted');
+    database.exec('pragma query_only = off');
+    await expect.poll(() => journal.find('old')).toBeUndefined();
+    stop();
     database.close();
   });
 });
