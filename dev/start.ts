@@ -14,6 +14,7 @@ import { summary } from './summary.ts';
 import { startCatcher } from './mail/start.ts';
 import { startToolServer } from './tool-server.ts';
 import { assertPortsFree, serviceEnvironment, startPayments } from './services.ts';
+import { WATCH } from './watch.ts';
 
 const ROOT = path.dirname(DATA_DIR);
 const startedAt = Date.now();
@@ -66,7 +67,7 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions):
     const built = watch ? undefined : buildDashboard(env, children);
     const environment = { ...services, ...base, ...modelAccounts, ...payment };
     await migrate(environment.DATABASE_URL);
-    const node = watch ? ['--watch', '--watch-preserve-output'] : [];
+    const node = watch ? WATCH : [];
     const run = (name: string, file: string, own: NodeJS.ProcessEnv = {}) =>
       children.spawn({
         name,

@@ -20,6 +20,8 @@ export interface StartOptions {
   /** A checkout of its own. Default: this one. */
   readonly cwd?: string;
   readonly args?: readonly string[];
+  /** Flags of Node itself. */
+  readonly flags?: readonly string[];
   /** A command that Node is started by, like a sandbox. */
   readonly wrap?: readonly string[];
 }
@@ -28,9 +30,15 @@ export interface StartOptions {
 export function startNode(
   entry: string,
   env: Record<string, string>,
-  { cwd, args = [], wrap = [] }: StartOptions = {},
+  { cwd, args = [], flags = [], wrap = [] }: StartOptions = {},
 ): NodeProcess {
-  const [command = process.execPath, ...rest] = [...wrap, process.execPath, entry, ...args];
+  const [command = process.execPath, ...rest] = [
+    ...wrap,
+    process.execPath,
+    ...flags,
+    entry,
+    ...args,
+  ];
   const child = spawn(command, rest, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = once(child, 'close').then(([code]) => code as number | null);
   let written = '';

@@ -1,0 +1,23 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { WATCH } from '#dev/watch.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runEnded } from '#test/support/routines.ts';
+import { startService } from '#test/support/service.ts';
+import { workerProcesses } from '#test/support/worker-process.ts';
+
+test('a worker that is started anew on change, as by npm run dev, carries out runs', async () => {
+  const service = await startService();
+  onTestFinished(() => service.close());
+  const workers = workerProcesses(service);
+  onTestFinished(() => workers.close());
+  const worker = await workers.start({}, { flags: WATCH });
+  // The process that watches ends the one that works, which a kill would leave behind.
+  onTestFinished(async () => {
+    await worker.end('SIGTERM');
+  });
+  const key = await (await signUp(service)).key();
+  const started = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
+  const run = await runEnded(key, started.data.id, 40_000);
+  expect(run).toMatchObject({ state: 'succeeded' });
+  expect(worker.output()).not.toContain('Failed running');
+}, 90_000);
