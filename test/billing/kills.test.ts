@@ -9,6 +9,7 @@ import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { startLifeline, type CutPoint } from './lifeline.ts';
 import { paidTest, priceOf, subscribed } from './support.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 const test = paidTest();
 
@@ -62,7 +63,7 @@ async function recover({ service }: World): Promise<void> {
     database,
     sql`
       update billing_customers set leased_until = now() - interval '1 second',
-        checkout_leased_until = now() - interval '1 second', next_attempt_at = now()
+        checkout_leased_until = now() - interval '1 second', next_attempt_at = ${justPast}
     `,
   );
   await fetchMissedEvents(deps);

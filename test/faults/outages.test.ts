@@ -8,6 +8,7 @@ import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 /** Each part is away for this long; the service promises to survive a minute, and a few seconds show how. */
 const OUTAGE_MS = Number(process.env['OUTAGE_SECONDS'] ?? 6) * 1_000;
@@ -219,7 +220,10 @@ async function makeDue(routineId: string): Promise<void> {
     poolSize: 1,
     applicationName: 'test',
   });
-  await execute(database, sql`update routines set next_run_at = now() where id = ${routineId}`);
+  await execute(
+    database,
+    sql`update routines set next_run_at = ${justPast} where id = ${routineId}`,
+  );
   await database.end();
 }
 

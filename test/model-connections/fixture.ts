@@ -11,6 +11,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service, type ServiceOptions } from '#test/support/service.ts';
 import { visit } from '#test/support/visit.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 export const UI_ORIGIN = 'http://localhost:5998';
 export const CALLBACK = '/v1/model-connections/provider-b/oauth/callback';
@@ -134,7 +135,7 @@ export function pollDevice(session: ApiClient, attemptId: string) {
 export async function makeDue({ service }: Pick<ModelFixture, 'service'>, attemptId: string) {
   await execute(
     service.deps.database,
-    sql`update model_sign_ins set next_poll_at = now() where id = ${attemptId}`,
+    sql`update model_sign_ins set next_poll_at = ${justPast} where id = ${attemptId}`,
   );
 }
 

@@ -13,6 +13,7 @@ import {
   type OwnSession,
 } from './fixture.ts';
 import { startScriptedServer, type ScriptedServer } from './scripted-server.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 const ISSUED_CLIENT = 'client-of-this-installation';
 const ACCOUNT_HEADER = 'https://provider.example/account';
@@ -142,7 +143,7 @@ test('the issued client renews and revokes what it was issued', async () => {
   const { deps } = fixture.service;
   await execute(
     deps.database,
-    sql`update model_connections set credential_expires_at = now() where id = ${data.id}`,
+    sql`update model_connections set credential_expires_at = ${justPast} where id = ${data.id}`,
   );
   server.answer('/token', grant({ refresh_token: 'r2' }));
   const ref = { id: data.id, projectId: ada.person.projectId };

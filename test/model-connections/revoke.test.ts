@@ -21,6 +21,7 @@ import {
   type ModelFixture,
   type OwnSession,
 } from './fixture.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 let fixture: ModelFixture;
 let ada: OwnSession;
@@ -135,14 +136,14 @@ test('a provider that fails is asked again later, for a day, and then the creden
   // Not before its time.
   await sweepModelConnections(deps);
   expect(control.revocationRequests).toHaveLength(1);
-  const due = sql`update model_revocations set next_attempt_at = now() where connection_id = ${account.id}`;
+  const due = sql`update model_revocations set next_attempt_at = ${justPast} where connection_id = ${account.id}`;
   await execute(deps.database, due);
   await sweepModelConnections(deps);
   expect(control.revocationRequests).toHaveLength(2);
   await execute(deps.database, due);
   await execute(
     deps.database,
-    sql`update model_revocations set give_up_at = now() where connection_id = ${account.id}`,
+    sql`update model_revocations set give_up_at = ${justPast} where connection_id = ${account.id}`,
   );
   await sweepModelConnections(deps);
   expect(control.revocationRequests).toHaveLength(2);

@@ -6,6 +6,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { startMailbox, type Mailbox } from '#test/support/mail.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 /** Tests with a service that mails, and workers; each person who is made has a confirmed address. */
 export function mailingTest(env: Record<string, string> = {}) {
@@ -44,7 +45,10 @@ export async function sendNow({ deps }: Pick<Service, 'deps'>): Promise<number> 
 
 /** Lets the wait after a failed attempt, or the lease of one that died, be over. */
 export async function makeDue({ deps: { database } }: Pick<Service, 'deps'>): Promise<void> {
-  await execute(database, sql`update outbox set next_attempt_at = now() where state = 'pending'`);
+  await execute(
+    database,
+    sql`update outbox set next_attempt_at = ${justPast} where state = 'pending'`,
+  );
 }
 
 /** Lets the hour since the last mail about a routine be over. */

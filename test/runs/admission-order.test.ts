@@ -7,6 +7,7 @@ import { newId } from '#lib/ids.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 let testDatabase: TestDatabase;
 beforeAll(async () => {
@@ -64,7 +65,7 @@ test('without a live worker nothing is admitted', async () => {
   await plantRuns(routine!, 3);
   expect(await admit(10)).toEqual([]);
   await room(5);
-  await execute(testDatabase.database, sql`update worker_slots set expires_at = now()`);
+  await execute(testDatabase.database, sql`update worker_slots set expires_at = ${justPast}`);
   expect(await admit(10)).toEqual([]);
   await announceSlots(testDatabase.database, { workerId: 'x', taskQueue: 'another', slots: 5 });
   expect(await admit(10)).toEqual([]);
@@ -269,7 +270,7 @@ test('starts that fail here and there keep no other run from its start', async (
   expect(report).toEqual({ started: 57, unavailable: false });
   expect(started.toSorted()).toEqual(ids.filter((id) => !failing.has(id)));
   // Those that failed keep their place and are due again when their pause is over.
-  await execute(testDatabase.database, sql`update runs set start_leased_until = now()`);
+  await execute(testDatabase.database, sql`update runs set start_leased_until = ${justPast}`);
   const again = await admissionThatFails(new Set(), started).admit();
   expect(again).toEqual({ started: 3, unavailable: false });
   expect(new Set(started)).toEqual(new Set(ids));

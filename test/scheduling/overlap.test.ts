@@ -8,6 +8,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { fallDue } from '#test/support/fall-due.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -150,7 +151,7 @@ test('a run that is locked while the next occurrence is claimed is replaced by t
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
   const next = await transaction(database, async (tx) => {
     await execute(tx, sql`select from runs where id = ${first.id} for no key update`);
-    await execute(database, sql`update routines set next_run_at = now() where id = ${id}`);
+    await execute(database, sql`update routines set next_run_at = ${justPast} where id = ${id}`);
     await createTickParts(service.deps).claim(new AbortController().signal);
     // A sweep that finds it locked too leaves it to the next.
     await sweepOpenRuns(service.deps, new AbortController().signal);

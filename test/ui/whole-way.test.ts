@@ -37,6 +37,7 @@ import {
   openServerDialog,
 } from './support/steps/tools.ts';
 import type { Watched } from './support/watched.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 const uiPort = await freePort();
 const [mailbox, processor, toolServer] = await Promise.all([
@@ -270,6 +271,6 @@ function hold(): { release: () => void } {
 async function makeDueNow({ deps }: Service, routineId: string): Promise<void> {
   await execute(
     deps.database,
-    sql`update routines set next_run_at = now() where id = ${routineId}`,
+    sql`update routines set next_run_at = ${justPast} where id = ${routineId}`,
   );
 }

@@ -17,6 +17,7 @@ import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { TIMES } from '#test/support/properties.ts';
 import type { Service } from '#test/support/service.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 const test = serviceTest({ env: { DATABASE_POOL_SIZE: '12' } });
 vi.setConfig({ testTimeout: 100_000 * TIMES });
@@ -269,7 +270,7 @@ async function endLease(database: Database, runId: string, index: number): Promi
   await execute(
     database,
     sql`
-      update usage_reservations r set leased_until = now() from steps s
+      update usage_reservations r set leased_until = ${justPast} from steps s
       where r.run_id = ${runId} and r.step_index = ${index}
         and s.run_id = r.run_id and s.index = r.step_index and s.attempt = r.attempt
     `,

@@ -6,6 +6,7 @@ import type { Runtime } from '#runtime/start.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, createRoutine } from '#test/support/routines.ts';
 import { modelOn, startWorld, type World } from './world.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 let world: World;
 let runtime: Runtime;
@@ -34,7 +35,7 @@ test('a provider that is switched off pauses its routines once, keeps everything
   const gateway = await activeRoutine(key);
   await execute(
     service.deps.database,
-    sql`update routines set next_run_at = now() where id = ${onIt}`,
+    sql`update routines set next_run_at = ${justPast} where id = ${onIt}`,
   );
 
   await tick(switchedOff());

@@ -14,6 +14,7 @@ import { proves } from '#test/support/proves.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import { historyOf } from './history.ts';
 import { MODEL, modelOn } from './world.ts';
+import { justPast } from '#test/support/just-past.ts';
 
 let fixture: ModelFixture;
 
@@ -54,7 +55,7 @@ test(
     providers.control.reset();
     await execute(
       service.deps.database,
-      sql`update routines set next_run_at = now() where id = any(${routines})`,
+      sql`update routines set next_run_at = ${justPast} where id = any(${routines})`,
     );
     await tick(service.deps);
     const said: string[] = [];
