@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { startHostileTools } from '#dev/hostile-tools/server.ts';
 import { execute, row, rows, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { openStream } from '#test/runs/event-source.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -176,7 +177,7 @@ test('what is erased can be neither repeated nor sent again, and says so', async
     expect([path, status, body.error.code]).toEqual([path, 409, 'content_erased']);
     expect((await bobsKey.post(path)).body.error.code).toBe('run_not_found');
   }
-  const unknown = `/v1/runs/${run.id}/webhook-deliveries/${delivery.id.slice(0, -1)}0/redeliver`;
+  const unknown = `/v1/runs/${run.id}/webhook-deliveries/${newId('delivery')}/redeliver`;
   expect((await key.post(unknown)).body.error.code).toBe('delivery_not_found');
   const found = await row<{ state: string }>(
     service.deps.database,

@@ -133,7 +133,7 @@ describe('the door', () => {
         '',
         'hello',
         '{"purpose":"hello"}',
-        `${envelope.slice(0, -2)}AA`,
+        `${envelope.slice(0, -16)}${'A'.repeat(16)}`,
         envelope.slice(0, 400),
         old.envelope,
         elsewhere.envelope,
