@@ -9,6 +9,8 @@ import { startHogs } from './harness/hogs.ts';
 
 /** Long enough for the session that was used to be replaced. */
 const PAUSE_MS = 400;
+/** Until hogs are known for what they are, and have lost their priority. */
+const UNNOTICED_MS = 5_000;
 
 const runtime: Benchmark = {
   about:
@@ -63,7 +65,7 @@ function plainCall(): ModelCall {
 
 /** Rounds of calls without and with hogs in turn, so that whatever else the machine does falls on both. */
 async function besideHogs({ long, note }: Bench, accounts: Accounts): Promise<Figure[]> {
-  const calls = long ? 100 : 40;
+  const calls = long ? 200 : 80;
   const p99 = async () => {
     const times: number[] = [];
     for (let call = 0; call < calls; call += 1) {
@@ -78,6 +80,7 @@ async function besideHogs({ long, note }: Bench, accounts: Accounts): Promise<Fi
   const hogged = async () => {
     const hogs = startHogs();
     try {
+      await sleep(UNNOTICED_MS);
       return await p99();
     } finally {
       await hogs.stop();

@@ -2,20 +2,20 @@ import path from 'node:path';
 import { startBroker } from '#runtime/sandbox/broker.ts';
 import { createSandbox } from '#runtime/sandbox/sandbox.ts';
 
-const FOLDER = path.resolve(import.meta.dirname, '../../test/runtime/inside');
-const SCRIPTS = ['fork-bomb.ts', 'disk-hog.ts', 'memory-hog.ts'];
+const SCRIPT = path.resolve(import.meta.dirname, 'endless-hog.ts');
+const HOGS = ['forks', 'writes', 'allocates'];
 
-/** Sessions that fork, write and allocate without end, in the sandbox that model sessions have. */
+/** Sessions that fork, write and allocate without end, side by side, in the sandbox that model sessions have. */
 export function startHogs(): { ended(): number; stop(): Promise<void> } {
   const sandbox = createSandbox('bubblewrap');
   const stopping = new AbortController();
   let ended = 0;
   const kills = new Set<() => void>();
-  const keep = async (script: string) => {
+  const keep = async (hog: string) => {
     while (!stopping.signal.aborted) {
       const socketPath = sandbox.socketPath();
       const broker = await startBroker(socketPath);
-      const session = sandbox.launch(path.join(FOLDER, script), socketPath);
+      const session = sandbox.launch(SCRIPT, socketPath, [hog]);
       const kill = () => session.kill();
       kills.add(kill);
       session.stdout.resume();
@@ -26,7 +26,7 @@ export function startHogs(): { ended(): number; stop(): Promise<void> } {
       if (!stopping.signal.aborted) ended += 1;
     }
   };
-  const kept = SCRIPTS.map((script) => keep(script));
+  const kept = HOGS.map((hog) => keep(hog));
   return {
     ended: () => ended,
     async stop() {

@@ -3,7 +3,13 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { bubblewrapCommand, processCommand, type SandboxKind } from './command.ts';
+import {
+  bubblewrapCommand,
+  processCommand,
+  type SandboxCommand,
+  type SandboxKind,
+} from './command.ts';
+import { createPriorityWatch, type PriorityWatch } from './priority.ts';
 import { seccompProgram } from './seccomp.ts';
 
 export interface SandboxedProcess {
@@ -29,18 +35,19 @@ export function createSandbox(kind: SandboxKind): Sandbox {
   const filter = kind === 'bubblewrap' ? seccompProgram(process.arch) : undefined;
   const filterFile = path.join(folder, 'seccomp.bpf');
   if (filter !== undefined) writeFileSync(filterFile, filter);
+  const priorities = createPriorityWatch();
   let sockets = 0;
   return {
     kind,
     socketPath: () => path.join(folder, `${sockets++}.sock`),
     launch(script, socketPath, args = []) {
       const entry = { script, socketPath, args };
-      if (kind === 'process') return start(processCommand(entry), undefined);
-      if (filter === undefined) return start(bubblewrapCommand(entry), undefined);
+      if (kind === 'process') return start(processCommand(entry), priorities);
+      if (filter === undefined) return start(bubblewrapCommand(entry), priorities);
       // Opened for each: the kernel reads from where the last reader left off.
       const fd = openSync(filterFile, 'r');
       try {
-        return start(bubblewrapCommand({ ...entry, seccompFd: FILTER_FD }), fd);
+        return start(bubblewrapCommand({ ...entry, seccompFd: FILTER_FD }), priorities, fd);
       } finally {
         closeSync(fd);
       }
@@ -54,8 +61,9 @@ const FILTER_FD = 3;
 const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 function start(
-  { file, args }: { readonly file: string; readonly args: readonly string[] },
-  filter: number | undefined,
+  { file, args }: SandboxCommand,
+  priorities: PriorityWatch,
+  filter?: number,
 ): SandboxedProcess {
   const child = spawn(file, args, {
     // bubblewrap is looked for there, and clears it; Node itself is named by its whole path.
@@ -64,7 +72,9 @@ function start(
     // A process group of its own, to be killed as a whole.
     detached: true,
   });
-  return { ...pipesOf(child), exited: exitOf(child), kill: () => killGroup(child) };
+  const exited = exitOf(child);
+  if (child.pid !== undefined) void exited.then(priorities.watch(child.pid));
+  return { ...pipesOf(child), exited, kill: () => killGroup(child) };
 }
 
 /**

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { getPriority } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { spawnSync } from 'node:child_process';
@@ -120,6 +121,24 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
     expect(code).not.toBe(0);
   });
 
+  test('a session that computes without end falls back behind all others', async () => {
+    const start = async (name: string) => {
+      const socketPath = sandbox.socketPath();
+      const broker = await startBroker(socketPath);
+      onTestFinished(() => broker.close());
+      const child = sandbox.launch(inside('busy.ts'), socketPath, [name]);
+      onTestFinished(() => child.kill());
+      await expect.poll(() => processOf(name)).toBeDefined();
+      return processOf(name)!;
+    };
+    const busy = await start(`busy-${process.pid}`);
+    const idle = await start(`idle-${process.pid}`);
+    await expect
+      .poll(() => prioritiesOf(busy), { timeout: 60_000 })
+      .toEqual({ threads: [LOWEST], group: LOWEST });
+    expect(prioritiesOf(idle).threads).toEqual([getPriority()]);
+  });
+
   test('sessions that misbehave leave room for one that does not', async () => {
     const rig = await createRig();
     onTestFinished(() => rig.close());
@@ -131,6 +150,34 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
     await Promise.all(hogs);
   });
 });
+
+const LOWEST = 19;
+
+/** Finds the process that runs a script of a sandbox, by the last of its arguments. */
+function processOf(argument: string): number | undefined {
+  return readdirSync('/proc')
+    .map(Number)
+    .find((pid) => {
+      const words = pid > 0 ? (read(`/proc/${pid}/cmdline`) ?? '').split('\0') : [];
+      return words[0] === '/node' && words.includes(argument);
+    });
+}
+
+/** Reads the different priorities of a process's threads, and that of its group where the kernel has groups. */
+function prioritiesOf(pid: number): { threads: number[]; group: number } {
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread)));
+  const group = /nice (-?\d+)/.exec(read(`/proc/${pid}/autogroup`) ?? '')?.[1];
+  return { threads: [...new Set(threads)], group: Number(group ?? threads[0]) };
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    // The process has ended, or the kernel has no such file.
+    return undefined;
+  }
+}
 
 describe('a broker', () => {
   test.each([
