@@ -41,6 +41,8 @@ export interface ModelCall {
   /** Undefined leaves the limit to the provider. */
   readonly maxOutputTokens?: number | undefined;
   readonly signal: AbortSignal;
+  /** Called when the request goes out, after which it may be billed. */
+  readonly onSend?: (() => void) | undefined;
   /** The account of the call, and its step; undefined at the gateway. */
   readonly account?: AccountStep | undefined;
 }
@@ -85,6 +87,7 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
       const deadline = new AbortController();
       const timer = setTimeout(() => deadline.abort(), settings.timeoutMs);
       try {
+        input.onSend?.();
         const generated = await generateText({
           model: modelOf(input.modelId),
           instructions: input.instructions,
@@ -127,6 +130,7 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
           const seconds = settings.timeoutMs / 1_000;
           throw new ModelFailure('model_unreachable', `The model gave no answer in ${seconds} s.`, {
             retryable: true,
+            cutOff: true,
           });
         }
         throw toModelFailure(error);

@@ -27,18 +27,21 @@ export class ModelFailure extends Error {
   readonly reason: Extract<RunReason, `model_${string}`>;
   /** True when the same call may succeed later. */
   readonly retryable: boolean;
+  /** True when the service itself gave up a call that was under way, so that nobody will state its usage. */
+  readonly cutOff: boolean;
   /** Delay that the provider asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
     reason: ModelFailure['reason'],
     message: string,
-    options: { retryable: boolean; retryAfterMs?: number | undefined },
+    options: { retryable: boolean; retryAfterMs?: number | undefined; cutOff?: boolean },
   ) {
     super(message);
     this.reason = reason;
     this.retryable = options.retryable;
     this.retryAfterMs = options.retryAfterMs;
+    this.cutOff = options.cutOff === true;
   }
 }
 

@@ -4,6 +4,7 @@ import type { AccountStep } from './account/step.ts';
 import { afterEnd } from './after-end.ts';
 import { beginStep, type RunContext } from './begin-step.ts';
 import { startDeadline, type Deadline } from './deadline.ts';
+import { settleCutCall } from './cut-call.ts';
 import { endRun, type EndRunDeps } from './end-run.ts';
 import { endUnwanted } from './end-unwanted.ts';
 import { cancellation, failure, type RunEnding } from './ending.ts';
@@ -113,11 +114,16 @@ async function performInTime(
     // Nothing of it can be settled any more. Where this fails, the lease of the reservation runs out.
     if (grant.reserved) await releaseAttempt(deps.database, attempt).catch(() => undefined);
   };
+  let isSent = false;
+  const onSend = () => {
+    isSent = true;
+  };
   let response: ModelResponse | StepOutcome;
   try {
-    response = await callModel(deps, run, index, { ...call, maxOutputTokens });
+    response = await callModel(deps, run, index, { ...call, maxOutputTokens, onSend });
   } catch (error) {
-    await giveUp();
+    const unanswered = { call, attempt, option, isOver: deadline.isOver() };
+    if (!isSent || !(await settleCutCall(deps, run, unanswered, error))) await giveUp();
     throw error;
   }
   if ('next' in response) {

@@ -19,6 +19,7 @@ import {
   type Spent,
 } from '#core/usage/index.ts';
 import type { ModelMessage } from 'ai';
+import { addUsage } from './add-usage.ts';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
 import type { RunEnding } from './ending.ts';
@@ -59,7 +60,7 @@ export async function recordModelStep(
       )${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, calls as (
         ${insertCalls(sql`step`, record.index + 1, calls)}
       )
-      update runs set ${addUsage(record, sql`estimated_usage`)}, ${textOfRun(record)},
+      update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
         step_count = step_count + 1
       from step where runs.id = step.run_id
       returning runs.id
@@ -91,7 +92,7 @@ export async function recordStepAndSuccess(
         ${updateStep(sql`live`, record)}
       )${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, ended as (
         -- After the settlement: its locks come before the routine's.
-        update runs set ${addUsage(record, sql`estimated_usage`)}, ${textOfRun(record)},
+        update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
           step_count = step_count + 1, state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)}, finished_at = now()
         from step, settled where runs.id = step.run_id
         returning runs.*
@@ -123,12 +124,12 @@ export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promi
           ${call === undefined ? empty : sql`cross join counted`}
         where r.id = ${runId} and not ${isSettled(record)}
       ), step as (
-        update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}), ${addUsage(record, sql`usage_estimated`)}
+        update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}), ${addUsage(usageIn(record), sql`usage_estimated`)}
         from late
         where run_id = late.id and index = ${index}
         returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, late.new_steps
       ), ${settlement(sql`step`, spentBy(record))}
-      update runs set ${addUsage(record, sql`estimated_usage`)} from step, settled where runs.id = step.run_id
+      update runs set ${addUsage(usageIn(record), sql`estimated_usage`)} from step, settled where runs.id = step.run_id
     `,
   );
   if (settled === 0) await releaseAttempt(tx, record);
@@ -156,7 +157,7 @@ function updateStep(live: Sql, record: ModelStepRecord): Sql {
   const { index, response, messages } = record;
   return sql`update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
           messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
-          ${addUsage(record, sql`usage_estimated`)}, finished_at = now()
+          ${addUsage(usageIn(record), sql`usage_estimated`)}, finished_at = now()
         from ${live} live
         where run_id = live.id and index = ${index} and state = 'started'
         returning run_id, index, live.organization_id, project_id, live.routine_id, model_id,
@@ -188,16 +189,6 @@ function textOfRun({ prompt, briefing }: ModelStepRecord): Sql {
         briefing = coalesce(briefing, ${briefing === null ? null : storable(briefing)})`;
 }
 
-/**
- * Adds the usage of a response: assignments for an update of `runs` or `steps`.
- * @param estimated the column that tells whether any of it was estimated
- */
-function addUsage({ response: { usage }, costUsd }: ModelStepRecord, estimated: Sql): Sql {
-  return sql`input_tokens = input_tokens + ${usage.inputTokens},
-        cached_input_tokens = cached_input_tokens + ${usage.cachedInputTokens},
-        output_tokens = output_tokens + ${usage.outputTokens},
-        reasoning_tokens = reasoning_tokens + ${usage.reasoningTokens},
-        cost_usd = case when ${costUsd}::numeric is null then cost_usd
-          else coalesce(cost_usd, 0) + ${costUsd}::numeric end,
-        ${estimated} = ${estimated} or ${usage.estimated}`;
+function usageIn({ response: { usage }, costUsd }: ModelStepRecord) {
+  return { usage, costUsd };
 }

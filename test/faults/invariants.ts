@@ -116,7 +116,9 @@ async function sums(database: Database): Promise<string[]> {
           sum(cost_usd) as cost
         from usage_ledger group by run_id, step_index
       ) l on l.run_id = s.run_id and l.step_index = s.index
-      where (s.kind = 'model' and s.state = 'succeeded') <> (l.responses is not null)
+      where (s.kind = 'model' and s.state = 'succeeded' and l.responses is null)
+        -- A call that was cut off counts as estimated.
+        or (l.responses is not null and not (s.kind = 'model' and (s.state = 'succeeded' or s.usage_estimated)))
         or s.input_tokens + s.output_tokens <> coalesce(l.total, 0) or s.cost_usd is distinct from l.cost
         or l.attempt > s.attempt or s.run_id is null
     `,

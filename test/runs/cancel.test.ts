@@ -76,6 +76,10 @@ test('cancelling reaches a model call that hangs, within seconds', async () => {
   expect(Date.now() - asked).toBeLessThan(10_000);
   // The worker hears of it with its next beat and hangs up.
   await expect.poll(() => chatCalls()[0]!.aborted, { timeout: 10_000 }).toBe(true);
+  // What the gateway was sent may be billed, and it says nothing of it any more.
+  await expect
+    .poll(async () => (await key.get(`/v1/runs/${runId}`)).data.usage, { timeout: 10_000 })
+    .toMatchObject({ estimated: true, outputTokens: 0 });
 });
 
 test('a cancellation while Temporal is away is on record and a tick carries it out', async () => {

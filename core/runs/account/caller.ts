@@ -88,6 +88,7 @@ async function attempt(
 ): Promise<ModelResponse | undefined> {
   const call = await issue(deps, step, { runtime, provider, deadline, version });
   try {
+    input.onSend?.();
     const result = await runtime.client.run({
       lease: call.lease,
       requestId: call.requestId,

@@ -1,0 +1,160 @@
+import { expect } from 'vitest';
+import { ModelFailure, performModelStep, type ModelCaller } from '#core/runs/index.ts';
+import { countInput } from '#core/runs/model-usage.ts';
+import { execute, rows, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { plantRoutine } from '#test/scheduling/planted.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import type { Service } from '#test/support/service.ts';
+
+const test = serviceTest();
+
+async function plantRun({ deps: { database } }: Service, timeoutSeconds = 900): Promise<string> {
+  const routine = await plantRoutine(database, { maxTokensPerDay: 1_000_000 });
+  const runId = newId('run');
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, admitted_at)
+      values (${runId}, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'manual', 'queued', 20,
+        ${timeoutSeconds}, now())
+    `,
+  );
+  return runId;
+}
+
+/** A provider that never responds; `sent` resolves with the input that it was sent, as counted. */
+function silentCaller({ sends = true } = {}) {
+  const sent = Promise.withResolvers<number>();
+  const caller: ModelCaller = {
+    timeoutMs: 60_000,
+    close: () => Promise.resolve(),
+    call(input) {
+      if (sends) input.onSend?.();
+      sent.resolve(countInput(input));
+      return new Promise((_, reject) => {
+        input.signal.addEventListener('abort', () => reject(input.signal.reason as Error));
+      });
+    },
+  };
+  return { caller, sent: sent.promise };
+}
+
+/** What every sum says of the run: tokens, and what is still reserved. */
+async function sums({ deps: { database } }: Service, runId: string) {
+  const [found] = await rows(
+    database,
+    sql`
+      select r.input_tokens as run, r.estimated_usage as estimated, s.input_tokens as step,
+        (select coalesce(sum(total_tokens), 0)::integer from usage_ledger where run_id = r.id) as ledger,
+        (select day_tokens from usage_totals where scope_id = r.routine_id) as total,
+        (select reserved_tokens from usage_totals where scope_id = r.routine_id) as reserved,
+        (select coalesce(sum(input_tokens), 0)::integer from usage_days where routine_id = r.routine_id) as day,
+        (select coalesce(sum(steps), 0)::integer from usage_days where routine_id = r.routine_id) as steps
+      from runs r join steps s on s.run_id = r.id where r.id = ${runId}
+    `,
+  );
+  return found;
+}
+
+function all(tokens: number) {
+  const same = { run: tokens, step: tokens, ledger: tokens, total: tokens, day: tokens };
+  return { ...same, estimated: tokens > 0, reserved: 0, steps: 0 };
+}
+
+test('a call that a cancellation cuts off counts with its input, as estimated', async ({
+  service,
+}) => {
+  const runId = await plantRun(service);
+  const { caller, sent } = silentCaller();
+  const cancellation = new AbortController();
+  const step = performModelStep(
+    { ...service.deps, caller },
+    { runId, index: 0 },
+    cancellation.signal,
+  );
+  const input = await sent;
+  await execute(
+    service.deps.database,
+    sql`update runs set cancel_requested_at = now() where id = ${runId}`,
+  );
+  cancellation.abort(new Error('cancelled'));
+  await expect(step).rejects.toThrow('cancelled');
+  expect(input).toBeGreaterThan(0);
+  expect(await sums(service, runId)).toEqual(all(input));
+});
+
+test('a call that the end of the run’s time cuts off does so too', async ({ service }) => {
+  const runId = await plantRun(service, 5);
+  const { caller, sent } = silentCaller();
+  const step = performModelStep(
+    { ...service.deps, caller },
+    { runId, index: 0 },
+    new AbortController().signal,
+  );
+  const input = await sent;
+  expect(await step).toEqual({ next: 'ended', state: 'failed' });
+  expect(await sums(service, runId)).toEqual(all(input));
+});
+
+test('a call that was given up because it took too long counts beside the one that follows', async ({
+  service,
+}) => {
+  const runId = await plantRun(service);
+  const inputs: number[] = [];
+  const caller: ModelCaller = {
+    timeoutMs: 60_000,
+    close: () => Promise.resolve(),
+    async call(input) {
+      input.onSend?.();
+      inputs.push(countInput(input));
+      if (inputs.length === 1) {
+        const options = { retryable: true, cutOff: true };
+        throw new ModelFailure('model_unreachable', 'No answer.', options);
+      }
+      const usage = {
+        inputTokens: 100,
+        cachedInputTokens: 0,
+        outputTokens: 0,
+        reasoningTokens: 0,
+        estimated: false,
+      };
+      return { text: 'Done.', messages: [], toolCalls: [], finishReason: 'stop', usage };
+    },
+  };
+  const perform = () =>
+    performModelStep(
+      { ...service.deps, caller },
+      { runId, index: 0 },
+      new AbortController().signal,
+    );
+  await expect(perform()).rejects.toThrow('No answer.');
+  expect(await sums(service, runId)).toEqual(all(inputs[0]!));
+  expect(await perform()).toEqual({ next: 'ended', state: 'succeeded' });
+  expect(await sums(service, runId)).toEqual({ ...all(inputs[0]! + 100), steps: 1 });
+});
+
+test('a call that a stopping worker leaves to another one, or that never went out, counts nothing', async ({
+  service,
+}) => {
+  for (const { sends, isCancelled } of [
+    { sends: true, isCancelled: false },
+    { sends: false, isCancelled: true },
+  ]) {
+    const runId = await plantRun(service);
+    const { caller, sent } = silentCaller({ sends });
+    const stop = new AbortController();
+    const step = performModelStep({ ...service.deps, caller }, { runId, index: 0 }, stop.signal);
+    await sent;
+    if (isCancelled) {
+      await execute(
+        service.deps.database,
+        sql`update runs set cancel_requested_at = now() where id = ${runId}`,
+      );
+    }
+    stop.abort(new Error('stopped'));
+    await expect(step).rejects.toThrow('stopped');
+    expect(await sums(service, runId)).toEqual(all(0));
+  }
+});
