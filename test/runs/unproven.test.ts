@@ -204,3 +204,20 @@ test('pausing leaves manual runs alone; with cancelRuns it stops whatever is ope
   const refused = await key.post(path, { cancelRuns: 'yes' });
   expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request']);
 });
+
+test('with cancelRuns a run is stopped too whose row somebody holds just then', async ({
+  service,
+  key,
+}) => {
+  const routineId = await createRoutine(key);
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  let response: ReturnType<ApiClient['post']> | undefined;
+  await heldDuring(service, run.id, async () => {
+    response = key.post(`/v1/routines/${routineId}/pause`, { cancelRuns: true });
+    await expect
+      .poll(async () => (await key.get(`/v1/routines/${routineId}`)).data.state)
+      .toBe('paused');
+  });
+  expect((await response)?.data.state).toBe('paused');
+  expect((await key.get(`/v1/runs/${run.id}`)).data.state).toBe('cancelled');
+});
