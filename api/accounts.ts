@@ -27,6 +27,7 @@ export function openAccounts(
     secret: config.BETTER_AUTH_SECRET,
     productTag: config.PRODUCT_TAG,
     signUp: config.SIGN_UP,
+    maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: mailer && createAuthMails({ db: database, mailer, uiOrigin }),
     membershipEnded,
     log,

@@ -25,7 +25,9 @@ export const AUDIT_ACTIONS = [
   'notifications.changed',
   'plan.changed',
   'routine.activated',
+  'routine.deactivated',
   'routine.paused',
+  'routine.archived',
   'routine.backfilled',
 ] as const;
 

@@ -16,6 +16,8 @@ export interface AuthSettings {
   readonly secret: string;
   readonly productTag: string;
   readonly signUp: SignUpMode;
+  /** Organizations that one person may found. */
+  readonly maxOrganizations: number;
   /** The messages of accounts; undefined without a mail server, and then no address is verified. */
   readonly mails: AuthMails | undefined;
   readonly membershipEnded: MembershipEnded;
@@ -47,7 +49,7 @@ function cookiePrefix(publicUrl: string): string {
 
 /** Builds the options alone; the drift test compares them with our migrations. */
 export function authOptions(settings: AuthSettings) {
-  const { database, mails, publicUrl } = settings;
+  const { database, mails, publicUrl, maxOrganizations } = settings;
   return {
     database,
     baseURL: publicUrl,
@@ -100,7 +102,8 @@ export function authOptions(settings: AuthSettings) {
           // `after` runs once the session is committed.
           after: async (session, context) => {
             const user = await context?.context.internalAdapter.findUserById(session.userId);
-            if (user) await ensureOrganization(database, user, session.ipAddress ?? null);
+            const address = session.ipAddress ?? null;
+            if (user) await ensureOrganization(database, user, { address, maxOrganizations });
           },
         },
         update: {

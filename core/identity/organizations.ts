@@ -97,16 +97,7 @@ export async function foundOrganization(
   { maxOrganizations }: { maxOrganizations: number },
 ): Promise<{ organization: Organization; project: Project }> {
   await lockFounder(tx, by.id);
-  const { founded = 0 } =
-    (await row<{ founded: number }>(
-      tx,
-      sql`
-        select count(*) as founded from organizations
-        where founded_by = ${by.id} and id <> ${input.id}
-          and (deleted_at is null or deleted_at > now() - interval '30 days')
-      `,
-    )) ?? {};
-  if (founded >= maxOrganizations) {
+  if ((await countFounded(tx, by.id, input.id)) >= maxOrganizations) {
     throw new AppError(
       'limit_reached',
       `A person may found at most ${maxOrganizations} organizations.`,
@@ -115,15 +106,29 @@ export async function foundOrganization(
   return createOrganization(tx, by, input);
 }
 
+/** Counts the organizations that a person has founded, but for one that is about to be founded. */
+async function countFounded(tx: Db, userId: string, except: string | null): Promise<number> {
+  const found = await row<{ founded: number }>(
+    tx,
+    sql`
+      select count(*) as founded from organizations
+      where founded_by = ${userId} and id is distinct from ${except}
+        and (deleted_at is null or deleted_at > now() - interval '30 days')
+    `,
+  );
+  return found?.founded ?? 0;
+}
+
 /**
  * Gives a person who belongs nowhere an organization of their own. Runs on each sign-in, so that a crash between the
- * account and its organization is made good; the lock keeps two sign-ins from making two.
- * @param address of the person who signs in
+ * account and its organization is made good; the lock keeps two sign-ins from making two. A person who has founded as
+ * many as one may belongs nowhere until somebody invites them: deleting one and signing in again founds no further one.
+ * @param options.address of the person who signs in
  */
 export async function ensureOrganization(
   database: Database,
   user: { id: string; name: string },
-  address: string | null,
+  { address, maxOrganizations }: { address: string | null; maxOrganizations: number },
 ): Promise<void> {
   await transaction(database, async (tx) => {
     await lockFounder(tx, user.id);
@@ -135,6 +140,7 @@ export async function ensureOrganization(
       `,
     );
     if (member !== undefined) return;
+    if ((await countFounded(tx, user.id, null)) >= maxOrganizations) return;
     const by = { kind: 'person', id: user.id, address } as const;
     await createOrganization(tx, by, {
       id: newId('organization'),

@@ -93,6 +93,7 @@ export function pauseRoutine(
  */
 export function archiveRoutine(
   { database, queuedRuns }: StopDeps,
+  by: Actor,
   projectId: string,
   id: string,
 ): Promise<Routine> {
@@ -101,6 +102,7 @@ export function archiveRoutine(
     if (!hasToMove(routine, 'archived')) return routine;
     const archived = await moveRoutine(tx, routine, { state: 'archived', nextRunAt: null });
     await queuedRuns.skip(tx, [id], 'archived');
+    await recordProjectAudit(tx, { by, projectId, action: 'routine.archived', targetId: id });
     return archived;
   });
 }

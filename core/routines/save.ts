@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
+import { databaseTime, sql, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { assertWithinQuota } from '#lib/quota.ts';
 import { checkGate } from './check-gate.ts';
 import { checkRoutine, type RoutineChecks } from './check.ts';
 import { checkNotifications } from './check-notifications.ts';
@@ -30,12 +31,22 @@ export interface SavedRoutine {
   readonly warnings: readonly RoutineWarning[];
 }
 
-/** Creates a draft. @throws {AppError} everything that `checkRoutine` and `checkGate` throw */
+/** The most routines of a project that are not archived: five times as many as any plan keeps active. */
+const MAX_ROUTINES = 5_000;
+
+/** Creates a draft. @throws {AppError} `limit_reached`, and everything that `checkRoutine` and `checkGate` throw */
 export async function createRoutine(
   deps: Omit<SaveDeps, 'queuedRuns'>,
   input: { id: string; projectId: string; fields: RoutineFields; actor: string },
 ): Promise<SavedRoutine> {
   const { id, projectId, fields } = input;
+  await assertWithinQuota(deps.database, {
+    counted: sql`
+      select from routines where project_id = ${projectId} and state <> 'archived' and id <> ${id}
+    `,
+    max: MAX_ROUTINES,
+    what: 'routines that are not archived',
+  });
   await checkRoutine(deps.database, deps, projectId, fields);
   await checkTiming(deps.database, fields, undefined);
   await checkGate(deps.database, deps, { projectId, routineId: id }, fields.gate);
@@ -120,6 +131,11 @@ export async function patchRoutine(
       rearmWebhook: patch.webhookUrl !== undefined,
     });
     if (material) await deps.queuedRuns.skip(tx, [id], 'superseded');
+    if (material && before.state === 'active') {
+      const entry = { by: input.by, projectId, targetId: id };
+      const details = { revision: routine.revision };
+      await recordProjectAudit(tx, { ...entry, action: 'routine.deactivated', details });
+    }
     const { budget } = fields;
     if (!isDeepStrictEqual(before.budget, budget)) {
       const entry = { by: input.by, projectId, targetId: id, details: { ...budget } };

@@ -1,6 +1,7 @@
 import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
+import { assertWithinQuota } from '#lib/quota.ts';
 
 export interface CustomSkill {
   readonly id: string;
@@ -30,10 +31,22 @@ export interface SkillFields {
   readonly instructions: string;
 }
 
+/** The most custom skills of a project. */
+const MAX_SKILLS = 1_000;
+
+/** Creates a custom skill. @throws {AppError} `limit_reached` */
 export async function createSkill(
   db: Db,
   input: SkillFields & { id: string; projectId: string },
 ): Promise<CustomSkill> {
+  await assertWithinQuota(db, {
+    counted: sql`
+      select from skills
+      where project_id = ${input.projectId} and deleted_at is null and id <> ${input.id}
+    `,
+    max: MAX_SKILLS,
+    what: 'custom skills',
+  });
   const created = await row<CustomSkill>(
     db,
     sql`

@@ -67,12 +67,25 @@ export async function deleteDeliveries(tx: Db, runIds: readonly string[]): Promi
 
 /** Deletes deliveries that are about no run, 90 days after they ended, with their attempts. */
 export function forgetDeliveries(db: Db, limit: number): Promise<number> {
+  return forget(db, sql`finished_at < now() - interval '90 days'`, limit);
+}
+
+/** Deletes those of deleted projects, whose bodies name routines, as soon as they have ended. */
+export function forgetDeliveriesOf(
+  db: Db,
+  projectIds: readonly string[],
+  limit: number,
+): Promise<number> {
+  return forget(db, sql`project_id = any(${projectIds})`, limit);
+}
+
+function forget(db: Db, which: Sql, limit: number): Promise<number> {
   return execute(
     db,
     sql`
       with old as (
         select id from webhook_deliveries
-        where run_id is null and state in ('delivered', 'failed') and finished_at < now() - interval '90 days'
+        where run_id is null and state in ('delivered', 'failed') and ${which}
         limit ${limit}
         for update skip locked
       ), tried as (

@@ -5,6 +5,7 @@ export {
   deleteDeliveries,
   eraseBodies,
   forgetDeliveries,
+  forgetDeliveriesOf,
   giveUpDeliveries,
   hasOpenDelivery,
 } from './erase.ts';

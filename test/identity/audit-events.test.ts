@@ -76,6 +76,28 @@ test('each change leaves who did it, to what and from where, and nothing is left
   ]);
 });
 
+test('what takes a routine off its schedule is on record: a change of its text, and its archival', async ({
+  service,
+  actions,
+}) => {
+  const person = await signUp(service);
+  const key = await person.key();
+  const path = `/v1/routines/${await activeRoutine(key)}`;
+  await key.patch(path, { name: 'Another name' });
+  await key.patch(path, { instructions: 'Write two lines.' });
+  // A draft has no schedule that it could lose.
+  await key.patch(path, { instructions: 'Write three lines.' });
+  await key.delete(path);
+  await key.delete(path);
+  expect(await actions(person)).toEqual([
+    'routine.archived',
+    'routine.deactivated',
+    'routine.activated',
+    'api_key.created',
+    'organization.created',
+  ]);
+});
+
 test('the organization that a sign-in makes names the person and their address', async ({
   service,
 }) => {

@@ -33,6 +33,7 @@ function optionsOf({ config, deps }: Service) {
     secret: config.BETTER_AUTH_SECRET,
     productTag: config.PRODUCT_TAG,
     signUp: 'open',
+    maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: undefined,
     membershipEnded: async () => undefined,
   });

@@ -2,8 +2,9 @@ import { expect } from 'vitest';
 import { authOperations } from '#api/auth/operations.ts';
 import { buildOpenApi } from '#api/docs/openapi.ts';
 import { routes } from '#api/routes.ts';
+import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { newEmail, PASSWORD, postAuth, signUp } from '#test/support/people.ts';
+import { newEmail, PASSWORD, postAuth, signInAgain, signUp } from '#test/support/people.ts';
 
 const test = serviceTest().extend(
   'inMode',
@@ -187,6 +188,33 @@ test('a person founds only so many organizations, however many requests ask at o
     expect(statuses).toEqual([201, 201, 409, 409, 409, 409, 409, 409]);
     const codes = answers.flatMap(({ body }) => body.error?.code ?? []);
     expect(new Set(codes)).toEqual(new Set(['limit_reached']));
+  } finally {
+    await replica.close();
+  }
+});
+
+test('who deletes their organizations and signs in again is given no more of them', async ({
+  service,
+}) => {
+  const replica = await service.replica({ MAX_ORGANIZATIONS_PER_PERSON: '2' });
+  try {
+    const there = { url: replica.url, config: service.config };
+    const person = await signUp(there);
+    const leave = async (session: ApiClient) => {
+      const [own] = (await session.get('/v1/organizations')).data;
+      const confirm = encodeURIComponent(own.name);
+      const { status } = await session.delete(`/v1/organizations/${own.id}?confirm=${confirm}`);
+      expect(status).toBe(200);
+    };
+    await leave(person.session);
+    // The first was made with the account, and the second stands in for it.
+    const again = await signInAgain(there, person);
+    await leave(again);
+    const third = await signInAgain(there, person);
+    expect((await third.get('/v1/organizations')).data).toEqual([]);
+    const refused = await third.post('/v1/organizations', { name: 'A third' });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'limit_reached']);
+    expect((await third.get('/v1/projects')).data).toEqual([]);
   } finally {
     await replica.close();
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { execute, sql } from '#lib/database/index.ts';
 import {
   ada,
   connectWithKey,
@@ -6,6 +7,8 @@ import {
   goodKey,
   newColleague,
   newOwner,
+  startDevice,
+  startOAuth,
   storedRow,
   useModelFixture,
   type OwnSession,
@@ -102,6 +105,37 @@ test.for([
   expect(answer.status).toBe(status);
   expect(JSON.stringify(answer.body)).not.toContain('sk-');
   expect(fixture.providers.control.requests()).toHaveLength(before);
+});
+
+test('a project has at most 1,000 accounts that are not revoked, however they are signed in to', async () => {
+  const { projectId } = ada.person;
+  const { data: own } = await connectWithKey(ada.session, goodKey(fixture));
+  await execute(
+    fixture.service.deps.database,
+    sql`
+      insert into model_connections (id, project_id, owner_id, provider, provider_name, provider_identity, account_id,
+        account_label, state, credential, revoked_at)
+      select 'mcn_' || lpad(n::text, 26, '0'), ${projectId}, 'nobody', 'provider-c', 'Planted', 'planted', n::text,
+        'Planted', case when n < 1000 then 'ready' else 'revoked' end, case when n < 1000 then 'sealed' end,
+        case when n >= 1000 then now() end
+      from generate_series(1, 1002) as n
+    `,
+  );
+  const refusals = await Promise.all([
+    connectWithKey(ada.session, goodKey(fixture)),
+    startDevice(ada.session),
+    startOAuth(ada.session),
+  ]);
+  expect(refusals.map(({ status, body }) => [status, body.error?.code])).toEqual(
+    Array.from({ length: 3 }, () => [409, 'limit_reached']),
+  );
+  const again = await connectWithKey(ada.session, goodKey(fixture), { connectionId: own.id });
+  expect(again.status).toBe(200);
+  await execute(
+    fixture.service.deps.database,
+    sql`delete from model_connections where project_id = ${projectId} and account_id = '1'`,
+  );
+  expect((await startDevice(ada.session)).status).toBe(201);
 });
 
 test('a key in the address is refused', async () => {

@@ -47,6 +47,19 @@ async function eraseAll(database: Database, limit = 1_000): Promise<void> {
   while ((await eraseDeletedProjects(database, limit)) === limit);
 }
 
+/** Plants what a pause of the routine leaves: the delivery of an event that names it and is about no run. */
+async function plantPause(database: Database, routineId: string, mark: string): Promise<void> {
+  await execute(
+    database,
+    sql`
+      insert into webhook_deliveries (id, organization_id, host, project_id, routine_id, event_type, body, state,
+        finished_at)
+      select ${newId('delivery')}, p.organization_id, '', p.id, r.id, 'routine.paused', ${mark}, 'delivered', now()
+      from routines r join projects p on p.id = r.project_id where r.id = ${routineId}
+    `,
+  );
+}
+
 /** Lists the tables in which a row with the word is left. */
 async function tablesWith(database: Database, word: string): Promise<string[]> {
   const tables = await rows<{ name: string }>(
@@ -94,6 +107,7 @@ test('nothing that people wrote in a deleted project is left, in any table', asy
   expect(before).toEqual(
     expect.arrayContaining(['routines', 'routine_versions', 'skills', 'runs', 'steps']),
   );
+  await plantPause(database, id, mark);
   expect((await deleted()).status).toBe(200);
   await retain(database);
   await eraseAll(database, 2);

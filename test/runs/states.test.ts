@@ -134,7 +134,7 @@ const ROUTINE_OPERATIONS: Record<
   'it is archived': {
     to: 'archived',
     by: 'person',
-    act: ({ id, projectId }) => archiveRoutine(service.deps, projectId, id),
+    act: ({ id, projectId }) => archiveRoutine(service.deps, SYSTEM, projectId, id),
   },
   'its instructions are changed': {
     to: 'draft',

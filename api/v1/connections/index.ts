@@ -61,7 +61,7 @@ const createConnection = route({
   body: connectionBody,
   idempotent: true,
   success: { status: 201, data: connection, description: 'The connection, ready.' },
-  errors: ['provider_error'],
+  errors: ['limit_reached', 'provider_error'],
 }).to(async ({ access, by, body, deps, newId }) => ({
   data: presentConnection(
     await connections.createToolServer(deps, {

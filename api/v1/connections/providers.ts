@@ -101,7 +101,7 @@ const startConnectionSignIn = route({
       .meta({ id: 'StartedSignIn' }),
     description: 'Where to send the browser.',
   },
-  errors: ['provider_disabled', 'connection_not_found', 'provider_error'],
+  errors: ['provider_disabled', 'connection_not_found', 'limit_reached', 'provider_error'],
 }).to(async ({ access, params, body, deps }) => {
   const started = await startSignIn(signInDepsOf(deps), {
     projectId: access.projectId,
@@ -140,7 +140,7 @@ const connectWithApiKey = route({
   }),
   idempotent: true,
   success: { status: 201, data: connection, description: 'The connection, ready.' },
-  errors: ['insufficient_scope', 'connection_not_found', 'provider_error'],
+  errors: ['insufficient_scope', 'connection_not_found', 'limit_reached', 'provider_error'],
 }).to(async ({ access, by, params, body, deps, newId }) => {
   assertMayConnect(access);
   const created = await connectWithKey(deps, {

@@ -34,6 +34,7 @@ export const connectModelAccountWithApiKey = route({
     'owner_required',
     'connection_not_ready',
     'account_mismatch',
+    'limit_reached',
     'provider_error',
   ],
 }).to(async ({ access, by, body, deps }) => {

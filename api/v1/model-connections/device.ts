@@ -62,6 +62,7 @@ const startDeviceSignIn = route({
     'owner_required',
     'connection_not_ready',
     'account_mismatch',
+    'limit_reached',
     'provider_error',
   ],
 }).to(async ({ access, body, deps }) => ({

@@ -46,6 +46,7 @@ const startModelSignIn = route({
     'owner_required',
     'connection_not_ready',
     'account_mismatch',
+    'limit_reached',
     'provider_error',
   ],
 }).to(async ({ access, body, deps }) => {

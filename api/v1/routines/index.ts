@@ -76,7 +76,7 @@ const createRoutine = route({
   body: routineBody,
   idempotent: true,
   success: { status: 201, data: savedRoutine, description: 'The draft.', headers: etag },
-  errors: saveErrors,
+  errors: ['limit_reached', ...saveErrors],
 }).to(async ({ access, body, deps, newId }) => {
   const id = newId('routine');
   const fields: routines.RoutineFields = body;
@@ -154,8 +154,8 @@ const archiveRoutine = route({
   scope: 'routines:write',
   params,
   success: { status: 200, data: routine, description: 'The archived routine.' },
-}).to(async ({ access, params: { routineId }, deps }) => ({
-  data: presentRoutine(await routines.archiveRoutine(deps, access.projectId, routineId)),
+}).to(async ({ access, by, params: { routineId }, deps }) => ({
+  data: presentRoutine(await routines.archiveRoutine(deps, by, access.projectId, routineId)),
 }));
 
 export const routineRoutes: readonly Route[] = [

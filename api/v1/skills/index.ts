@@ -39,6 +39,7 @@ const createSkill = route({
   body: z.strictObject(fields),
   idempotent: true,
   success: { status: 201, data: skill, description: 'The skill.' },
+  errors: ['limit_reached'],
 }).to(async ({ access, body, deps, newId }) => ({
   data: presentCustom(
     await skills.createSkill(deps.database, {

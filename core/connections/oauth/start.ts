@@ -4,6 +4,7 @@ import type { Connection } from '../store/connection.ts';
 import { TOOL_SERVER } from '../providers/index.ts';
 import { draftConnection, type ConnectionDraft } from '../store/draft.ts';
 import { readConnection } from '../store/queries.ts';
+import { assertRoomForConnection } from '../store/quota.ts';
 import { authorizationRequest } from './authorization-request.ts';
 import { callbackOf, redirectUriOf } from './callback.ts';
 import { insertFlow, newState } from './flows.ts';
@@ -45,7 +46,7 @@ export interface StartedSignIn {
 /**
  * Begins a sign-in: an authorization request with PKCE (RFC 7636, S256 only), a state of one use, and a return address
  * of ours, whatever the caller would like.
- * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, and what `SignInError` says
+ * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, `limit_reached`, and what `SignInError` says
  */
 export async function startSignIn(
   deps: SignInDeps,
@@ -60,6 +61,7 @@ export async function startSignIn(
         );
   const draft = connection ?? newDraft(deps, request);
   assertSameKind(request, draft);
+  if (connection === undefined) await assertRoomForConnection(deps.database, draft);
 
   const target = await targetOf(deps, request, draft, connection);
   const callback = callbackOf(request.provider, target.server.issuer);

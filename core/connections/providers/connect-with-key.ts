@@ -6,6 +6,7 @@ import type { Connection } from '../store/connection.ts';
 import { storeCredentials } from '../store/credentials.ts';
 import { draftConnection } from '../store/draft.ts';
 import { insertConnection, readConnection } from '../store/queries.ts';
+import { assertRoomForConnection } from '../store/quota.ts';
 import type { ConnectionSecrets } from '../store/secrets.ts';
 import type { ProviderCatalogue } from './catalogue.ts';
 import { verifyCredential } from './verify.ts';
@@ -20,7 +21,7 @@ export interface ConnectWithKeyDeps {
 /**
  * Tries an API key at its provider and keeps it, sealed, when it works: in a new connection, or in place of the key of
  * the one named.
- * @throws {AppError} `provider_not_found`, `connection_not_found`, `invalid_request` when the provider does not take the key, `provider_error`
+ * @throws {AppError} `provider_not_found`, `connection_not_found`, `limit_reached`, `invalid_request` when the provider does not take the key, `provider_error`
  */
 export async function connectWithKey(
   { database, connectionSecrets, outbound, providers }: ConnectWithKeyDeps,
@@ -48,6 +49,7 @@ export async function connectWithKey(
   if (existing !== undefined && existing.provider !== provider.id) {
     throw new AppError('invalid_request', 'connectionId: a connection of another provider');
   }
+  if (existing === undefined) await assertRoomForConnection(database, input);
   const draft =
     existing ??
     draftConnection({

@@ -12,6 +12,7 @@ import type { Connection } from '../store/connection.ts';
 import { headersOf, type StaticCredentials } from '../store/credential-source.ts';
 import { draftConnection } from '../store/draft.ts';
 import { insertConnection } from '../store/queries.ts';
+import { assertRoomForConnection } from '../store/quota.ts';
 import type { ConnectionSecrets } from '../store/secrets.ts';
 import { refusal } from './refusal.ts';
 
@@ -34,13 +35,15 @@ export interface NewToolServer {
 /**
  * Connects a tool server that the user runs or subscribes to. The server is asked first whether it is one and takes the
  * credentials; then the connection is kept, with the credentials sealed.
- * @throws {AppError} `invalid_request` when the address or credentials are wrong, `provider_error` when the server is
+ * @throws {AppError} `limit_reached`, `invalid_request` when the address or credentials are wrong, `provider_error` when the
+ * server is
  */
 export async function createToolServer(
   { database, outbound, connectionSecrets }: CreateDeps,
   input: NewToolServer,
 ): Promise<Connection> {
   const { id, credentials } = input;
+  await assertRoomForConnection(database, input);
   const url = allowedUrl(outbound, input.url);
   const draft = draftConnection({
     id,

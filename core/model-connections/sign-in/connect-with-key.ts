@@ -10,6 +10,7 @@ import { assertMayStart, recordKeyAttempt } from './attempt-limit.ts';
 import type { AttemptOwner } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { keepAccount, readOwnConnection } from './keep.ts';
+import { assertRoomForAccount } from './quota.ts';
 import { openProvider, type ModelSignInDeps } from './sign-in-deps.ts';
 
 const SLOT = 'provider-c';
@@ -27,7 +28,7 @@ export interface KeyInput extends AttemptOwner {
  * Tries a key at its provider and stores it, sealed, when it works: in the connection named, in the one that has the
  * same key, or in a new one.
  * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `invalid_request` when the provider does not take the
- *   key, `provider_error` when it could not be asked, `rate_limited`, and what `keepAccount` says
+ *   key, `provider_error` when it could not be asked, `rate_limited`, `limit_reached`, and what `keepAccount` says
  */
 export async function connectModelAccountWithKey(
   deps: ModelSignInDeps,
@@ -36,7 +37,8 @@ export async function connectModelAccountWithKey(
   const { provider, runtime } = await openProvider(deps, SLOT);
   assertForm(provider, input.apiKey);
   const { connectionId, projectId } = input;
-  if (connectionId !== null) await readOwnConnection(deps.database, input, provider, connectionId);
+  if (connectionId === null) await assertRoomForAccount(deps.database, projectId);
+  else await readOwnConnection(deps.database, input, provider, connectionId);
   await assertMayStart(deps.database, input, SLOT);
   await recordKeyAttempt(deps.database, input, { id: newId('attempt'), provider });
   const credential = { kind: 'api_key', key: input.apiKey } as const;

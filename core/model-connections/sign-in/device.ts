@@ -10,6 +10,7 @@ import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';
 import { readOwnConnection } from './keep.ts';
+import { assertRoomForAccount } from './quota.ts';
 import {
   clientIdOf,
   openProvider,
@@ -29,7 +30,7 @@ export interface DeviceAttempt extends Attempt {
 
 /**
  * Begins a device-code sign-in (RFC 8628) in place of the one that the person has under way.
- * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `rate_limited`, `provider_error`, and those of the
+ * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `rate_limited`, `limit_reached`, `provider_error`, and those of the
  *   connection that is signed in to again
  */
 export async function startDeviceSignIn(
@@ -38,7 +39,8 @@ export async function startDeviceSignIn(
   connectionId: string | null,
 ): Promise<DeviceAttempt> {
   const { provider } = await openProvider(deps, SLOT);
-  if (connectionId !== null) await readOwnConnection(deps.database, owner, provider, connectionId);
+  if (connectionId === null) await assertRoomForAccount(deps.database, owner.projectId);
+  else await readOwnConnection(deps.database, owner, provider, connectionId);
   await assertMayStart(deps.database, owner, SLOT);
   const issued = await requestDeviceCode(deps, provider, clientIdOf(provider));
   const { deviceCode, userCode, verificationUri, verificationUriComplete } = issued;

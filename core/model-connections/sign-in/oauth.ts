@@ -15,6 +15,7 @@ import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';
 import { readOwnConnection } from './keep.ts';
+import { assertRoomForAccount } from './quota.ts';
 import { clientIdOf, openProvider, type ModelSignInDeps } from './sign-in-deps.ts';
 import type { ReturnedParameters } from './returned.ts';
 
@@ -41,7 +42,8 @@ export async function startOAuthSignIn(
 ): Promise<StartedModelSignIn> {
   const { provider } = await openProvider(deps, SLOT);
   const { connectionId } = input;
-  if (connectionId !== null) await readOwnConnection(deps.database, owner, provider, connectionId);
+  if (connectionId === null) await assertRoomForAccount(deps.database, owner.projectId);
+  else await readOwnConnection(deps.database, owner, provider, connectionId);
   await assertMayStart(deps.database, owner, SLOT);
   const server = await deps.findModelServer(provider);
   const auth = oauthOf(provider);

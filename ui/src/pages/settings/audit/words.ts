@@ -31,7 +31,9 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'notifications.changed': 'Notifications changed',
   'plan.changed': 'Plan changed',
   'routine.activated': 'Routine activated',
+  'routine.deactivated': 'Routine taken off its schedule by a change',
   'routine.paused': 'Routine paused',
+  'routine.archived': 'Routine archived',
   'routine.backfilled': 'Ran a routine for past times',
 };
 

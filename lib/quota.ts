@@ -1,0 +1,25 @@
+import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+
+/** A fixed limit, so that no list of a project grows without end. */
+export interface Quota {
+  /** Selects the rows that count, in any columns. */
+  readonly counted: Sql;
+  readonly max: number;
+  /** Names what there are too many of: `routines`. */
+  readonly what: string;
+}
+
+/**
+ * Refuses another one of what a project has enough of. Takes no lock: the limits are far above what anybody needs, and
+ * requests that arrive together pass one by no more than their number.
+ * @throws {AppError} `limit_reached`
+ */
+export async function assertWithinQuota(db: Db, { counted, max, what }: Quota): Promise<void> {
+  const found = await row<{ count: number }>(
+    db,
+    sql`select count(*) as count from (${counted} limit ${max}) as counted`,
+  );
+  if ((found?.count ?? 0) < max) return;
+  throw new AppError('limit_reached', `A project has at most ${max} ${what}; remove one first.`);
+}
