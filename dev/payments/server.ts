@@ -13,6 +13,7 @@ export interface ProcessorFault {
   readonly of?: string;
   readonly kind:
     | { readonly name: 'delay'; readonly ms: number }
+    | { readonly name: 'hold'; readonly until: Promise<void> }
     | { readonly name: 'rate_limit' }
     /** Performs the request and responds with an error. */
     | { readonly name: 'error_after' }
@@ -96,6 +97,7 @@ export async function startPaymentProcessor(options: ProcessorOptions): Promise<
     processor.requests.push(`${method} ${path}`);
     const fault = takeFault(processor.faults, `${method} ${path}`);
     if (fault?.name === 'delay') await sleep(fault.ms);
+    if (fault?.name === 'hold') await fault.until;
     const authorized = request.headers.authorization === `Bearer ${options.secretKey}`;
     if (!authorized || fault?.name === 'unauthorized') {
       return sendJson(response, 401, {

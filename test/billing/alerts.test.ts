@@ -4,7 +4,7 @@ import { deliver } from '#dev/payments/delivery.ts';
 import { execute, sql } from '#lib/database/index.ts';
 import type { Service } from '#test/support/service.ts';
 import { parseSamples, total } from '../observability/scrape.ts';
-import { paidTest, priceOf, storedAccess, subscribed } from './support.ts';
+import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
 
 const test = paidTest();
 const testInLiveMode = paidTest({ STRIPE_SECRET_KEY: 'sk_live_of_this_test' });
@@ -51,6 +51,23 @@ test('a second subscription alerts, and the best plan counts', async ({
   );
   expect(grown).toBe(1);
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'scale' });
+});
+
+test('a subscription that a deleted organization comes to have alerts', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const customer = await customerOf(service, ada);
+  const [own] = (await ada.session.get('/v1/organizations')).data;
+  const confirm = encodeURIComponent(own.name);
+  const deleted = await ada.session.delete(`/v1/organizations/${own.id}?confirm=${confirm}`);
+  expect(deleted.status).toBe(200);
+  const grown = await growth(service, alert('deleted_organization'), () => {
+    const subscription = processor.ledger.subscribe(customer, priceOf('pro'));
+    return processor.send(processor.ledger.emit('customer.subscription.created', subscription));
+  });
+  expect(grown).toBe(1);
 });
 
 test('a key that the processor refuses alerts', async ({ service, processor, ada }) => {

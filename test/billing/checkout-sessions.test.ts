@@ -75,6 +75,36 @@ test('whoever wants one plan here and another there at once has one open checkou
   expect(sessions.filter(({ status }) => status === 'open')).toHaveLength(1);
 });
 
+test('whoever takes longer than their turn leaves one open checkout all the same', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { database } = service.deps;
+  const customer = await customerOf(service, ada);
+  const held = Promise.withResolvers<void>();
+  processor.faults.push({
+    of: 'POST checkout/sessions',
+    kind: { name: 'hold', until: held.promise },
+  });
+  const slow = ada.session.post('/v1/billing/checkout', PRO);
+  await expect.poll(() => processor.faults).toEqual([]);
+  await execute(
+    database,
+    sql`
+      update billing_customers set checkout_leased_until = now() - interval '1 second'
+      where organization_id = ${ada.organizationId}
+    `,
+  );
+  const next = await ada.session.post('/v1/billing/checkout', PRO);
+  expect([next.status, next.data.kind]).toEqual([200, 'checkout']);
+  held.resolve();
+  const late = await slow;
+  expect([late.status, late.body.error.code]).toEqual([503, 'service_unavailable']);
+  const open = sessionsOf(processor, customer).filter(({ status }) => status === 'open');
+  expect(open.map(({ id }) => id)).toEqual([idIn(next.data.url)]);
+});
+
 test('an open checkout is given out again while more than ten minutes of it are left', async ({
   processor,
   ada,

@@ -71,6 +71,8 @@ test('a signature of another time, another secret or no form at all is refused a
   const signatures = [
     signatureOf(body, LOCAL_WEBHOOK_SECRET, now - 400),
     signatureOf(body, LOCAL_WEBHOOK_SECRET, now + 400),
+    `t=${now},${signatureOf(body, LOCAL_WEBHOOK_SECRET, now + 400)}`,
+    `${signatureOf(body, LOCAL_WEBHOOK_SECRET)},t=${now}`,
     signatureOf(body, 'whsec_another'),
     `v1=${v1}`,
     `t=${now}`,

@@ -109,6 +109,62 @@ test.for([
   },
 );
 
+test('who pays just after a look, and whose event is lost, has access by the next tick', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { database } = service.deps;
+  const customer = await customerOf(service, ada);
+  await tick(service);
+  const session = [...processor.ledger.sessions.values()].find(
+    (each) => each.customer === customer,
+  )!;
+  processor.ledger.pay(session);
+  await execute(
+    database,
+    sql`
+      update billing_checkouts set created_at = now() - interval '2 minutes' where session_id = ${session.id}
+    `,
+  );
+  // It is seen to be over before its customer is due again.
+  await tick(service);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
+  await tick(service);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
+});
+
+test('a checkout that ran out while nobody could look is not closed before somebody has', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { database } = service.deps;
+  const customer = await customerOf(service, ada);
+  await tick(service);
+  const session = [...processor.ledger.sessions.values()].find(
+    (each) => each.customer === customer,
+  )!;
+  processor.ledger.pay(session);
+  await execute(
+    database,
+    sql`
+      update billing_checkouts set created_at = now() - interval '1 hour', expires_at = now() - interval '25 minutes'
+      where session_id = ${session.id}
+    `,
+  );
+  await letPass(service, ada, 1);
+  processor.faults.push(
+    ...Array.from({ length: 1_000 }, () => ({ kind: { name: 'unauthorized' as const } })),
+  );
+  await tick(service);
+  processor.faults.length = 0;
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
+  await letPass(service, ada, 1);
+  await tick(service);
+  expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
+});
+
 test('a customer who cannot be listed does not keep the others waiting', async ({
   service,
   processor,

@@ -29,6 +29,25 @@ export async function oneCheckoutAtATime<T>(
   }
 }
 
+/**
+ * Tells whether nobody else has begun a checkout of the organization since this attempt: it may have taken longer than
+ * its lease.
+ */
+export async function isLatestAttempt(
+  db: Db,
+  organizationId: string,
+  attempt: number,
+): Promise<boolean> {
+  const latest = await row(
+    db,
+    sql`
+      select from billing_customers
+      where organization_id = ${organizationId} and checkout_attempt = ${attempt}
+    `,
+  );
+  return latest !== undefined;
+}
+
 async function takeTurn(db: Db, organizationId: string): Promise<number> {
   const end = Date.now() + TURN_MS;
   for (;;) {

@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import type { PaidPlan } from '#core/identity/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { oneCheckoutAtATime } from './checkout-turn.ts';
+import { isLatestAttempt, oneCheckoutAtATime } from './checkout-turn.ts';
 import { ensureCustomer, requestSync } from './customers.ts';
 import { openPortal } from './portal.ts';
 import { planOfPrice } from './prices.ts';
@@ -90,6 +90,13 @@ export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): P
       again ?? (await createSession({ ...deps, processor }, customer, input, attempt));
     if (session.url === null) throw new AppError('provider_error');
     await record(database, input, session);
+    // Whoever came later has looked for open ones before this one was there, or will find it.
+    if (!(await isLatestAttempt(database, input.organizationId, attempt))) {
+      if (again === undefined) await callProcessor(watch, () => expire(stripe, session.id));
+      throw new AppError('service_unavailable', 'Another checkout is being opened; try again.', {
+        'Retry-After': '5',
+      });
+    }
     return { url: session.url, kind: 'checkout' };
   });
 }

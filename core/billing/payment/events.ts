@@ -50,8 +50,10 @@ export function verifyEvent(
   if (processor === undefined) throw new AppError('invalid_signature');
   try {
     const { stripe, webhookSecret } = processor;
-    // The library takes signatures of any later date; one of tomorrow could be replayed until then.
-    const signedAt = Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(signature)?.[1]);
+    // The library takes signatures of any later date; one of tomorrow could be replayed until then. Of several times it
+    // takes the last, so there may be only one.
+    const [time = '', another] = Array.from(signature.matchAll(/(?:^|,)t=([^,]*)/g), ([, t]) => t);
+    const signedAt = /^\d{1,12}$/.test(time) && another === undefined ? Number(time) : NaN;
     if (!(signedAt * 1_000 < Date.now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');
     return paymentEvent.parse(
       stripe.webhooks.constructEvent(body, signature, webhookSecret, TOLERANCE_SECONDS),

@@ -104,6 +104,7 @@ function isRefusal(error: InstanceType<typeof Stripe.errors.StripeError>): boole
 export type PaymentAlert =
   | 'authentication'
   | 'unknown_customer'
+  | 'deleted_organization'
   | 'unknown_price'
   | 'several_subscriptions';
 

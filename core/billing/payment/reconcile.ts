@@ -1,4 +1,5 @@
-import { execute, rows, sql, type Database, type Db } from '#lib/database/index.ts';
+import { execute, rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { requestSync } from './customers.ts';
 import { EVENT_KINDS, recordEvent } from './events.ts';
 import type { Payment } from './payment.ts';
 import { callProcessor } from './processor.ts';
@@ -71,30 +72,40 @@ async function dueForSync(db: Db): Promise<string[]> {
   return due.map(({ id }) => id);
 }
 
-/** Records checkouts that are over, so that nobody waits for them any longer. */
+/**
+ * Records checkouts that are over, so that nobody waits for them any longer: those that have expired once a sync has seen
+ * what was paid by then, and those that were paid together with the request for one.
+ */
 async function closeCheckouts({ database, processor, watch }: SyncDeps): Promise<void> {
   await execute(
     database,
-    sql`update billing_checkouts set closed_at = now() where closed_at is null and expires_at < now()`,
+    sql`
+      update billing_checkouts k set closed_at = now() from billing_customers c
+      where k.closed_at is null and k.expires_at < now()
+        and c.organization_id = k.organization_id and c.synced_at > k.expires_at
+    `,
   );
-  const open = await rows<{ id: string }>(
+  const open = await rows<{ id: string; organizationId: string }>(
     database,
     sql`
-      select session_id as id from billing_checkouts
+      select session_id as id, organization_id as "organizationId" from billing_checkouts
       where closed_at is null and created_at < now() - interval '1 minute'
       order by created_at limit ${BATCH}
     `,
   );
-  for (const { id } of open) {
+  for (const { id, organizationId } of open) {
     try {
       const { status } = await callProcessor(watch, () =>
         processor.stripe.checkout.sessions.retrieve(id),
       );
       if (status === 'open') continue;
-      await execute(
-        database,
-        sql`update billing_checkouts set closed_at = now() where session_id = ${id}`,
-      );
+      await transaction(database, async (tx) => {
+        if (status === 'complete') await requestSync(tx, organizationId);
+        await execute(
+          tx,
+          sql`update billing_checkouts set closed_at = now() where session_id = ${id}`,
+        );
+      });
     } catch (err) {
       watch.log.warn({ err }, 'a checkout could not be looked at');
     }

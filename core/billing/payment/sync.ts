@@ -90,16 +90,18 @@ async function replace(
   subscriptions: readonly Subscription[],
 ): Promise<boolean> {
   const { organizationId } = lease;
-  const more = await transaction(database, async (tx) => {
-    const held = await row<{ requested: number }>(
+  const written = await transaction(database, async (tx) => {
+    const held = await row<{ requested: number; isDeleted: boolean }>(
       tx,
       sql`
-        select sync_requested as requested from billing_customers
+        select sync_requested as requested, exists (
+            select from organizations where id = ${organizationId} and deleted_at is not null) as "isDeleted"
+        from billing_customers
         where organization_id = ${organizationId} and lease_token = ${lease.token} for update
       `,
     );
     // Whoever took the lease over has newer facts.
-    if (held === undefined) return false;
+    if (held === undefined) return undefined;
     await replaceSubscriptions(tx, organizationId, subscriptions);
     await grant(tx, organizationId, paidAccess(subscriptions, await databaseTime(tx)));
     await execute(
@@ -110,10 +112,10 @@ async function replace(
         where organization_id = ${organizationId}
       `,
     );
-    return held.requested > lease.requested;
+    return held;
   });
-  lookForFaults(watch, organizationId, subscriptions);
-  return more;
+  lookForFaults(watch, { organizationId, isDeleted: written?.isDeleted === true }, subscriptions);
+  return written !== undefined && written.requested > lease.requested;
 }
 
 /** Gives the lease back; the reconciliation tries again after a pause that doubles, up to an hour. */
@@ -132,7 +134,7 @@ const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'un
 
 function lookForFaults(
   watch: PaymentWatch,
-  organizationId: string,
+  { organizationId, isDeleted }: { readonly organizationId: string; readonly isDeleted: boolean },
   subscriptions: readonly Subscription[],
 ): void {
   const live = subscriptions.filter(({ status }) => LIVE.has(status));
@@ -140,4 +142,6 @@ function lookForFaults(
     if (plan === null) raise(watch, 'unknown_price', { organizationId, subscription });
   }
   if (live.length > 1) raise(watch, 'several_subscriptions', { organizationId });
+  // Paid in a checkout that was open when it was deleted, or revived since.
+  if (isDeleted && live.length > 0) raise(watch, 'deleted_organization', { organizationId });
 }
