@@ -70,6 +70,7 @@ const LIMITED: readonly Limited[] = [
 
 test.for(LIMITED)(
   'a project has at most $max $what, whatever others have',
+  { timeout: 60_000 },
   async ({ max, plant, remove, create }, { service, bob, key, bobsKey }) => {
     const { database } = service.deps;
     const codeOf = async (client: ApiClient) => (await create(client)).body.error?.code;
