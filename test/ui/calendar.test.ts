@@ -3,11 +3,19 @@ import { expect } from 'vitest';
 import { execute, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
-import { signUp } from '#test/support/people.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest().extend('key', { scope: 'file' }, ({ person }) => person.key());
+
+// A week is named wherever it is looked at, as that of today may end meanwhile.
+const skippedAt = new Date();
+
+function searchOf(weeks: number): string {
+  return `?week=${mondayAfter(skippedAt, weeks)}`;
+}
 
 test('the calendar in all its states, and by arrows', async ({ service, person, key, visit }) => {
   await activeRoutine(key, { name: 'Daily site check', schedule: '0 7 * * *' });
@@ -19,21 +27,14 @@ test('the calendar in all its states, and by arrows', async ({ service, person, 
       checks: [{ type: 'distinct_sources', atLeast: 3 }],
     }),
   );
-  await execute(
-    service.deps.database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, reason,
-        error_message, scheduled_for, skipped_count, skipped_until, finished_at, max_steps, timeout_seconds)
-      values (${newId('run')}, ${person.organizationId}, ${person.projectId}, ${hourly}, 1, 'schedule', 'skipped',
-        'overlap', 'The previous run of the routine was still going.', now(), 3, now(), now(), 5, 60)
-    `,
-  );
+  await skipOccurrence(service, person, hourly, skippedAt);
   const nobody = await signUp(service);
-  const path = `/p/${person.projectId}/calendar`;
+  const calendar = `/p/${person.projectId}/calendar`;
+  const path = `${calendar}${searchOf(0)}`;
   const read = /^\/v1\/(runs|schedules)/;
   await photograph(visit, 'calendar', [
     { as: person, path, name: 'full' },
-    { as: person, path: `${path}?week=2026-12-07`, name: 'to-come' },
+    { as: person, path: `${calendar}${searchOf(2)}`, name: 'to-come' },
     { as: nobody, path: `/p/${nobody.projectId}/calendar`, name: 'empty' },
     { as: person, path, name: 'loading', before: holding(read), loading: true },
     { as: person, path, name: 'failed', before: failing(read) },
@@ -42,9 +43,10 @@ test('the calendar in all its states, and by arrows', async ({ service, person, 
 
   const { page } = await visit(path, { as: person });
   await page.getByText('The previous run of the routine was still going.').first().waitFor();
-  await page.getByRole('button', { name: 'Week after' }).focus();
-  await page.keyboard.press('Enter');
-  await page.waitForURL(/\?week=\d{4}-\d\d-\d\d$/);
+  for (const weeks of [1, 2]) {
+    await page.getByRole('button', { name: 'Week after' }).press('Enter');
+    await page.waitForURL(({ search }) => search === searchOf(weeks));
+  }
   const links = page.getByRole('link', { name: 'Daily site check' });
   await expect.poll(() => links.count()).toBe(7);
   await links.first().focus();
@@ -58,6 +60,64 @@ test('the calendar in all its states, and by arrows', async ({ service, person, 
   await page.keyboard.press('ArrowUp');
   expect(await focusedText(page)).toBe('Feed watch');
 });
+
+test('a week that cannot be read to its end says so, and asks again when it is told to', async ({
+  service,
+  visit,
+}) => {
+  const owner = await signUp(service);
+  const routineId = await activeRoutine(await owner.key(), { schedule: '@hourly' });
+  await skipOccurrence(service, owner, routineId, skippedAt);
+  await skipOccurrence(service, owner, routineId, new Date(skippedAt.getTime() - 60_000));
+  const { page, settled } = await visit('about:blank', { as: owner });
+  const asked: string[] = [];
+  let isRefused = true;
+  await page.route(
+    ({ pathname }) => pathname === '/v1/runs',
+    (route) => {
+      const url = new URL(route.request().url());
+      if (url.searchParams.has('cursor') && isRefused) {
+        asked.push(url.search);
+        return route.fulfill({ status: 404, body: '{}' });
+      }
+      url.searchParams.set('limit', '1');
+      return route.continue({ url: url.href });
+    },
+  );
+  await page.goto(`/p/${owner.projectId}/calendar${searchOf(0)}`);
+  await page.getByText('The week could not be read').waitFor();
+  await settled();
+  expect(asked).toHaveLength(1);
+  isRefused = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('The previous run of the routine was still going.').first().waitFor();
+});
+
+/** Records an occurrence as passed over, in the week that is looked at. */
+function skipOccurrence(
+  service: Service,
+  { organizationId, projectId }: Person,
+  routineId: string,
+  at: Date,
+): Promise<number> {
+  return execute(
+    service.deps.database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, reason,
+        error_message, scheduled_for, created_at, skipped_count, skipped_until, finished_at, max_steps, timeout_seconds)
+      values (${newId('run')}, ${organizationId}, ${projectId}, ${routineId}, 1, 'schedule', 'skipped', 'overlap',
+        'The previous run of the routine was still going.', ${at}, ${skippedAt}, 3, now(), now(), 5, 60)
+    `,
+  );
+}
+
+/** Names the Monday of the week in which an instant lies for readers in Berlin, or of one so many weeks later. */
+function mondayAfter(at: Date, weeks: number): string {
+  const day = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Berlin' }).format(at);
+  const noon = new Date(`${day}T12:00:00Z`);
+  noon.setUTCDate(noon.getUTCDate() - ((noon.getUTCDay() + 6) % 7) + 7 * weeks);
+  return noon.toISOString().slice(0, 10);
+}
 
 /** Returns the day of the week that holds the focus. */
 function focusedDay(page: Page): Promise<number> {

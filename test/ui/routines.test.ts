@@ -30,6 +30,28 @@ test('the list of routines in all its states', async ({ service, visit, person }
   ]);
 });
 
+test('a long list shows the last runs of every routine, also of those on later pages', async ({
+  service,
+  visit,
+}) => {
+  const owner = await signUp(service);
+  for (const name of ['One', 'Two', 'Three']) await createRoutine(clientOf(owner), { name });
+  const { page } = await visit('about:blank', { as: owner });
+  const paged: string[] = [];
+  await page.route(
+    ({ pathname }) => pathname === '/v1/runs/recent',
+    (route) => {
+      const url = new URL(route.request().url());
+      url.searchParams.set('limit', '1');
+      paged.push(url.search);
+      return route.continue({ url: url.href });
+    },
+  );
+  await page.goto(`/p/${owner.projectId}/routines`);
+  await expect.poll(() => page.getByText('Has not run yet').count()).toBe(3);
+  expect(paged.length).toBeGreaterThanOrEqual(3);
+});
+
 test('a routine in all its states', async ({ visit, person }) => {
   const client = clientOf(person);
   const active = await activeRoutine(client, { name: 'Weekly audit', skills: ['seo-audit'] });

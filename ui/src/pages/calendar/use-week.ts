@@ -43,9 +43,11 @@ export function useWeek(start: Date): Loaded<Week> {
   const { hasMore, isLoadingMore, loadMore } = runs;
   const readSoFar = runs.data?.length ?? 0;
   const readsOn = hasMore && readSoFar < MOST;
+  // After an error it is read on when somebody asks for it, and not at once.
+  const asksOn = readsOn && !isLoadingMore && runs.error === null;
   useEffect(() => {
-    if (readsOn && !isLoadingMore) loadMore();
-  }, [readsOn, isLoadingMore, loadMore]);
+    if (asksOn) loadMore();
+  }, [asksOn, loadMore]);
 
   const isThere =
     (!hasBegun || (runs.data !== undefined && !readsOn)) && (isOver || due.data !== undefined);

@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { useList, useRead } from '#ui/api/read.ts';
 import type { DataOf, ItemOf, Shape } from '#ui/api/types.ts';
 
@@ -27,6 +27,14 @@ export function useRoutines(state: Shape<'RoutineSummary'>['state'] | undefined)
     { query: { limit: 200, perRoutine: 10 } },
     { everyMs: EVERY_MS },
   );
+  const { hasMore, isLoadingMore, loadMore } = recent;
+  // In the order of the routines, but of all states, so that it may be pages behind them.
+  const isBehind = hasMore && isOlder(routines.data?.at(-1)?.id, recent.data?.at(-1)?.routineId);
+  // After an error the next refresh tries again, and not at once.
+  const readsOn = isBehind && !isLoadingMore && recent.error === null;
+  useEffect(() => {
+    if (readsOn) loadMore();
+  }, [readsOn, loadMore]);
   const usage = useRead('/v1/usage', { query: { groupBy: 'routine' } }, { everyMs: 60_000 });
   // Rows stay the same while what they show does, so that a long list is not drawn anew at every key of its search.
   const rows = useMemo(
@@ -53,4 +61,9 @@ function rowsOf({ routines = [], recent, usage }: Known): readonly Row[] {
     recent: runsOf.get(routine.id),
     spend: usage === undefined ? undefined : spent.has(routine.id) ? spent.get(routine.id) : '0',
   }));
+}
+
+/** Compares ids by the time at which they were made. */
+function isOlder(id: string | undefined, other: string | undefined): boolean {
+  return id !== undefined && other !== undefined && id < other;
 }
