@@ -87,6 +87,7 @@ function pending(call: ToolCallRequest, target: OfferedTool | undefined): Pendin
     name: cut(call.name, 200),
     toolName: target?.toolName ?? null,
     connectionId: target?.connectionId ?? null,
+    connectionName: target?.connectionName ?? null,
     policyId: target?.policyId ?? null,
     input: call.input,
     rejected: false,

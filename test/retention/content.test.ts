@@ -108,6 +108,7 @@ test('what a run, its tools and its receiver wrote is erased, and what it was st
       tool: step.tool && {
         ...step.tool,
         name: step.tool.toolName === null ? '' : step.tool.name,
+        connectionName: null,
         arguments: null,
         result: null,
         structured: null,

@@ -53,6 +53,7 @@ test('a run calls a confirmed tool and shows the call, its arguments and its res
     name: 'echo',
     toolName: 'echo',
     connectionId,
+    connectionName: 'Tools',
     arguments: '{"message":"hello tool"}',
     argumentsLength: 24,
     isError: false,

@@ -237,8 +237,8 @@ test('a result that made room in the context window says from which step on, and
   at,
 }) => {
   const mark = marker();
-  const { routineId } = await routineWith(key, ['lookup'], {
-    connection: { url: tools.url('honest') },
+  const { routineId, connectionId } = await routineWith(key, ['lookup'], {
+    connection: { url: tools.url('honest'), name: 'Library' },
     routine: {
       name: 'Reader of long pages',
       instructions: mark,
@@ -257,24 +257,36 @@ test('a result that made room in the context window says from which step on, and
   const [first = null] = from;
   if (first === null) throw new Error('Nothing had to make room.');
   const others = from.filter((each) => each === first).length;
+  const stepOf = async (page: Page, index: number) => {
+    const rows = page.getByRole('list', { name: 'Steps' }).getByRole('listitem');
+    const row = rows.filter({ has: page.getByRole('button') }).nth(index);
+    await row.getByRole('button').first().click();
+    return row;
+  };
   await photograph(visit, 'run', [
     {
       ...at(run.id),
       name: 'left-out',
       act: async (page) => {
-        const rows = page.getByRole('list', { name: 'Steps' }).getByRole('listitem');
-        const open = async (index: number) => {
-          const row = rows.filter({ has: page.getByRole('button') }).nth(index);
-          await row.getByRole('button').first().click();
-          return row;
-        };
+        const open = (index: number) => stepOf(page, index);
         const call = await open(1);
+        await call.getByRole('link', { name: 'Library' }).waitFor();
         await call.getByText(`From step ${first + 1} on it is no longer sent`).waitFor();
         const step = await open(first);
         await step.getByText(new RegExp(`${others} earlier results? (is|are) left out`)).waitFor();
         const newest = await open(11);
         await newest.getByText('Result', { exact: true }).waitFor();
         expect(await newest.getByText('no longer sent').count()).toBe(0);
+      },
+    },
+    {
+      ...at(run.id),
+      name: 'connection-deleted',
+      before: () => key.delete(`/v1/connections/${connectionId}`),
+      act: async (page) => {
+        const call = await stepOf(page, 1);
+        await call.getByText('Library, deleted since').waitFor();
+        expect(await call.getByRole('link').count()).toBe(0);
       },
     },
   ]);

@@ -13,6 +13,11 @@ const toolCall = z
       description: 'As its server calls it; null if the run has no such tool.',
     }),
     connectionId: nullableText.meta({ description: 'Null for a built-in tool.' }),
+    connectionName: nullableText.meta({
+      description:
+        'Name of the connection when the call was made, which stays when it is renamed or deleted; null for a built-in tool, and once the texts of the run are erased.',
+      example: 'Issue tracker',
+    }),
     policyId: nullableText.meta({ description: 'Null for a built-in tool.' }),
     arguments: nullableText.meta({
       description:
@@ -84,6 +89,7 @@ function presentToolCall(row: ToolRecord) {
     name: row.name,
     toolName: row.toolName,
     connectionId: row.connectionId,
+    connectionName: row.connectionName ?? null,
     policyId: row.policyId,
     arguments: row.arguments,
     argumentsLength: row.argumentsLength,

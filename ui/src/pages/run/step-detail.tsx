@@ -5,6 +5,7 @@ import { CodeBlock } from '#ui/parts/copy.tsx';
 import { KeyValue, type Fact } from '#ui/parts/page.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { Time } from '#ui/parts/time.tsx';
+import { ConnectionName } from './connection-name.tsx';
 import { json, jsonIn } from './json.ts';
 
 type Step = Shape<'Step'>;
@@ -92,15 +93,17 @@ function toolFacts(step: Step, tool: NonNullable<Step['tool']>): Fact[] {
   const facts: Fact[] = [
     { label: 'Step', value: count(step.index + 1) },
     { label: 'Called as', value: <span className="font-mono text-xs">{tool.name}</span> },
-    { label: 'Tool of', value: sourceOf(tool) },
+    { label: 'Tool of', value: <Source tool={tool} /> },
   ];
   if (step.startedAt !== null) facts.push({ label: 'Began', value: <Time at={step.startedAt} /> });
   return facts;
 }
 
-function sourceOf({ toolName, connectionId }: NonNullable<Step['tool']>): string {
+function Source({ tool }: { tool: NonNullable<Step['tool']> }) {
+  const { toolName, connectionId, connectionName } = tool;
   if (toolName === null) return 'nothing: this run has no such tool';
-  return connectionId === null ? 'the service itself' : 'a connection';
+  if (connectionId === null) return 'the service itself';
+  return <ConnectionName id={connectionId} name={connectionName} />;
 }
 
 function ToolCall({ tool }: { tool: NonNullable<Step['tool']> }) {
