@@ -34,6 +34,46 @@ test('a key is made, shown once, works, and is revoked', async ({ service, visit
   expect((await asked.get('/v1/runs')).status).toBe(401);
 });
 
+test('a key is replaced in two steps, and between them both work', async ({ service, visit }) => {
+  const owner = await signUp(service);
+  const session = owner.session.with({ 'X-Project-Id': owner.projectId });
+  const scopes = ['runs:read', 'connections:read'];
+  const { data: old } = await session.post('/v1/api-keys', { name: 'Nightly import', scopes });
+  const { page, settled, expectClean } = await visit(`/p/${owner.projectId}/api-keys`, {
+    as: owner,
+  });
+  await page.getByRole('button', { name: 'Replace Nightly import' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Replace Nightly import' });
+  await dialog.getByText(`The old one, ${old.prefix}, goes on working`).waitFor();
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('Nightly import');
+  await makeKey(page, 'Nightly import on the new machine');
+  await page.getByText(`The old key, ${old.prefix}, still works`).waitFor();
+  const secret = await storeSecret(page, 'API key');
+
+  const [before, after] = [old.key, secret].map(
+    (key) => new ApiClient(service.url, { Authorization: `Bearer ${key}` }),
+  );
+  const statuses = async () => [
+    (await before!.get('/v1/runs')).status,
+    (await after!.get('/v1/runs')).status,
+  ];
+  expect(await statuses()).toEqual([200, 200]);
+  const listed = async () => (await session.get('/v1/api-keys')).data;
+  await expect.poll(listed).toMatchObject([
+    { name: 'Nightly import on the new machine', scopes, expiresAt: null },
+    { id: old.id, lastUsedAt: expect.any(String) },
+  ]);
+
+  await page.reload();
+  await page.getByRole('button', { name: `Revoke Nightly import, ${old.prefix}` }).click();
+  await page.getByText(`The key ${old.prefix} was last used`).waitFor();
+  await settled();
+  await expectClean();
+  await page.getByRole('button', { name: 'Revoke key' }).click();
+  await page.getByText('Key revoked').waitFor();
+  expect(await statuses()).toEqual([401, 200]);
+});
+
 test('the page of API keys in all its states', async ({ service, visit }) => {
   const full = await signUp(service);
   for (const name of ['Nightly import', 'A dashboard of another team, which only reads runs']) {
@@ -59,6 +99,18 @@ test('the page of API keys in all its states', async ({ service, visit }) => {
       path: pathOf(empty),
       as: empty,
       act: (page) => page.getByRole('button', { name: 'New API key' }).first().click(),
+    },
+    {
+      name: 'replace',
+      path: pathOf(full),
+      as: full,
+      act: (page) => page.getByRole('button', { name: 'Replace Nightly import' }).click(),
+    },
+    {
+      name: 'revoke',
+      path: pathOf(full),
+      as: full,
+      act: (page) => page.getByRole('button', { name: 'Revoke Nightly import' }).click(),
     },
   ]);
 });

@@ -5235,6 +5235,11 @@ export interface components {
             }[];
             /** @description Null for a built-in tool. */
             connectionId: string | null;
+            /**
+             * @description Name of the connection when the call was made, which stays when it is renamed or deleted; null for a built-in tool, and once the texts of the run are erased.
+             * @example Issue tracker
+             */
+            connectionName: string | null;
             isError: boolean | null;
             /** @description As the model calls the tool. */
             name: string;

@@ -1,13 +1,14 @@
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
+import type { Shape } from '#ui/api/types.ts';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import { useRole } from '#ui/shell/projects.ts';
-import { DEFAULT_SCOPES, MEMBER_SCOPES, SCOPE_CHOICES, type Scope } from './scopes.ts';
+import { DEFAULT_SCOPES, isRead, SCOPE_CHOICES, type Scope } from './scopes.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -28,18 +29,21 @@ const NEW: { name: string; scopes: string; expiresAt: Expiry } = {
 
 export interface NewKeyProps {
   readonly open: boolean;
+  /** The key whose place it takes, and whose name, scopes and duration it gets at first. */
+  readonly replaces: Shape<'ApiKey'> | undefined;
   readonly onClose: () => void;
   /** Gets the plaintext, which nobody can read again. */
   readonly onCreated: (key: string) => void;
 }
 
 /** Asks for the name, scopes and end of a key. */
-export function NewKeyDialog({ open, onClose, onCreated }: NewKeyProps) {
+export function NewKeyDialog({ open, replaces, onClose, onCreated }: NewKeyProps) {
   const role = useRole();
   const mayWrite = role === 'owner' || role === 'admin';
   const [scopes, setScopes] = useState<readonly Scope[]>();
-  const chosen = scopes ?? (mayWrite ? DEFAULT_SCOPES : MEMBER_SCOPES);
-  const form = useForm({ defaultValues: NEW });
+  const usual = replaces?.scopes ?? DEFAULT_SCOPES;
+  const chosen = scopes ?? (mayWrite ? usual : usual.filter(isRead));
+  const form = useForm({ defaultValues: replaces === undefined ? NEW : copyOf(replaces) });
   const { errors } = form.formState;
   const create = useSend('post', '/v1/api-keys', { refreshes: ['/v1/api-keys'], showsError: true });
 
@@ -63,8 +67,12 @@ export function NewKeyDialog({ open, onClose, onCreated }: NewKeyProps) {
       open={open}
       onClose={close}
       size="md"
-      title="New API key"
-      description="It acts in this project only. You see it once, right after it is made."
+      title={replaces === undefined ? 'New API key' : `Replace ${replaces.name}`}
+      description={
+        replaces === undefined
+          ? 'It acts in this project only. You see it once, right after it is made.'
+          : `First make a new key. The old one, ${replaces.prefix}, goes on working beside it until you revoke it, so that no program stands still.`
+      }
       form={form}
       onSubmit={submit}
       action="Create key"
@@ -106,6 +114,13 @@ export function NewKeyDialog({ open, onClose, onCreated }: NewKeyProps) {
       </Field>
     </FormDialog>
   );
+}
+
+function copyOf({ name, createdAt, expiresAt }: Shape<'ApiKey'>): typeof NEW {
+  if (expiresAt === null) return { ...NEW, name, expiresAt: 'never' };
+  const days = Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS);
+  const same = EXPIRIES.find(({ value }) => value === String(days));
+  return { ...NEW, name, expiresAt: same?.value ?? NEW.expiresAt };
 }
 
 function instantOf(days: Expiry): string | null {

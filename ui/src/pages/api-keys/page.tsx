@@ -1,10 +1,10 @@
-import { KeyRound, Plus } from 'lucide-react';
+import { KeyRound, Plus, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import { useList, useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { plural } from '#ui/format/numbers.ts';
-import { Button } from '#ui/parts/button.tsx';
+import { Button, IconButton } from '#ui/parts/button.tsx';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState, Notice } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
@@ -22,10 +22,15 @@ export function ApiKeysPage() {
   const keys = useList('/v1/api-keys', {}, { everyMs: 30_000 });
   const billing = useRead('/v1/billing', {}, { staleMs: 60_000 });
   const [isMaking, setMaking] = useState(false);
+  const [replaced, setReplaced] = useState<ApiKey>();
   const [secret, setSecret] = useState<string>();
   const [revoked, setRevoked] = useState<ApiKey>();
+  const make = (replaces?: ApiKey) => {
+    setReplaced(replaces);
+    setMaking(true);
+  };
   const create = (
-    <Button kind="primary" icon={Plus} onClick={() => setMaking(true)}>
+    <Button kind="primary" icon={Plus} onClick={() => make()}>
       New API key
     </Button>
   );
@@ -55,9 +60,21 @@ export function ApiKeysPage() {
                 rows={rows}
                 keyOf={({ id }) => id}
                 actions={(row) => (
-                  <Button kind="quiet" size="sm" onClick={() => setRevoked(row)}>
-                    Revoke<span className="sr-only"> {row.name}</span>
-                  </Button>
+                  <>
+                    <IconButton
+                      icon={RefreshCw}
+                      label={`Replace ${row.name}`}
+                      size="sm"
+                      onClick={() => make(row)}
+                    />
+                    <Button kind="quiet" size="sm" onClick={() => setRevoked(row)}>
+                      Revoke
+                      <span className="sr-only">
+                        {' '}
+                        {row.name}, {row.prefix}
+                      </span>
+                    </Button>
+                  </>
                 )}
               />
               <Pager list={keys} />
@@ -65,8 +82,14 @@ export function ApiKeysPage() {
           )
         }
       </Await>
-      <NewKeyDialog open={isMaking} onClose={() => setMaking(false)} onCreated={setSecret} />
-      <CreatedKey secret={secret} onClose={() => setSecret(undefined)} />
+      <NewKeyDialog
+        key={replaced?.id}
+        open={isMaking}
+        replaces={replaced}
+        onClose={() => setMaking(false)}
+        onCreated={setSecret}
+      />
+      <CreatedKey secret={secret} replaces={replaced} onClose={() => setSecret(undefined)} />
       <Revoke apiKey={revoked} onClose={() => setRevoked(undefined)} />
     </>
   );
@@ -140,12 +163,28 @@ function Revoke({
       open={apiKey !== undefined}
       onClose={onClose}
       title={`Revoke ${apiKey?.name ?? 'key'}?`}
-      description="What uses it is refused from its next request on. This cannot be undone."
+      description={
+        <>
+          {apiKey !== undefined && <LastUse apiKey={apiKey} />} What uses it is refused from its
+          next request on. This cannot be undone.
+        </>
+      }
       action="Revoke key"
       busy={revoke.isSending}
       onConfirm={() => {
         if (apiKey !== undefined) revoke.send({ path: { apiKeyId: apiKey.id } });
       }}
     />
+  );
+}
+
+/** Tells whether something may still use a key that is about to be revoked. */
+function LastUse({ apiKey: { prefix, lastUsedAt } }: { readonly apiKey: ApiKey }) {
+  return lastUsedAt === null ? (
+    `The key ${prefix} has never been used.`
+  ) : (
+    <>
+      The key {prefix} was last used <Time at={lastUsedAt} as="relative" />.
+    </>
   );
 }

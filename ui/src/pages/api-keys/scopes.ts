@@ -28,6 +28,7 @@ export const DEFAULT_SCOPES: readonly Scope[] = [
   'runs:write',
 ];
 
-export const MEMBER_SCOPES: readonly Scope[] = DEFAULT_SCOPES.filter((scope) =>
-  scope.endsWith(':read'),
-);
+/** Returns true for what a key of a member may have, too. */
+export function isRead(scope: Scope): boolean {
+  return scope.endsWith(':read');
+}
