@@ -3,14 +3,13 @@ import { applyRetention, type RetentionDeps } from '#core/runs/index.ts';
 import { applyToBatch } from '#core/runs/retention/batch.ts';
 import { CONTENT, RUNS, type Stage } from '#core/runs/retention/stage.ts';
 import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
-import { execute, openDatabase, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, execute, openDatabase, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Benchmark } from './harness/benchmark.ts';
 import { load, loadProject, loadRecords, loadRoutines, loadRuns } from './harness/bulk.ts';
 import { explained } from './harness/explain.ts';
 import { compared, plain, quantile, type Figure } from './harness/figures.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 const DUE = 1_000;
 const CLAIM_BATCH = 500;
@@ -122,7 +121,7 @@ async function claimAll(database: Database): Promise<number[]> {
     sql`update runs set state = 'succeeded', finished_at = now() where state = 'queued'`,
   );
   await execute(database, sql`delete from monthly_runs`);
-  await execute(database, sql`update routines set next_run_at = ${justPast}`);
+  await execute(database, sql`update routines set next_run_at = ${AT_ONCE}`);
   const due = performance.now();
   const late: number[] = [];
   for (let more = true; more;) {

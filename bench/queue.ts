@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execute, row, sql, type Sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, sql, type Sql } from '#lib/database/index.ts';
 import type { Benchmark } from './harness/benchmark.ts';
 import { load, loadProject, loadRoutines } from './harness/bulk.ts';
 import { plain } from './harness/figures.ts';
 import { startService, type Service } from './harness/service.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 const LARGE = 1_000;
 const SMALL = 10;
@@ -29,7 +28,7 @@ const queue: Benchmark = {
       await until(service, sql`state in ('running', 'succeeded')`, 2 * SLOTS + 1);
       await execute(
         service.database,
-        sql`update routines set next_run_at = ${justPast} where project_id = ${small}`,
+        sql`update routines set next_run_at = ${AT_ONCE} where project_id = ${small}`,
       );
       await tick(service);
       await until(service, sql`state not in ('queued', 'running', 'skipped')`, LARGE + SMALL);

@@ -1,5 +1,5 @@
 import type { StartableDelivery } from '#core/engine/index.ts';
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, execute, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import {
   eventBody,
@@ -9,7 +9,6 @@ import {
   type EventType,
   type PausedByService,
 } from './event.ts';
-import { AT_ONCE } from './times.ts';
 
 /**
  * Queues the event of a run in the transaction that ends the run, so that there is never one without the other. The

@@ -1,7 +1,6 @@
 import type { StartableDelivery } from '#core/engine/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { AT_ONCE } from './times.ts';
 
 /**
  * Makes a delivery due now, whatever its state, with a whole new retry schedule; its attempts so far stay on record. An

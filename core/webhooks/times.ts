@@ -2,9 +2,6 @@ import { sql } from '#lib/database/index.ts';
 
 // All times are the database's: workers' clocks may differ.
 
-/** Makes something due at once. The columns round to milliseconds, so a plain `now()` may end up in the future. */
-export const AT_ONCE = sql`date_trunc('milliseconds', now())`;
-
 /**
  * Leases a pending delivery while its workflow is started. Shorter than the minute between ticks, so that the next tick
  * tries again if the start failed.

@@ -1,4 +1,5 @@
 export { default as sql, empty, join, raw, type Sql } from 'sql-template-tag';
+export { AT_ONCE } from './at-once.ts';
 export {
   afterCommit,
   databaseTime,

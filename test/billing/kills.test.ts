@@ -4,12 +4,11 @@ import { itemOf } from '#dev/payments/ledger.ts';
 import type { Subscription } from '#dev/payments/objects.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { fetchMissedEvents, reconcilePayments } from '#core/billing/index.ts';
-import { row, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, row, rows, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { startLifeline, type CutPoint } from './lifeline.ts';
 import { paidTest, priceOf, subscribed } from './support.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 const test = paidTest();
 
@@ -63,7 +62,7 @@ async function recover({ service }: World): Promise<void> {
     database,
     sql`
       update billing_customers set leased_until = now() - interval '1 second',
-        checkout_leased_until = now() - interval '1 second', next_attempt_at = ${justPast}
+        checkout_leased_until = now() - interval '1 second', next_attempt_at = ${AT_ONCE}
     `,
   );
   await fetchMissedEvents(deps);

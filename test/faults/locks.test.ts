@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockRoutine } from '#core/routines/queries.ts';
 import { lockDueRoutines } from '#core/scheduling/due-routines.ts';
-import { execute, sql, transaction, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, execute, sql, transaction, type Db } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 let service: Service;
 let person: Person;
@@ -26,7 +25,7 @@ afterAll(() => service.close());
 test('a manual run is accepted while a tick is claiming its routine', async () => {
   await execute(
     service.deps.database,
-    sql`update routines set next_run_at = ${justPast} where id = ${routineId}`,
+    sql`update routines set next_run_at = ${AT_ONCE} where id = ${routineId}`,
   );
   await acceptedWhile(async (tx) => {
     expect(await lockDueRoutines(tx, 10)).toHaveLength(1);

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routes } from '#api/routes.ts';
-import { execute, openDatabase, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, openDatabase, sql } from '#lib/database/index.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { pathFor } from '#test/support/operations.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 /** Each part is away for this long; the service promises to survive a minute, and a few seconds show how. */
 const OUTAGE_MS = Number(process.env['OUTAGE_SECONDS'] ?? 6) * 1_000;
@@ -222,7 +221,7 @@ async function makeDue(routineId: string): Promise<void> {
   });
   await execute(
     database,
-    sql`update routines set next_run_at = ${justPast} where id = ${routineId}`,
+    sql`update routines set next_run_at = ${AT_ONCE} where id = ${routineId}`,
   );
   await database.end();
 }

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 let service: Service;
 let key: ApiClient;
@@ -104,7 +103,7 @@ test('what a killed worker has reserved is held until its call can no longer com
 
   await execute(
     database,
-    sql`update usage_reservations set leased_until = ${justPast} where run_id = ${run.id}`,
+    sql`update usage_reservations set leased_until = ${AT_ONCE} where run_id = ${run.id}`,
   );
   const ended = await runEnded(key, run.id, 60_000);
   expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1 });

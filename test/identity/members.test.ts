@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, sql } from '#lib/database/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { newEmail, signUp, type Person } from '#test/support/people.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 const test = serviceTest().extend(
   'join',
@@ -72,7 +71,7 @@ test('the token is hashed at rest, is not in a repeated response, and ends with 
   expect(Math.round(days)).toBe(7);
   await execute(
     database,
-    sql`update invitations set expires_at = ${justPast} where id = ${data.id}`,
+    sql`update invitations set expires_at = ${AT_ONCE} where id = ${data.id}`,
   );
   const late = await grace.session.post('/v1/invitations/accept', { token: data.token });
   expect(codeOf(late)).toEqual([404, 'invitation_not_found']);
@@ -215,7 +214,7 @@ test('a key works until it expires', async ({ service, ada }) => {
   expect((await key.get('/v1/routines')).status).toBe(200);
   await execute(
     service.deps.database,
-    sql`update api_keys set expires_at = ${justPast} where id = ${data.id}`,
+    sql`update api_keys set expires_at = ${AT_ONCE} where id = ${data.id}`,
   );
   expect(codeOf(await key.get('/v1/routines'))).toEqual([401, 'invalid_api_key']);
   const past = await ada.session.post('/v1/api-keys', {

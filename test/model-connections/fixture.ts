@@ -5,13 +5,12 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { AuthorizationServer } from '#dev/authorization-server/options.ts';
 import type { FixtureProviders } from '#dev/providers/server.ts';
 import { FIXTURE_CLIENTS, startSignInProviders } from '#dev/providers/sign-in.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, sql } from '#lib/database/index.ts';
 import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service, type ServiceOptions } from '#test/support/service.ts';
 import { visit } from '#test/support/visit.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 export const UI_ORIGIN = 'http://localhost:5998';
 export const CALLBACK = '/v1/model-connections/provider-b/oauth/callback';
@@ -135,7 +134,7 @@ export function pollDevice(session: ApiClient, attemptId: string) {
 export async function makeDue({ service }: Pick<ModelFixture, 'service'>, attemptId: string) {
   await execute(
     service.deps.database,
-    sql`update model_sign_ins set next_poll_at = ${justPast} where id = ${attemptId}`,
+    sql`update model_sign_ins set next_poll_at = ${AT_ONCE} where id = ${attemptId}`,
   );
 }
 

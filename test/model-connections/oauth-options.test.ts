@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createModelCredentials } from '#core/model-connections/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
 import {
   comeBack,
   newOwner,
@@ -13,7 +13,6 @@ import {
   type OwnSession,
 } from './fixture.ts';
 import { startScriptedServer, type ScriptedServer } from './scripted-server.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 const ISSUED_CLIENT = 'client-of-this-installation';
 const ACCOUNT_HEADER = 'https://provider.example/account';
@@ -143,7 +142,7 @@ test('the issued client renews and revokes what it was issued', async () => {
   const { deps } = fixture.service;
   await execute(
     deps.database,
-    sql`update model_connections set credential_expires_at = ${justPast} where id = ${data.id}`,
+    sql`update model_connections set credential_expires_at = ${AT_ONCE} where id = ${data.id}`,
   );
   server.answer('/token', grant({ refresh_token: 'r2' }));
   const ref = { id: data.id, projectId: ada.person.projectId };

@@ -4,7 +4,7 @@ import {
   revokeAccountsOfProject,
   sweepModelConnections,
 } from '#core/model-connections/index.ts';
-import { execute, row, sql, transaction } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, sql, transaction } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import {
@@ -21,7 +21,6 @@ import {
   type ModelFixture,
   type OwnSession,
 } from './fixture.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 let fixture: ModelFixture;
 let ada: OwnSession;
@@ -136,14 +135,14 @@ test('a provider that fails is asked again later, for a day, and then the creden
   // Not before its time.
   await sweepModelConnections(deps);
   expect(control.revocationRequests).toHaveLength(1);
-  const due = sql`update model_revocations set next_attempt_at = ${justPast} where connection_id = ${account.id}`;
+  const due = sql`update model_revocations set next_attempt_at = ${AT_ONCE} where connection_id = ${account.id}`;
   await execute(deps.database, due);
   await sweepModelConnections(deps);
   expect(control.revocationRequests).toHaveLength(2);
   await execute(deps.database, due);
   await execute(
     deps.database,
-    sql`update model_revocations set give_up_at = ${justPast} where connection_id = ${account.id}`,
+    sql`update model_revocations set give_up_at = ${AT_ONCE} where connection_id = ${account.id}`,
   );
   await sweepModelConnections(deps);
   expect(control.revocationRequests).toHaveLength(2);

@@ -1,12 +1,11 @@
 import { createTickParts } from '#core/scheduling/index.ts';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, rows, sql } from '#lib/database/index.ts';
 import type { Person } from '#test/support/people.ts';
 import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startMailbox, type Mailbox } from '#test/support/mail.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 /** Tests with a service that mails, and workers; each person who is made has a confirmed address. */
 export function mailingTest(env: Record<string, string> = {}) {
@@ -47,7 +46,7 @@ export async function sendNow({ deps }: Pick<Service, 'deps'>): Promise<number> 
 export async function makeDue({ deps: { database } }: Pick<Service, 'deps'>): Promise<void> {
   await execute(
     database,
-    sql`update outbox set next_attempt_at = ${justPast} where state = 'pending'`,
+    sql`update outbox set next_attempt_at = ${AT_ONCE} where state = 'pending'`,
   );
 }
 

@@ -2,12 +2,11 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { PlanRule } from '#core/billing/index.ts';
 import { admitRuns, retakeUnstarted } from '#core/runs/admission/admit.ts';
 import { announceSlots, createAdmission, withdrawSlots } from '#core/runs/index.ts';
-import { execute, row, sql, transaction } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, sql, transaction } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 let testDatabase: TestDatabase;
 beforeAll(async () => {
@@ -65,7 +64,7 @@ test('without a live worker nothing is admitted', async () => {
   await plantRuns(routine!, 3);
   expect(await admit(10)).toEqual([]);
   await room(5);
-  await execute(testDatabase.database, sql`update worker_slots set expires_at = ${justPast}`);
+  await execute(testDatabase.database, sql`update worker_slots set expires_at = ${AT_ONCE}`);
   expect(await admit(10)).toEqual([]);
   await announceSlots(testDatabase.database, { workerId: 'x', taskQueue: 'another', slots: 5 });
   expect(await admit(10)).toEqual([]);
@@ -270,7 +269,7 @@ test('starts that fail here and there keep no other run from its start', async (
   expect(report).toEqual({ started: 57, unavailable: false });
   expect(started.toSorted()).toEqual(ids.filter((id) => !failing.has(id)));
   // Those that failed keep their place and are due again when their pause is over.
-  await execute(testDatabase.database, sql`update runs set start_leased_until = ${justPast}`);
+  await execute(testDatabase.database, sql`update runs set start_leased_until = ${AT_ONCE}`);
   const again = await admissionThatFails(new Set(), started).admit();
   expect(again).toEqual({ started: 3, unavailable: false });
   expect(new Set(started)).toEqual(new Set(ids));

@@ -119,7 +119,7 @@ test('a cancelled run, and an occurrence that was skipped, end their streams too
   while ((await following.next()).data.state !== 'running');
   const { routineId: replacing } = (await key.get(`/v1/runs/${replaced}`)).data;
   await service.deps.database.query(
-    `update routines set state = 'active', overlap = 'cancel_previous', next_run_at = now() - interval '1 millisecond' where id = $1`,
+    `update routines set state = 'active', overlap = 'cancel_previous', next_run_at = now() - interval '1 second' where id = $1`,
     [replacing],
   );
   await tick(service.deps);

@@ -1,14 +1,13 @@
 import { expect } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { claimDueRoutines, tick } from '#core/scheduling/index.ts';
-import { execute, row, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { total, parseSamples } from '#test/observability/scrape.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, routineBody, runEnded, runOnce } from '#test/support/routines.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 /** Due once a year, so that only the instants that a test sets are occurrences. */
 const YEARLY = '0 0 1 1 *';
@@ -23,7 +22,7 @@ const test = serviceTest({ worker: true })
     return async (...ids: string[]) => {
       await execute(
         service.deps.database,
-        sql`update routines set next_run_at = ${justPast} where id = any(${ids})`,
+        sql`update routines set next_run_at = ${AT_ONCE} where id = any(${ids})`,
       );
       await tick(service.deps);
       return Promise.all(
@@ -106,7 +105,7 @@ test('a gateway that is down pauses nobody: schedules on its model are held back
   );
   await execute(
     database,
-    sql`update routines set next_run_at = ${justPast} where id = any(${[hers, his]})`,
+    sql`update routines set next_run_at = ${AT_ONCE} where id = any(${[hers, his]})`,
   );
   const ticks = await Promise.all([1, 2].map(() => claimDueRoutines(service.deps, 1)));
   expect(ticks.map(({ runs, skipped }) => runs + skipped)).toEqual([1, 1]);
@@ -197,7 +196,7 @@ test('a schedule that cannot be computed pauses its routine, and the webhook is 
   const id = await activeRoutine(key, careful());
   await execute(
     service.deps.database,
-    sql`update routines set schedule = 'nonsense', webhook_url = ${receiver.origin}, next_run_at = ${justPast} where id = ${id}`,
+    sql`update routines set schedule = 'nonsense', webhook_url = ${receiver.origin}, next_run_at = ${AT_ONCE} where id = ${id}`,
   );
   await tick(service.deps);
   const delivery = await row<{ body: string }>(

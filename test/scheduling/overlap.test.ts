@@ -1,14 +1,13 @@
 import { expect } from 'vitest';
 import { replaceOpenRuns, sweepOpenRuns } from '#core/runs/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { execute, sql, transaction } from '#lib/database/index.ts';
+import { AT_ONCE, execute, sql, transaction } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { fallDue } from '#test/support/fall-due.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -151,7 +150,7 @@ test('a run that is locked while the next occurrence is claimed is replaced by t
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
   const next = await transaction(database, async (tx) => {
     await execute(tx, sql`select from runs where id = ${first.id} for no key update`);
-    await execute(database, sql`update routines set next_run_at = ${justPast} where id = ${id}`);
+    await execute(database, sql`update routines set next_run_at = ${AT_ONCE} where id = ${id}`);
     await createTickParts(service.deps).claim(new AbortController().signal);
     // A sweep that finds it locked too leaves it to the next.
     await sweepOpenRuns(service.deps, new AbortController().signal);

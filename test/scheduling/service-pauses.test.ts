@@ -1,19 +1,18 @@
 import { expect } from 'vitest';
 import { tick } from '#core/scheduling/index.ts';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { pausedEvent } from '#api/docs/webhooks.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import { plantRoutine, routineOf } from './planted.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 const test = serviceTest({ worker: true });
 
 test.for([
   [
     'whose schedule cannot be computed',
-    sql`schedule = 'nonsense', next_run_at = ${justPast}`,
+    sql`schedule = 'nonsense', next_run_at = ${AT_ONCE}`,
     'no computable next time',
   ],
   [
@@ -58,7 +57,7 @@ test('a routine that pauses after failures leaves an audit event that names the 
   const id = await activeRoutine(key, { schedule: '@yearly', pauseAfterFailures: 1 });
   await execute(
     database,
-    sql`update routines set webhook_url = 'http://127.0.0.1:9/hook', next_run_at = ${justPast} where id = ${id}`,
+    sql`update routines set webhook_url = 'http://127.0.0.1:9/hook', next_run_at = ${AT_ONCE} where id = ${id}`,
   );
   service.gateway.control.script({ behaviour: { kind: 'text', text: '' } });
   await tick(service.deps);

@@ -2,14 +2,13 @@ import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { pausedEvent } from '#api/docs/webhooks.ts';
 import { announceSlots, createAdmission } from '#core/runs/index.ts';
 import { tick } from '#core/scheduling/index.ts';
-import { execute, row, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, startWorkers, type Service } from '#test/support/service.ts';
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 import { occurrencesOf, plantRoutine, routineOf } from './planted.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 let temporal: TcpProxy;
 let service: Service;
@@ -80,7 +79,7 @@ test('a run started while Temporal is away is accepted, and a later tick starts 
 
 test('a scheduled occurrence is claimed while Temporal is away and starts once it is back', async () => {
   const routineId = await createRoutine(key, { schedule: '0 0 1 1 *' });
-  const due = sql`update routines set state = 'active', next_run_at = ${justPast} where id = ${routineId}`;
+  const due = sql`update routines set state = 'active', next_run_at = ${AT_ONCE} where id = ${routineId}`;
   await execute(service.deps.database, due);
   await temporal.cut();
   await tick(service.deps);
@@ -241,7 +240,7 @@ test('an occurrence that is due and not yet claimed survives the saving of anoth
   const routineId = await createRoutine(key, { schedule: '@yearly' });
   await execute(
     database,
-    sql`update routines set state = 'active', next_run_at = ${justPast} where id = ${routineId}`,
+    sql`update routines set state = 'active', next_run_at = ${AT_ONCE} where id = ${routineId}`,
   );
   const patched = await key.patch(`/v1/routines/${routineId}`, { schedule: '0 0 1 2 *' });
   expect(patched.data).toMatchObject({ state: 'active' });

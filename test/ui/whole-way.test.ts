@@ -3,7 +3,7 @@ import { afterAll, expect } from 'vitest';
 import { startHostileTools } from '#dev/hostile-tools/server.ts';
 import { paymentEnvironment } from '#dev/payments/local.ts';
 import { freePort } from '#dev/ports.ts';
-import { execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
 import { makeDue, startModelFixture } from '#test/model-connections/fixture.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { ApiClient } from '#test/support/client.ts';
@@ -37,7 +37,6 @@ import {
   openServerDialog,
 } from './support/steps/tools.ts';
 import type { Watched } from './support/watched.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 const uiPort = await freePort();
 const [mailbox, processor, toolServer] = await Promise.all([
@@ -271,6 +270,6 @@ function hold(): { release: () => void } {
 async function makeDueNow({ deps }: Service, routineId: string): Promise<void> {
   await execute(
     deps.database,
-    sql`update routines set next_run_at = ${justPast} where id = ${routineId}`,
+    sql`update routines set next_run_at = ${AT_ONCE} where id = ${routineId}`,
   );
 }

@@ -11,13 +11,12 @@ import {
 } from '#core/runs/index.ts';
 import { countInput } from '#core/runs/model-usage.ts';
 import { releaseExpired } from '#core/usage/index.ts';
-import { execute, rows, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { TIMES } from '#test/support/properties.ts';
 import type { Service } from '#test/support/service.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 const test = serviceTest({ env: { DATABASE_POOL_SIZE: '12' } });
 vi.setConfig({ testTimeout: 100_000 * TIMES });
@@ -270,7 +269,7 @@ async function endLease(database: Database, runId: string, index: number): Promi
   await execute(
     database,
     sql`
-      update usage_reservations r set leased_until = ${justPast} from steps s
+      update usage_reservations r set leased_until = ${AT_ONCE} from steps s
       where r.run_id = ${runId} and r.step_index = ${index}
         and s.run_id = r.run_id and s.index = r.step_index and s.attempt = r.attempt
     `,

@@ -1,4 +1,4 @@
-import { execute, row, rows, sql, type Database, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, rows, sql, type Database, type Db } from '#lib/database/index.ts';
 import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
 
 export interface CustomerDeps {
@@ -92,4 +92,4 @@ export async function requestSync(db: Db, organizationId: string): Promise<void>
 
 /** Assignments that request another sync of a customer. */
 export const requested = sql`sync_requested = sync_requested + 1,
-  requested_at = case when sync_requested > sync_done then requested_at else now() end, next_attempt_at = now()`;
+  requested_at = case when sync_requested > sync_done then requested_at else now() end, next_attempt_at = ${AT_ONCE}`;

@@ -1,4 +1,4 @@
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, execute, rows, sql, type Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { ProviderRevocation } from '../connection.ts';
@@ -34,7 +34,10 @@ export async function putIntoOutbox(
   const sealed = secrets.seal(JSON.stringify(credential), place(connectionId));
   await execute(
     tx,
-    sql`insert into model_revocations (connection_id, sealed) values (${connectionId}, ${sealed})`,
+    sql`
+      insert into model_revocations (connection_id, sealed, next_attempt_at)
+      values (${connectionId}, ${sealed}, ${AT_ONCE})
+    `,
   );
 }
 

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, sql } from '#lib/database/index.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startWorkers } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
 import { modelOn, startWorld, type World } from './world.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 let world: World;
 let runtime: NodeProcess;
@@ -233,11 +232,11 @@ describe('with a worker', () => {
     // The allowance is there again: the next occurrence runs, as a probe, and the schedule goes on by itself.
     await execute(
       service.deps.database,
-      sql`update model_connections set not_before = ${justPast} where id = ${connectionId}`,
+      sql`update model_connections set not_before = ${AT_ONCE} where id = ${connectionId}`,
     );
     await execute(
       service.deps.database,
-      sql`update model_breakers set pause_until = ${justPast} where account = ${connectionId}`,
+      sql`update model_breakers set pause_until = ${AT_ONCE} where account = ${connectionId}`,
     );
     const probe = await world.occurrence(routineId);
     expect(await runEnded(key, probe.id)).toMatchObject({ state: 'succeeded' });

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pauseOfDisabledProviders } from '#core/scheduling/rollback.ts';
 import { tick } from '#core/scheduling/index.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, sql } from '#lib/database/index.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, createRoutine } from '#test/support/routines.ts';
 import { modelOn, startWorld, type World } from './world.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 let world: World;
 let runtime: Runtime;
@@ -35,7 +34,7 @@ test('a provider that is switched off pauses its routines once, keeps everything
   const gateway = await activeRoutine(key);
   await execute(
     service.deps.database,
-    sql`update routines set next_run_at = ${justPast} where id = ${onIt}`,
+    sql`update routines set next_run_at = ${AT_ONCE} where id = ${onIt}`,
   );
 
   await tick(switchedOff());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tick } from '#core/scheduling/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
 import {
   connectByDevice,
   connectByOAuth,
@@ -14,7 +14,6 @@ import { proves } from '#test/support/proves.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import { historyOf } from './history.ts';
 import { MODEL, modelOn } from './world.ts';
-import { justPast } from '#test/support/just-past.ts';
 
 let fixture: ModelFixture;
 
@@ -55,7 +54,7 @@ test(
     providers.control.reset();
     await execute(
       service.deps.database,
-      sql`update routines set next_run_at = ${justPast} where id = any(${routines})`,
+      sql`update routines set next_run_at = ${AT_ONCE} where id = any(${routines})`,
     );
     await tick(service.deps);
     const said: string[] = [];
