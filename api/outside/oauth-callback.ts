@@ -26,7 +26,13 @@ export const completeConnectionSignIn = route({
   }),
   query: z.object(returnedFields),
   success: { status: 200, data: connection, description: 'The connection, ready.' },
-  errors: ['attempt_expired', 'forbidden', 'connection_not_found', 'provider_error'],
+  errors: [
+    'attempt_expired',
+    'forbidden',
+    'connection_not_found',
+    'project_not_found',
+    'provider_error',
+  ],
 }).to(async ({ access, by, params, query, deps }) => {
   const completed = await completeSignIn(signInDepsOf(deps), {
     callback: params.provider,

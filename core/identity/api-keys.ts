@@ -3,6 +3,7 @@ import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { generateApiKey } from './api-key-format.ts';
+import { holdProject } from './hold-project.ts';
 import { roleOf } from './roles.ts';
 import type { Scope } from './scopes.ts';
 
@@ -47,12 +48,7 @@ export async function createApiKey(
   input: NewApiKey,
 ): Promise<{ apiKey: ApiKey; plaintext: string }> {
   const { id, organizationId, projectId, name, scopes, expiresAt } = input;
-  // Held against its deletion, which revokes the keys that are there.
-  const project = await row(
-    tx,
-    sql`select 1 from projects where id = ${projectId} and deleted_at is null for share`,
-  );
-  if (project === undefined) throw new AppError('project_not_found');
+  await holdProject(tx, projectId);
   const role = await roleOf(tx, { organizationId, userId: by.id });
   if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
     throw new AppError('forbidden', 'Keys with a write scope are made by owners and admins.');

@@ -13,6 +13,7 @@ export { markOrganizationDeleted, markProjectDeleted, type Confirmed } from './d
 export { markErased, projectsToErase } from './erasure.ts';
 export { forgetAuthentication } from './expired.ts';
 export { forgetInvitations } from './forget.ts';
+export { holdProject } from './hold-project.ts';
 export {
   acceptInvitation,
   createInvitation,

@@ -1,5 +1,8 @@
 import { expect } from 'vitest';
+import { SYSTEM } from '#core/audit/index.ts';
+import { insertConnection } from '#core/connections/index.ts';
 import { row, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { PASSWORD, postAuth, signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine } from '#test/support/routines.ts';
@@ -33,6 +36,35 @@ test('a deleted project is out of reach at once, its keys and credentials gone',
     sql`select state, webhook_secret, webhook_url from routines where id = ${routineId}`,
   );
   expect(left).toEqual({ state: 'archived', webhook_secret: null, webhook_url: null });
+});
+
+test('no connection is kept in a project that was deleted while its server was asked', async ({
+  service,
+}) => {
+  const { database, connectionSecrets } = service.deps;
+  const person = await signUp(service);
+  expect((await person.session.delete(deletionOf(person))).status).toBe(200);
+  const id = newId('connection');
+  const kept = insertConnection(database, connectionSecrets, SYSTEM, {
+    id,
+    projectId: person.projectId,
+    kind: 'tool_server',
+    provider: null,
+    name: 'Late',
+    url: 'https://tools.example.com/mcp?api_key=late',
+    auth: 'bearer',
+    accountLabel: null,
+    scopes: [],
+    server: null,
+    state: 'ready',
+    publicError: null,
+    createdBy: person.userId,
+    checkedAt: null,
+    credentialsExpireAt: null,
+    sealedCredentials: connectionSecrets.seal(id, { token: 'late' }),
+  });
+  await expect(kept).rejects.toMatchObject({ code: 'project_not_found' });
+  expect(await row(database, sql`select from connections where id = ${id}`)).toBeUndefined();
 });
 
 test('a project with an active routine stays, and everything in it', async ({ service }) => {

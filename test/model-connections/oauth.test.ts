@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { keepAccount } from '#core/model-connections/sign-in/keep.ts';
 import { execute, rows, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
 import { signInAgain } from '#test/support/people.ts';
 import {
   ada,
@@ -9,6 +11,7 @@ import {
   connectByOAuth,
   fixture,
   newOwner,
+  startDevice,
   startOAuth,
   storedRow,
   UI_ORIGIN,
@@ -50,6 +53,49 @@ test('the authorization request has PKCE, a nonce, a long state and our return a
   const minutes = (Date.parse(data.expiresAt) - Date.now()) / 60_000;
   expect(minutes).toBeGreaterThan(9);
   expect(minutes).toBeLessThan(11);
+});
+
+test('a sign-in that is under way when its project is deleted leaves no account behind', async () => {
+  const { projectId } = ada.person;
+  const query = await begin();
+  await startDevice(ada.session);
+  const deleted = await ada.session.delete(`/v1/projects/${projectId}?confirm=Default`);
+  expect(deleted.status).toBe(200);
+  const answer = await comeBack(ada.session, query);
+  expect([answer.status, answer.body.error?.code]).toEqual([409, 'attempt_expired']);
+  const { database } = fixture.service.deps;
+  const attempts = await rows(
+    database,
+    sql`select state, sealed from model_sign_ins where project_id = ${projectId} order by provider`,
+  );
+  expect(attempts).toEqual([
+    { state: 'cancelled', sealed: null },
+    { state: 'cancelled', sealed: null },
+  ]);
+  expect(
+    await rows(database, sql`select id from model_connections where project_id = ${projectId}`),
+  ).toEqual([]);
+});
+
+test('an account that was tried while its project was deleted is not stored', async () => {
+  const { projectId } = ada.person;
+  expect((await ada.session.delete(`/v1/projects/${projectId}?confirm=Default`)).status).toBe(200);
+  const { deps } = fixture.service;
+  const provider = deps.modelProviders.require('provider-c');
+  const stored = keepAccount(deps, {
+    id: newId('modelConnection'),
+    connectionId: null,
+    projectId,
+    ownerId: ada.person.userId,
+    provider,
+    accountId: null,
+    accountLabel: 'Late',
+    credential: { kind: 'api_key', key: 'sk-late' },
+    expiresAt: null,
+    tried: { verdict: 'accepted', notBefore: null, models: [] },
+    by: { kind: 'person', id: ada.person.userId, address: null },
+  });
+  await expect(stored).rejects.toMatchObject({ code: 'project_not_found' });
 });
 
 test('a state works once, also when it comes back many times at the same time', async () => {

@@ -1,4 +1,5 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
+import { holdProject } from '#core/identity/index.ts';
 import { row, rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -51,16 +52,21 @@ export interface NewConnection extends ConnectionDraft {
   readonly credentialsExpireAt: Date | null;
 }
 
-/** Keeps a new connection, or finds the one that an earlier attempt of the same request kept. */
+/**
+ * Keeps a new connection, or finds the one that an earlier attempt of the same request kept. The server was asked before,
+ * which takes its time, and the project may be gone since.
+ * @throws {AppError} `project_not_found`
+ */
 export function insertConnection(
   database: Database,
   secrets: ConnectionSecrets,
   by: Actor,
   input: NewConnection,
 ): Promise<Connection> {
+  const { id, projectId } = input;
   return transaction(database, async (tx) => {
+    await holdProject(tx, projectId);
     const inserted = await insert(tx, secrets, input);
-    const { id, projectId } = input;
     if (inserted === undefined) return readConnection(tx, projectId, id);
     const { kind, provider, auth } = inserted;
     const details = { kind, provider, auth };

@@ -15,6 +15,7 @@ import { cancelAtRuntime, endOpenCalls } from '../calls/revoke.ts';
 import type { ModelConnection, RevokedReason } from '../connection.ts';
 import type { ModelRuntime } from '../runtime/runtime.ts';
 import { openCredential } from '../store/credential.ts';
+import { endAttemptsOfProject } from '../sign-in/attempt-queries.ts';
 import { readModelConnection } from '../store/queries.ts';
 import { putIntoOutbox, settleRevocations, type OutboxDeps } from './outbox.ts';
 
@@ -75,12 +76,16 @@ export async function revokeAccountsOfMember(
   return revokeEach(deps, tx, accounts, { by: input.by, reason: 'member_removed' });
 }
 
-/** Revokes every account of a project, in the transaction that deletes it. @returns the ids of the accounts */
+/**
+ * Revokes every account of a project, in the transaction that deletes it, and ends the sign-ins that are under way there.
+ * @returns the ids of the accounts
+ */
 export async function revokeAccountsOfProject(
   deps: RevokeDeps,
   tx: Db,
   input: { readonly projectId: string; readonly by: Actor },
 ): Promise<string[]> {
+  await endAttemptsOfProject(tx, input.projectId);
   const accounts = await rows<{ id: string; projectId: string }>(
     tx,
     sql`

@@ -114,6 +114,17 @@ export async function endAttempt(
   return touched === 1;
 }
 
+/** Ends the attempts of a project that is being deleted, and with them what they have sealed. */
+export async function endAttemptsOfProject(tx: Db, projectId: string): Promise<void> {
+  await execute(
+    tx,
+    sql`
+      update model_sign_ins set ${ended('cancelled', null)}
+      where project_id = ${projectId} and state = 'pending'
+    `,
+  );
+}
+
 /** Ends what has run out, a day later forgets it. */
 export async function sweepAttempts(db: Db): Promise<void> {
   await execute(

@@ -61,7 +61,7 @@ export function takeByState(
       returning ${columns}, s.expires_at > now() as live,
         exists (
           select 1 from projects p join memberships m on m.organization_id = p.organization_id
-          where p.id = s.project_id and m.user_id = s.user_id) as member
+          where p.id = s.project_id and m.user_id = s.user_id and p.deleted_at is null) as member
     `,
   );
 }

@@ -1,4 +1,5 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
+import { holdProject } from '#core/identity/index.ts';
 import { row, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ModelConnection } from '../connection.ts';
@@ -30,7 +31,8 @@ export interface TriedAccount {
 /**
  * Stores an account with its models in one transaction, in which `alsoDo` may end what has led to it. An account that
  * may sign in and make no calls is stored as `plan_not_entitled`.
- * @throws {SignInFailure} `account_mismatch`; {AppError} `connection_not_found`, `owner_required`, `connection_not_ready`
+ * @throws {SignInFailure} `account_mismatch`; {AppError} `project_not_found`, `connection_not_found`, `owner_required`,
+ *   `connection_not_ready`
  */
 export function keepAccount(
   deps: Pick<ModelSignInDeps, 'database' | 'secrets'>,
@@ -39,6 +41,7 @@ export function keepAccount(
 ): Promise<ModelConnection> {
   const { projectId } = account;
   return transaction(deps.database, async (tx) => {
+    await holdProject(tx, projectId);
     await holdMembership(tx, account);
     await takeTurnOfOwner(tx, account);
     const id = await idFor(tx, account);
