@@ -185,11 +185,24 @@ test(
   },
 );
 
-test('the same skill twice and an empty reference are refused', async () => {
-  for (const skills of [['seo-audit', 'seo-audit'], ['']]) {
-    const answer = await key.post('/v1/routines', routineBody({ skills }));
-    expect(codeOf(answer)).toEqual([400, 'invalid_request']);
+test('a reference of no length, or too long for a skill, is an unknown one', async () => {
+  const id = await createRoutine(key);
+  for (const reference of ['', 's'.repeat(81)]) {
+    const skills = ['seo-audit', reference];
+    for (const answer of [
+      await key.post('/v1/routines', routineBody({ skills })),
+      await key.patch(`/v1/routines/${id}`, { skills }),
+    ]) {
+      expect(codeOf(answer)).toEqual([400, 'invalid_skill']);
+      expect(answer.body.error.message).toMatch(/^skills\[1\]: no skill has/);
+    }
   }
+});
+
+test('the same skill twice is refused', async () => {
+  const skills = ['seo-audit', 'seo-audit'];
+  const answer = await key.post('/v1/routines', routineBody({ skills }));
+  expect(codeOf(answer)).toEqual([400, 'invalid_request']);
 });
 
 test(

@@ -51,6 +51,17 @@ export const variables = z
     example: { topic: 'pricing pages' },
   });
 
+const MAX_REFERENCE_LENGTH = 80;
+
+/** A reference of any other length is no skill's, and refused like every other unknown one. */
+const skillReference = z
+  .string()
+  .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {
+    message: `no skill has a slug or id of this length; at most ${MAX_REFERENCE_LENGTH} characters`,
+    params: { code: 'invalid_skill' },
+  })
+  .meta({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH });
+
 /** The fields that requests and responses have in common. */
 export const fields = {
   name: nameOf(200).meta({ example: 'Weekly SEO audit' }),
@@ -67,7 +78,7 @@ export const fields = {
   timezone: z.string().max(100).meta({ description: 'IANA name.', example: 'Europe/Berlin' }),
   model: modelReference,
   skills: z
-    .array(z.string().min(1).max(80))
+    .array(skillReference)
     .max(50)
     .refine((skills) => new Set(skills).size === skills.length, 'the same skill twice')
     .meta({
