@@ -30,7 +30,7 @@ export interface RouteSpec<
   readonly bodyOptional?: boolean;
   /** Honours `Idempotency-Key`. */
   readonly idempotent?: boolean;
-  /** Fields of the response that are null when it is repeated. */
+  /** Fields of the response that are null when it is repeated, where it has them. */
   readonly shownOnce?: readonly string[];
   /** Honours `If-Match` and responds with `ETag`. */
   readonly conditional?: boolean;

@@ -137,8 +137,9 @@ function responseOf(route: Route, reply: Reply<unknown>, deps: Deps): StoredResp
 
 /** Takes out of a response what is shown once. Whoever repeats the request may be another person of the project. */
 function forReplay({ spec: { shownOnce = [] } }: Route, data: unknown): unknown {
-  if (shownOnce.length === 0 || typeof data !== 'object') return data;
-  return { ...data, ...Object.fromEntries(shownOnce.map((field) => [field, null])) };
+  if (shownOnce.length === 0 || typeof data !== 'object' || data === null) return data;
+  const shown = shownOnce.filter((field) => field in data);
+  return { ...data, ...Object.fromEntries(shown.map((field) => [field, null])) };
 }
 
 /** Checks a response against what OpenAPI promises, outside production, so that any test finds a mismatch. */

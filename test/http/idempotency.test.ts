@@ -33,6 +33,19 @@ test('the same key and body give the first response again, and create nothing mo
   expect(data.filter((routine: { name: string }) => routine.name === 'once')).toHaveLength(1);
 });
 
+test('a repeated response has the webhook secret no second time, and none where there is none', async () => {
+  const client = withKey(key);
+  const body = routineBody({ webhookUrl: 'http://127.0.0.1:4999/' });
+  const first = await client.post('/v1/routines', body);
+  expect(first.data.webhookSecret).toMatch(/^whsec_/);
+  const again = await client.post('/v1/routines', body);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expect(again.data).toEqual({ ...first.data, webhookSecret: null });
+  const bare = withKey(key);
+  await bare.post('/v1/routines', routineBody());
+  expect((await bare.post('/v1/routines', routineBody())).data).not.toHaveProperty('webhookSecret');
+});
+
 test('the same key with another body is refused', async () => {
   const client = withKey(key);
   await client.post('/v1/skills', skillBody('one'));

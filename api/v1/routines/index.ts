@@ -18,7 +18,13 @@ import {
 } from './present.ts';
 import { previewRoutes } from './preview.ts';
 import { routineBody, routinePatch } from './requests.ts';
-import { routine, routineDetail, routineSummary, savedRoutine } from './responses.ts';
+import {
+  createdRoutine,
+  routine,
+  routineDetail,
+  routineSummary,
+  savedRoutine,
+} from './responses.ts';
 import { versionRoutes } from './versions.ts';
 import { rotateWebhookSecret } from './webhook-secret.ts';
 
@@ -70,12 +76,13 @@ const createRoutine = route({
   tag,
   summary: 'Create a routine',
   description:
-    'The routine is a draft until a manual run has succeeded and it is activated. With a webhook URL, the response holds `webhookSecret`, once.',
+    'The routine is a draft until a manual run has succeeded and it is activated. With a webhook URL, the response holds `webhookSecret`, once: a response that is repeated under its `Idempotency-Key` no longer has it, so rotate it if the first one was lost.',
   auth: 'key-or-session',
   scope: 'routines:write',
   body: routineBody,
   idempotent: true,
-  success: { status: 201, data: savedRoutine, description: 'The draft.', headers: etag },
+  shownOnce: ['webhookSecret'],
+  success: { status: 201, data: createdRoutine, description: 'The draft.', headers: etag },
   errors: ['limit_reached', ...saveErrors],
 }).to(async ({ access, body, deps, newId }) => {
   const id = newId('routine');

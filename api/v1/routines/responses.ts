@@ -64,7 +64,7 @@ export const routineSummary = z.strictObject(summaryShape).meta({ id: 'RoutineSu
 
 export const routine = z.strictObject(shape).meta({ id: 'Routine' });
 
-const webhookSecret = z.string().optional().meta({
+const webhookSecret = z.string().meta({
   description: 'Shown once, when the webhook URL is first set.',
   example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
 });
@@ -86,11 +86,20 @@ const warnings = z
   });
 
 export const savedRoutine = z
-  .strictObject({ ...shape, webhookSecret, warnings })
+  .strictObject({ ...shape, webhookSecret: webhookSecret.optional(), warnings })
   .meta({ id: 'SavedRoutine' });
 
+export const createdRoutine = z
+  .strictObject({
+    ...savedRoutine.shape,
+    webhookSecret: webhookSecret.nullable().optional().meta({
+      description: 'Shown once, where there is a webhook URL; null when the response is repeated.',
+    }),
+  })
+  .meta({ id: 'CreatedRoutine' });
+
 export const rotatedRoutine = z
-  .strictObject({ ...shape, webhookSecret: webhookSecret.unwrap() })
+  .strictObject({ ...shape, webhookSecret })
   .meta({ id: 'RotatedRoutine' });
 
 const activation = z

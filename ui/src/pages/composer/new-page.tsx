@@ -69,8 +69,9 @@ function NewRoutine({ initial }: { initial: RoutineForm }) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server says what is missing, a model too
       const body = { ...fields, model } as Shape<'CreateRoutine'>;
       const made = await create.sendAsync({ body });
-      if (made.webhookSecret !== undefined) {
-        await new Promise<void>((go) => setSecret({ secret: made.webhookSecret ?? '', go }));
+      const { webhookSecret: shown } = made;
+      if (shown != null) {
+        await new Promise<void>((go) => setSecret({ secret: shown, go }));
         setSecret(null);
       }
       return made.id;
