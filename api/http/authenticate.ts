@@ -89,8 +89,8 @@ async function sessionAccess(ctx: Context, deps: Deps) {
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
   // Prolonged, or the browser would forget it a week after the sign-in.
   if (session.setCookies.length > 0) ctx.set('Set-Cookie', [...session.setCookies]);
-  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') assertOrigin(ctx, deps);
   assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') assertOrigin(ctx, deps);
   return { kind: 'session' as const, sessionId: session.id, userId: session.userId };
 }
 

@@ -78,6 +78,19 @@ test('a session is a credential too, on every operation', async () => {
   expect(Number(after.headers.get('x-ratelimit-remaining'))).toBe(before - 1);
 });
 
+test('a request from a page of another origin is refused, and counted', async () => {
+  const person = await signUp(service);
+  const elsewhere = person.session.with({ Origin: 'https://elsewhere.example.com' });
+  await startOfWindow();
+  const before = Number(
+    (await person.session.get('/v1/organizations')).headers.get('x-ratelimit-remaining'),
+  );
+  const refused = await elsewhere.post('/v1/organizations', { name: 'Elsewhere' });
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'origin_not_allowed']);
+  expect(refused.headers.get('x-ratelimit-limit')).toBe(String(LIMIT));
+  expect(Number(refused.headers.get('x-ratelimit-remaining'))).toBe(before - 1);
+});
+
 /** Windows are whole minutes: a count that straddles two proves nothing, so wait out the last seconds of one. */
 async function startOfWindow(): Promise<void> {
   const left = 60_000 - (Date.now() % 60_000);
