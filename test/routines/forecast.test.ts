@@ -180,7 +180,7 @@ test('the pace of other routines counts against a shared budget, and that of oth
       `,
     );
   }
-  const budget = { maxTokensPerDay: 12_000, maxCostUsdPerMonth: '20' };
+  const budget = { maxTokensPerDay: 14_000, maxCostUsdPerMonth: '20' };
   await bob.session.patch(`/v1/projects/${bob.projectId}`, { budget });
   await bob.session.patch(`/v1/organizations/${bob.organizationId}`, { budget });
   const { limits, runsOut } = (await bobsKey.get(`/v1/routines/${id}/forecast`)).data;
