@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
-import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { execute, sql } from '#lib/database/index.ts';
 import { signInAgain, signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
-import { customerOf, paidTest, subscribed } from './support.ts';
+import { customerOf, paidTest, sessionsOf, subscribed } from './support.ts';
 
 const test = paidTest();
 
@@ -25,10 +24,6 @@ async function anotherOwner(service: Service, owner: Person) {
     `,
   );
   return grace.session.with({ 'X-Project-Id': owner.projectId });
-}
-
-function sessionsOf({ ledger }: PaymentProcessor, customer: string) {
-  return [...ledger.sessions.values()].filter((session) => session.customer === customer);
 }
 
 test('two owners with two tabs each get one open checkout, and paying it makes one subscription', async ({

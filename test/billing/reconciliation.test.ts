@@ -5,7 +5,7 @@ import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { execute, row, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
-import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
+import { customerOf, paidTest, priceOf, sessionsOf, storedAccess, subscribed } from './support.ts';
 
 const test = paidTest();
 
@@ -117,14 +117,12 @@ test('who pays just after a look, and whose event is lost, has access by the nex
   const { database } = service.deps;
   const customer = await customerOf(service, ada);
   await tick(service);
-  const session = [...processor.ledger.sessions.values()].find(
-    (each) => each.customer === customer,
-  )!;
-  processor.ledger.pay(session);
+  const [session] = sessionsOf(processor, customer);
+  processor.ledger.pay(session!);
   await execute(
     database,
     sql`
-      update billing_checkouts set created_at = now() - interval '2 minutes' where session_id = ${session.id}
+      update billing_checkouts set created_at = now() - interval '2 minutes' where session_id = ${session!.id}
     `,
   );
   // It is seen to be over before its customer is due again.
@@ -142,15 +140,13 @@ test('a checkout that ran out while nobody could look is not closed before someb
   const { database } = service.deps;
   const customer = await customerOf(service, ada);
   await tick(service);
-  const session = [...processor.ledger.sessions.values()].find(
-    (each) => each.customer === customer,
-  )!;
-  processor.ledger.pay(session);
+  const [session] = sessionsOf(processor, customer);
+  processor.ledger.pay(session!);
   await execute(
     database,
     sql`
       update billing_checkouts set created_at = now() - interval '1 hour', expires_at = now() - interval '25 minutes'
-      where session_id = ${session.id}
+      where session_id = ${session!.id}
     `,
   );
   await letPass(service, ada, 1);

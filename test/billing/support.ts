@@ -93,3 +93,8 @@ export function storedAccess({ deps: { database } }: Service, { organizationId }
     `,
   );
 }
+
+/** Lists the checkout sessions of a customer that the processor has, in the order in which they were made. */
+export function sessionsOf({ ledger }: PaymentProcessor, customer: string) {
+  return [...ledger.sessions.values()].filter((session) => session.customer === customer);
+}

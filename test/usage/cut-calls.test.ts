@@ -41,7 +41,7 @@ function silentCaller({ sends = true } = {}) {
   return { caller, sent: sent.promise };
 }
 
-/** What every sum says of the run: tokens, and what is still reserved. */
+/** Reads what every sum says of the run: tokens, and what is still reserved. */
 async function sums({ deps: { database } }: Service, runId: string) {
   const [found] = await rows(
     database,

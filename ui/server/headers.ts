@@ -26,6 +26,7 @@ export function securityHeaders(policy = POLICY): Middleware {
   };
 }
 
+/** Returns the headers that every response carries, for responses that no middleware sees. */
 export function constantHeaders(policy = POLICY): Readonly<Record<string, string>> {
   return { ...HEADERS, 'Content-Security-Policy': policy };
 }

@@ -41,8 +41,8 @@ const erasedGate = sql`jsonb_build_object(
 
 /**
  * SQL expression for what remains of a tool call. It lists the fields that hold nothing private, so that a new field is
- * erased. The name of a tool that was never offered is the model's invention, that of a connection was written by a person, and
- * the error of a call may quote the response.
+ * erased. The name of a tool that was never offered is the model's invention, that of a connection was written by a
+ * person, and the error of a call may quote the response.
  */
 const erasedTool = sql`jsonb_build_object(
   'name', case when tool->>'toolName' is null then '' else tool->>'name' end,
