@@ -9,7 +9,7 @@ import {
   type SandboxCommand,
   type SandboxKind,
 } from './command.ts';
-import { createPriorityWatch, type PriorityWatch } from './priority.ts';
+import { createThrottle, type Throttle } from './throttle.ts';
 import { seccompProgram } from './seccomp.ts';
 
 export interface SandboxedProcess {
@@ -35,19 +35,19 @@ export function createSandbox(kind: SandboxKind): Sandbox {
   const filter = kind === 'bubblewrap' ? seccompProgram(process.arch) : undefined;
   const filterFile = path.join(folder, 'seccomp.bpf');
   if (filter !== undefined) writeFileSync(filterFile, filter);
-  const priorities = createPriorityWatch();
+  const throttle = createThrottle();
   let sockets = 0;
   return {
     kind,
     socketPath: () => path.join(folder, `${sockets++}.sock`),
     launch(script, socketPath, args = []) {
       const entry = { script, socketPath, args };
-      if (kind === 'process') return start(processCommand(entry), priorities);
-      if (filter === undefined) return start(bubblewrapCommand(entry), priorities);
+      if (kind === 'process') return start(processCommand(entry), throttle);
+      if (filter === undefined) return start(bubblewrapCommand(entry), throttle);
       // Opened for each: the kernel reads from where the last reader left off.
       const fd = openSync(filterFile, 'r');
       try {
-        return start(bubblewrapCommand({ ...entry, seccompFd: FILTER_FD }), priorities, fd);
+        return start(bubblewrapCommand({ ...entry, seccompFd: FILTER_FD }), throttle, fd);
       } finally {
         closeSync(fd);
       }
@@ -62,7 +62,7 @@ const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 function start(
   { file, args }: SandboxCommand,
-  priorities: PriorityWatch,
+  throttle: Throttle,
   filter?: number,
 ): SandboxedProcess {
   const child = spawn(file, args, {
@@ -73,7 +73,7 @@ function start(
     detached: true,
   });
   const exited = exitOf(child);
-  if (child.pid !== undefined) void exited.then(priorities.watch(child.pid));
+  if (child.pid !== undefined) void exited.then(throttle.watch(child.pid));
   return { ...pipesOf(child), exited, kill: () => killGroup(child) };
 }
 

@@ -121,23 +121,31 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
     expect(code).not.toBe(0);
   });
 
-  test('a session that computes without end falls back behind all others', async () => {
-    const start = async (name: string) => {
-      const socketPath = sandbox.socketPath();
-      const broker = await startBroker(socketPath);
-      onTestFinished(() => broker.close());
-      const child = sandbox.launch(inside('busy.ts'), socketPath, [name]);
-      onTestFinished(() => child.kill());
-      await expect.poll(() => processOf(name)).toBeDefined();
-      return processOf(name)!;
-    };
-    const busy = await start(`busy-${process.pid}`);
-    const idle = await start(`idle-${process.pid}`);
-    await expect
-      .poll(() => prioritiesOf(busy), { timeout: 60_000 })
-      .toEqual({ threads: [LOWEST], group: LOWEST });
-    expect(prioritiesOf(idle).threads).toEqual([getPriority()]);
-  });
+  test(
+    'a session that computes without end is stopped in between, and no other is',
+    { timeout: 120_000 },
+    async () => {
+      const start = async (name: string) => {
+        const socketPath = sandbox.socketPath();
+        const broker = await startBroker(socketPath);
+        onTestFinished(() => broker.close());
+        const child = sandbox.launch(inside('busy.ts'), socketPath, [name]);
+        onTestFinished(() => child.kill());
+        await expect.poll(() => processOf(name)).toBeDefined();
+        return { child, pid: processOf(name)! };
+      };
+      const busy = await start(`busy-${process.pid}`);
+      const idle = await start(`idle-${process.pid}`);
+      for (const state of ['stopped', 'running', 'stopped']) {
+        await expect.poll(() => stateOf(busy.pid), { timeout: 60_000, interval: 10 }).toBe(state);
+        expect(stateOf(idle.pid)).toBe('running');
+      }
+      expect(prioritiesOf(busy.pid)).toEqual({ threads: [LOWEST], group: LOWEST });
+      expect(prioritiesOf(idle.pid).threads).toEqual([getPriority()]);
+      busy.child.kill();
+      expect(await busy.child.exited).toBeNull();
+    },
+  );
 
   test('sessions that misbehave leave room for one that does not', async () => {
     const rig = await createRig();
@@ -161,6 +169,13 @@ function processOf(argument: string): number | undefined {
       const words = pid > 0 ? (read(`/proc/${pid}/cmdline`) ?? '').split('\0') : [];
       return words[0] === '/node' && words.includes(argument);
     });
+}
+
+/** Tells by proc_pid_stat(5) whether a process is stopped by a signal. */
+function stateOf(pid: number): 'stopped' | 'running' | undefined {
+  const stat = read(`/proc/${pid}/stat`);
+  if (stat === undefined) return undefined;
+  return stat.charAt(stat.lastIndexOf(')') + 2) === 'T' ? 'stopped' : 'running';
 }
 
 /** Reads the different priorities of a process's threads, and that of its group where the kernel has groups. */

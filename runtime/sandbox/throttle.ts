@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { lowerPriority } from './priority.ts';
+
+/** Processor time that a session may use at once: several times what its start and a model step take. */
+const BURST_SECONDS = 1;
+/** Part of one core that a session may go on using: several times what it takes to pass on a long response. */
+const SHARE = 0.05;
+const INTERVAL_MS = 250;
+/** The unit of times in /proc, which is the same on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+export interface Throttle {
+  /** Watches a session by the process that was started for it. @returns what ends the watch */
+  watch(pid: number): () => void;
+}
+
+interface Watched {
+  /** Processor time left, in seconds: a token bucket, that may be overdrawn. */
+  left: number;
+  /** Processor time used when it was last looked at, and when that was. */
+  used: number;
+  at: number;
+  isStopped: boolean;
+  isLowered: boolean;
+}
+
+/**
+ * Holds each session to a second of processor time and a twentieth of a core after it, so that one that has been taken
+ * over, and computes for nothing, does not slow the others down; the limit of `prlimit` ends it only after a minute of
+ * it. Stops its processes while it has used more, and lets them go on behind all others. A control group with a quota
+ * would do the same, but takes rights that the runtime shall not have. Elsewhere than on Linux it does nothing.
+ */
+export function createThrottle(): Throttle {
+  const sessions = new Map<number, Watched>();
+  let timer: NodeJS.Timeout | undefined;
+  const look = async () => {
+    await Promise.all([...sessions].map(([pid, watched]) => hold(pid, watched)));
+    timer = sessions.size === 0 ? undefined : later();
+  };
+  const later = () => setTimeout(() => void look(), INTERVAL_MS).unref();
+  return {
+    watch(pid) {
+      const at = performance.now();
+      sessions.set(pid, { left: BURST_SECONDS, used: 0, at, isStopped: false, isLowered: false });
+      timer ??= later();
+      return () => sessions.delete(pid);
+    },
+  };
+}
+
+/** Stops a session that has used more than its share, and lets it go on when it has time again. */
+async function hold(pid: number, watched: Watched): Promise<void> {
+  const family = await familyOf(pid);
+  const seconds = await Promise.all(family.map(processorSeconds));
+  const used = seconds.reduce((sum, each) => sum + each, 0);
+  const now = performance.now();
+  const gained = ((now - watched.at) / 1_000) * SHARE;
+  // A process that has ended takes its seconds out of the sum.
+  const spent = Math.max(used - watched.used, 0);
+  const left = Math.min(watched.left + gained, BURST_SECONDS) - spent;
+  // What it used while nobody could look, on a busy machine, is not all held against it.
+  watched.left = Math.max(left, -BURST_SECONDS);
+  watched.used = used;
+  watched.at = now;
+  const isStopped = watched.left < 0;
+  // Again at each look, for those that were started after the last.
+  if (isStopped) signalAll(family, 'SIGSTOP');
+  else if (watched.isStopped) signalAll(family, 'SIGCONT');
+  watched.isStopped = isStopped;
+  if (isStopped && !watched.isLowered) watched.isLowered = await lowerPriority(family);
+}
+
+/** Returns a process and its descendants; none where it has ended. */
+async function familyOf(pid: number): Promise<number[]> {
+  const children = await read(`/proc/${pid}/task/${pid}/children`);
+  if (children === undefined) return [];
+  const families = await Promise.all(children.split(' ').filter(Boolean).map(Number).map(familyOf));
+  return [pid, ...families.flat()];
+}
+
+/** Reads how much processor time the threads of a process have used, by proc_pid_stat(5). */
+async function processorSeconds(pid: number): Promise<number> {
+  const stat = await read(`/proc/${pid}/stat`);
+  if (stat === undefined) return 0;
+  // The name, in brackets, may hold spaces; the fields after it begin with the third.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[14 - 3]) + Number(fields[15 - 3])) / TICKS_PER_SECOND;
+}
+
+function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+function read(file: string): Promise<string | undefined> {
+  return readFile(file, 'latin1').catch(() => undefined);
+}
