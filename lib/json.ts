@@ -14,9 +14,12 @@ export function canonicalJson(value: unknown, depth = 0): string {
     return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`;
   }
   if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null';
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member, depth + 1)}`);
-  return `{${members.join(',')}}`;
+  let members = '';
+  for (const key of Object.keys(value).toSorted()) {
+    const member = value[key];
+    if (member === undefined) continue;
+    const separator = members === '' ? '' : ',';
+    members += `${separator}${JSON.stringify(key)}:${canonicalJson(member, depth + 1)}`;
+  }
+  return `{${members}}`;
 }
