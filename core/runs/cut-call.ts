@@ -3,6 +3,7 @@ import type { ModelOption } from '#core/models/index.ts';
 import {
   empty,
   execute,
+  persistently,
   row,
   sql,
   transaction,
@@ -29,9 +30,10 @@ export interface UnansweredCall {
 }
 
 /**
- * Settles a call that this service cut off, because its run was cancelled or its time was over: the provider has had the
- * input and may bill it, and nobody will ever state the usage. So the input is counted, as estimated; what the model had
- * written by then nobody knows. A call that is made again elsewhere, after a worker has stopped, is not settled here.
+ * Settles a call that this service or its runtime cut off, because its run was cancelled or its time was over: the
+ * provider has had the input and may bill it, and nobody will ever state the usage. So the input is counted, as
+ * estimated; what the model had written by then nobody knows. A call that is made again elsewhere, after a worker has
+ * stopped, is not settled here.
  * @returns whether it was settled; it never throws, as what ended the call is the error that matters
  */
 export async function settleCutCall(
@@ -46,11 +48,18 @@ export async function settleCutCall(
     if (!(await isCutOff(database, unanswered, error))) return false;
     const usage = { ...NOTHING, inputTokens: countInput(call), estimated: true };
     const spent = { ...attempt, usage, costUsd: costOf(usage, option.prices) };
-    const settled = await transaction(database, async (tx) => {
-      const isFirst = await settle(tx, spent, call.account !== undefined);
-      if (isFirst) await tellSpending(tx, run);
-      return isFirst;
-    });
+    const endCall = error instanceof ModelFailure ? error.endCall : undefined;
+    const record = () =>
+      transaction(database, async (tx) => {
+        // A statement of its own: the next ones see what whoever held the run has recorded.
+        await row(tx, sql`select id from runs where id = ${run.id} for update`);
+        if ((await endCall?.(tx)) === false) return false;
+        const isFirst = await settle(tx, spent, call.account !== undefined);
+        if (isFirst) await tellSpending(tx, run);
+        return isFirst;
+      });
+    // Until its outcome is recorded, the call keeps its request id, and no other can be made.
+    const settled = await (endCall === undefined ? record() : persistently(record, call.signal));
     if (settled) metrics.modelCost(option.modelId, spent.costUsd);
     return settled;
   } catch (err) {
@@ -76,8 +85,6 @@ async function isCutOff(
  */
 async function settle(tx: Db, spent: Spent, onAccount: boolean): Promise<boolean> {
   const { runId, index } = spent;
-  // A statement of its own: the next one sees what whoever held the run has recorded.
-  await row(tx, sql`select id from runs where id = ${runId} for update`);
   const settled = await execute(
     tx,
     sql`

@@ -1,4 +1,5 @@
 import { APICallError, NoSuchToolError } from 'ai';
+import type { Db } from '#lib/database/index.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import type { RunReason } from './states.ts';
 
@@ -21,6 +22,9 @@ export function retryDelayMs(
   return delayMs < step.remainingMs ? delayMs : undefined;
 }
 
+/** Records the end of a call. @returns false when it had ended already */
+type EndCutCall = (tx: Db) => Promise<boolean>;
+
 /** A model call without a usable response. `message` may be shown to users: it quotes no body, header or key. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
@@ -29,19 +33,30 @@ export class ModelFailure extends Error {
   readonly retryable: boolean;
   /** True when the service itself gave up a call that was under way, so that nobody will state its usage. */
   readonly cutOff: boolean;
+  /**
+   * Ends the call on an account that was cut off, in the transaction that settles it: several attempts may be given the
+   * same outcome, and the one that ends the call counts it. Undefined at the gateway.
+   */
+  readonly endCall: EndCutCall | undefined;
   /** Delay that the provider asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
     reason: ModelFailure['reason'],
     message: string,
-    options: { retryable: boolean; retryAfterMs?: number | undefined; cutOff?: boolean },
+    options: {
+      retryable: boolean;
+      retryAfterMs?: number | undefined;
+      cutOff?: boolean;
+      endCall?: EndCutCall;
+    },
   ) {
     super(message);
     this.reason = reason;
     this.retryable = options.retryable;
     this.retryAfterMs = options.retryAfterMs;
     this.cutOff = options.cutOff === true;
+    this.endCall = options.endCall;
   }
 }
 

@@ -170,9 +170,10 @@ function parsed(bytes: Buffer): unknown {
 }
 
 function failureOf(error: unknown): Classified {
-  const code = outboundErrorIn(error)?.code;
-  if (code === 'timeout') return { code: 'timeout', details: {} };
-  if (code === 'response_too_large') return { code: 'too_large', details: {} };
+  const fault = outboundErrorIn(error);
+  // A timeout says that the provider had the request, and may bill it.
+  if (fault?.code === 'timeout' && fault.mayHaveArrived) return { code: 'timeout', details: {} };
+  if (fault?.code === 'response_too_large') return { code: 'too_large', details: {} };
   return { code: 'model_error', details: { status: null, retryable: true } };
 }
 

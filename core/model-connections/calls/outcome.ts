@@ -4,20 +4,24 @@ import type { IssuedCall } from './issue.ts';
 /** End of a call without a response: it failed, or it is unknown whether the provider was asked. */
 export type CallEnd = 'failed' | 'unknown_outcome';
 
-/** Records the outcome of a call without a response; a later attempt at its step gets a request id of its own. */
+/**
+ * Records the outcome of a call without a response; a later attempt at its step gets a request id of its own.
+ * @returns false when the call had ended already, with an outcome that another attempt was given too
+ */
 export async function endCall(
   db: Db,
   { requestId }: Pick<IssuedCall, 'requestId'>,
   end: CallEnd,
   failure: string,
-): Promise<void> {
-  await execute(
+): Promise<boolean> {
+  const ended = await execute(
     db,
     sql`
       update model_calls set state = ${end}, failure = ${failure}, ended_at = now()
       where request_id = ${requestId} and state = 'issued'
     `,
   );
+  return ended > 0;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Db } from '#lib/database/index.ts';
 import type { CallFailure } from '#lib/envelope/index.ts';
 import type { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import { ModelFailure } from '../model-failure.ts';
@@ -51,6 +52,14 @@ export function fromCallFailure({
     case 'cancelled':
       return new ModelFailure('model_unreachable', message, { retryable: true });
   }
+}
+
+/** Converts the sealed failure of a call that was cut off; whoever settles the call ends it by `endCall`. */
+export function fromCutCall(
+  { message }: CallFailure,
+  endCall: (tx: Db) => Promise<boolean>,
+): ModelFailure {
+  return new ModelFailure('model_unreachable', message, { retryable: true, cutOff: true, endCall });
 }
 
 /** Converts an exchange without a sealed outcome into its consequence for the step. The call keeps its request id. */
