@@ -1,0 +1,76 @@
+import { expect } from 'vitest';
+import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
+import { execute, row, sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import type { Service } from '#test/support/service.ts';
+
+const test = serviceTest();
+
+async function plantRun({ deps: { database } }: Service, routine: Planted): Promise<string> {
+  const runId = newId('run');
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, admitted_at)
+      values (${runId}, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'manual', 'queued', 20, 900,
+        now())
+    `,
+  );
+  return runId;
+}
+
+/** The tokens that the call of a run without a limit uses. */
+const USED = 5_000;
+
+test('a budget that is set while a call without a limit is out counts that call, and binds every later one', async ({
+  service,
+}) => {
+  const { database } = service.deps;
+  const routine = await plantRoutine(database);
+  const [runId, nextId] = [await plantRun(service, routine), await plantRun(service, routine)];
+  let calls = 0;
+  const caller: ModelCaller = {
+    timeoutMs: 60_000,
+    close: () => Promise.resolve(),
+    async call() {
+      calls += 1;
+      await execute(
+        database,
+        sql`update projects set max_tokens_per_day = ${USED - 1} where id = ${routine.projectId}`,
+      );
+      return {
+        text: '',
+        messages: [{ role: 'assistant', content: 'On it.' }],
+        toolCalls: [{ callId: 'call', name: 'none', input: {}, invalid: true }],
+        finishReason: 'tool-calls',
+        usage: {
+          inputTokens: USED,
+          cachedInputTokens: 0,
+          outputTokens: 0,
+          reasoningTokens: 0,
+          estimated: false,
+        },
+      };
+    },
+  };
+  const perform = (id: string, index: number) => {
+    const { signal } = new AbortController();
+    return performModelStep({ ...service.deps, caller }, { runId: id, index }, signal);
+  };
+  const first = await perform(runId, 0);
+  if (first.next !== 'continue') throw new Error(`the run did not go on: ${first.next}`);
+  const ended = { next: 'ended', state: 'failed' };
+  expect([await perform(runId, first.nextIndex), await perform(nextId, 0)]).toEqual([ended, ended]);
+  expect(calls).toBe(1);
+  const reasons = await row(
+    database,
+    sql`
+      select (select reason from runs where id = ${runId}) as own, (select reason from runs where id = ${nextId}) as next,
+        (select day_tokens from usage_totals where scope_id = ${routine.projectId}) as used
+    `,
+  );
+  expect(reasons).toEqual({ own: 'budget_exceeded', next: 'blocked_budget', used: USED });
+});
