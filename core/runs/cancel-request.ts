@@ -1,5 +1,5 @@
 import { sql, type Sql } from '#lib/database/index.ts';
-import type { RunEnding } from './ending.ts';
+import { replacement, type RunEnding } from './ending.ts';
 
 /**
  * Asks an open run to stop, and says why: assignments for an update of `runs`. The first request counts; a person who
@@ -18,4 +18,12 @@ export function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason
   return state === 'cancelled'
     ? sql`coalesce(runs.cancel_reason, ${reason})`
     : sql`${reason}::text`;
+}
+
+/** Returns the error message with which a run ends, as an SQL expression on `runs`; it goes with the reason. */
+export function messageAtEnd({ state, errorMessage }: RunEnding): Sql {
+  return state === 'cancelled'
+    ? sql`case runs.cancel_reason when ${replacement.reason} then ${replacement.errorMessage}
+            else ${errorMessage} end`
+    : sql`${errorMessage}::text`;
 }

@@ -8,7 +8,7 @@ import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
 import { scheduledFor } from './queries.ts';
-import { reasonAtEnd } from './cancel-request.ts';
+import { messageAtEnd, reasonAtEnd } from './cancel-request.ts';
 import { reasonInWords, type RecordedEnd, type RunEnding } from './ending.ts';
 import { outcomeOf, runOutcome } from './outcome/columns.ts';
 import { recordResult, type JustEnded } from './result/record-result.ts';
@@ -55,7 +55,7 @@ export async function recordEnd(
             select s.error_message from steps s
             where s.run_id = runs.id and s.state = 'started' and ${modelFailed}
             order by s.index desc limit 1
-          ), ${errorMessage}),
+          ), ${messageAtEnd(ending)}),
           finished_at = now()
         where id = ${runId} and state = any(${statesBefore(state, reason)})
         returning *
@@ -64,7 +64,7 @@ export async function recordEnd(
       ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason) })}${breakerAfterRun(ending)}, closed as (
         update steps set finished_at = now(),
           state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
-          error_message = coalesce(steps.error_message, ${errorMessage ?? 'The run was cancelled.'})
+          error_message = coalesce(steps.error_message, ${state === 'cancelled' ? 'The run was cancelled.' : errorMessage})
         from ended
         where steps.run_id = ended.id and steps.state in ('pending', 'started') and ended.state <> 'succeeded'
       )

@@ -55,7 +55,7 @@ export interface RecordedEnd {
 
 /** Returns the ending of a failed run, in the words of its reason unless `message` is more exact. */
 export function failure(reason: FailureReason, message?: string): RunEnding {
-  const errorMessage = message ?? sentence(reason);
+  const errorMessage = message ?? reasonAsMessage(reason);
   const failureClass = CLASS_OF_FAILURE[reason];
   return { state: 'failed', reason, errorMessage, result: null, failureClass };
 }
@@ -65,29 +65,34 @@ export function success(result: string | null): RunEnding {
   return { state: 'succeeded', reason: null, errorMessage: null, result, failureClass: null };
 }
 
-export const cancellation: RunEnding = {
-  state: 'cancelled',
-  reason: 'cancelled',
-  errorMessage: null,
-  result: null,
-  failureClass: null,
-};
+export const cancellation = cancelled('cancelled');
 
 /** The ending of an open run that the next occurrence replaces. */
-export const replacement: RunEnding = { ...cancellation, reason: 'replaced' };
+export const replacement = cancelled('replaced');
+
+function cancelled(reason: 'cancelled' | 'replaced'): RunEnding {
+  return {
+    state: 'cancelled',
+    reason,
+    errorMessage: reasonAsMessage(reason),
+    result: null,
+    failureClass: null,
+  };
+}
 
 /** Returns the ending of a queued run that is skipped. */
 export function skip(reason: RunReason): RunEnding {
   return {
     state: 'skipped',
     reason,
-    errorMessage: sentence(reason),
+    errorMessage: reasonAsMessage(reason),
     result: null,
     failureClass: null,
   };
 }
 
-function sentence(reason: RunReason): string {
+/** Returns the error message of a run that ended for a reason about which nothing more exact is known. */
+export function reasonAsMessage(reason: RunReason): string {
   const words = reasonInWords(reason);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }

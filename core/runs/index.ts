@@ -33,7 +33,7 @@ export { cancelRun } from './cancel.ts';
 export { chooseCaller } from './choose-caller.ts';
 export { endRun } from './end-run.ts';
 export { OUTCOMES, type Outcome, type RunOutcome } from './outcome/outcome.ts';
-export { cancellation, failure, type RunEnding } from './ending.ts';
+export { cancellation, failure, reasonAsMessage, type RunEnding } from './ending.ts';
 export {
   ESTIMATE_BASES,
   ESTIMATE_PRICINGS,

@@ -1,4 +1,4 @@
-import type { OccurrenceRow, RunReason } from '#core/runs/index.ts';
+import { reasonAsMessage, type OccurrenceRow, type RunReason } from '#core/runs/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Decision, PassedOver } from './occurrence.ts';
 
@@ -29,7 +29,7 @@ export function occurrenceRows(
     ...row(from),
     state: 'skipped',
     reason: why,
-    error_message: message ?? null,
+    error_message: message ?? reasonAsMessage(why),
     skipped_count: count,
     skipped_until: until,
     after_previous: false,

@@ -137,6 +137,43 @@ test('while a run is open the next occurrence is skipped for overlap, unless ove
   expect(await states(bold.id)).toEqual(['queued', 'queued']);
 });
 
+test('every occurrence that is passed over says in words why', async ({
+  database,
+  clock,
+  claim,
+}) => {
+  const overlapping = await plantRoutine(database, { nextRunAt: NOON });
+  const late = { schedule: '* * * * *', timezone: 'UTC', misfire: 'skip' as const };
+  await plantRoutine(database, { ...late, nextRunAt: before(HOUR) });
+  const disabled = await plantRoutine(database, { nextRunAt: NOON });
+  await execute(
+    database,
+    sql`update routines set model_provider = 'provider-b' where id = ${disabled.id}`,
+  );
+  await claim();
+  await clock.shift(60_000);
+  await execute(
+    database,
+    sql`update routines set next_run_at = now() where id = ${overlapping.id}`,
+  );
+  await claim();
+  const said = await rows(
+    database,
+    sql`
+      select distinct reason, error_message as message from runs join routines r on r.id = routine_id
+      where runs.state = 'skipped' and r.state = 'active' order by reason
+    `,
+  );
+  expect(said).toEqual([
+    {
+      reason: 'misfire',
+      message: 'The occurrence was missed and the routine does not make it up.',
+    },
+    { reason: 'overlap', message: 'The previous run of the routine was still going.' },
+    { reason: 'provider_disabled', message: 'The model provider is disabled.' },
+  ]);
+});
+
 test('a run that has waited as long as it may is no overlap for the occurrence that is due then', async ({
   database,
   clock,

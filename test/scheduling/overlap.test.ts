@@ -71,7 +71,11 @@ test('with cancel_previous the next occurrence takes the place of the run under 
 }) => {
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
   const [, next] = await claimNext(service, key, id);
-  expect(await runEnded(key, first.id)).toMatchObject({ state: 'cancelled', reason: 'replaced' });
+  expect(await runEnded(key, first.id)).toMatchObject({
+    state: 'cancelled',
+    reason: 'replaced',
+    errorMessage: 'The next occurrence of the routine took its place.',
+  });
   expect(await runEnded(key, next!.id)).toMatchObject({ state: 'succeeded' });
   const { data: listed } = await key.get(`/v1/routines/${id}/runs?state=cancelled`);
   expect(listed).toMatchObject([{ id: first.id, reason: 'replaced' }]);

@@ -205,7 +205,7 @@ test('a run that failed beside the last good one, its mails, a cancelled run, an
       ...at(cancelled.id),
       name: 'cancelled',
       act: async (page) => {
-        await page.getByText('Somebody cancelled it.').waitFor();
+        await page.getByText('Someone cancelled it.').waitFor();
         await page.getByRole('button', { name: 'Model Cancelled' }).click();
         await page.getByText('The run was cancelled.').waitFor();
       },
