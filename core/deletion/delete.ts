@@ -1,4 +1,5 @@
 import type { Actor } from '#core/audit/index.ts';
+import { requestSync } from '#core/billing/index.ts';
 import {
   eraseConnections,
   revokeErased,
@@ -56,6 +57,8 @@ export async function deleteOrganization(
     const { organization, projectIds } = await markOrganizationDeleted(tx, by, confirmed);
     const emptied: EmptiedProject[] = [];
     for (const projectId of projectIds) emptied.push(await empty(deps, tx, by, projectId));
+    // Its next sync expires what could still be paid.
+    await requestSync(tx, organization.id);
     return { organization, emptied };
   });
   await afterwards(deps, emptied);

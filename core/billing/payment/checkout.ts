@@ -4,6 +4,7 @@ import { execute, sql, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { isLatestAttempt, oneCheckoutAtATime } from './checkout-turn.ts';
 import { ensureCustomer, requestSync } from './customers.ts';
+import { expireCheckout, listOpenCheckouts } from './open-checkouts.ts';
 import { openPortal } from './portal.ts';
 import { planOfPrice } from './prices.ts';
 import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
@@ -92,7 +93,7 @@ export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): P
     await record(database, input, session);
     // Whoever came later has looked for open ones before this one was there, or will find it.
     if (!(await isLatestAttempt(database, input.organizationId, attempt))) {
-      if (again === undefined) await callProcessor(watch, () => expire(stripe, session.id));
+      if (again === undefined) await expireCheckout({ processor, watch }, session.id);
       throw new AppError('service_unavailable', 'Another checkout is being opened; try again.', {
         'Retry-After': '5',
       });
@@ -127,34 +128,20 @@ async function toPortal(
 
 /** Returns the open checkout of the plan that can still be used; expires all others of the customer. */
 async function openSession(
-  { processor: { stripe, prices }, watch }: Ready,
+  deps: Ready,
   customer: string,
   plan: PaidPlan,
 ): Promise<Stripe.Checkout.Session | undefined> {
-  const open = await callProcessor(watch, () =>
-    stripe.checkout.sessions
-      .list({ customer, status: 'open', limit: 100 })
-      .autoPagingToArray({ limit: 1_000 }),
-  );
+  const open = await listOpenCheckouts(deps, customer);
   const enough = Date.now() / 1_000 + LEFT_SECONDS;
-  const price = prices[plan][0];
+  const price = deps.processor.prices[plan][0];
   const again = open.find(
     ({ metadata, expires_at: end }) => metadata?.['price'] === price && end > enough,
   );
   for (const session of open) {
-    if (session !== again) await callProcessor(watch, () => expire(stripe, session.id));
+    if (session !== again) await expireCheckout(deps, session.id);
   }
   return again;
-}
-
-/** Expires a session; a session that was completed or has expired meanwhile is no error. */
-async function expire(stripe: Stripe, id: string): Promise<void> {
-  try {
-    await stripe.checkout.sessions.expire(id);
-  } catch (error) {
-    const { status } = await stripe.checkout.sessions.retrieve(id);
-    if (status === 'open') throw error;
-  }
 }
 
 function createSession(

@@ -10,6 +10,7 @@ import {
 } from '#lib/database/index.ts';
 import { paidAccess } from './access.ts';
 import { grant } from './grant.ts';
+import { expireOpenCheckouts } from './open-checkouts.ts';
 import { callProcessor, raise, type PaymentWatch, type Processor } from './processor.ts';
 import { replaceSubscriptions } from './store.ts';
 import { readSubscription, type Subscription } from './subscription.ts';
@@ -30,6 +31,7 @@ interface Lease {
   readonly organizationId: string;
   readonly customerId: string;
   readonly token: string;
+  readonly isDeleted: boolean;
   /** Count of requested synchronizations at the time the lease was taken. */
   readonly requested: number;
 }
@@ -37,7 +39,8 @@ interface Lease {
 /**
  * Makes the stored subscriptions and the paid access of an organization what the processor says they are, again if more
  * was requested meanwhile. This is the only writer of paid access. No request is made inside a transaction, and what a
- * process found is written only while it holds the lease.
+ * process found is written only while it holds the lease. The checkouts of a deleted organization are expired first, so
+ * that what is listed afterwards is all that was ever paid in them.
  * @returns false when another process is at it or there is no customer
  * @throws {AppError} as `callProcessor`; it is then tried again by the reconciliation
  */
@@ -47,6 +50,7 @@ export async function syncOrganization(deps: SyncDeps, organizationId: string): 
     if (lease === undefined) return false;
     let more: boolean;
     try {
+      if (lease.isDeleted) await expireOpenCheckouts(deps, lease.customerId);
       more = await replace(deps, lease, await listSubscriptions(deps, lease.customerId));
     } catch (error) {
       await giveBack(deps.database, lease);
@@ -64,10 +68,15 @@ async function takeLease(db: Db, organizationId: string): Promise<Lease | undefi
       where organization_id = ${organizationId} and customer_id is not null
         and (leased_until is null or leased_until < now())
       returning organization_id as "organizationId", customer_id as "customerId", lease_token as token,
-        sync_requested as requested
+        sync_requested as requested, ${organizationDeleted} as "isDeleted"
     `,
   );
 }
+
+/** Tells in SQL whether the organization of a row of `billing_customers` is deleted. */
+const organizationDeleted = sql`exists (
+          select from organizations o
+          where o.id = billing_customers.organization_id and o.deleted_at is not null)`;
 
 /** Lists all subscriptions of a customer, ended ones too, page after page. */
 async function listSubscriptions(
@@ -94,8 +103,7 @@ async function replace(
     const held = await row<{ requested: number; isDeleted: boolean }>(
       tx,
       sql`
-        select sync_requested as requested, exists (
-            select from organizations where id = ${organizationId} and deleted_at is not null) as "isDeleted"
+        select sync_requested as requested, ${organizationDeleted} as "isDeleted"
         from billing_customers
         where organization_id = ${organizationId} and lease_token = ${lease.token} for update
       `,

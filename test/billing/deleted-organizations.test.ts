@@ -1,0 +1,126 @@
+import { expect } from 'vitest';
+import { reconcilePayments } from '#core/billing/index.ts';
+import type { PaymentProcessor } from '#dev/payments/server.ts';
+import { execute, row, sql } from '#lib/database/index.ts';
+import type { Person } from '#test/support/people.ts';
+import type { Service } from '#test/support/service.ts';
+import { customerOf, paidTest, sessionsOf } from './support.ts';
+
+const test = paidTest();
+
+function tick({ deps }: Service): Promise<number> {
+  const { database, payment } = deps;
+  const { processor, watch } = payment;
+  const signal = new AbortController().signal;
+  return reconcilePayments({ database, processor: processor!, watch }, signal);
+}
+
+async function deleteOrganization({ session, organizationId }: Person): Promise<void> {
+  const { data } = await session.get('/v1/organizations');
+  const { name } = data.find(({ id }: { id: string }) => id === organizationId);
+  const confirm = encodeURIComponent(name);
+  const deleted = await session.delete(`/v1/organizations/${organizationId}?confirm=${confirm}`);
+  expect(deleted.status).toBe(200);
+}
+
+function statesOf(processor: PaymentProcessor, customer: string): string[] {
+  return sessionsOf(processor, customer).map(({ status }) => status);
+}
+
+/** Lets minutes pass for what is stored of the organization's payments. */
+async function letPass(
+  { deps: { database } }: Service,
+  { organizationId }: Person,
+  minutes: number,
+) {
+  const past = sql`make_interval(mins => ${minutes})`;
+  await execute(
+    database,
+    sql`
+      update billing_customers set synced_at = synced_at - ${past}, next_attempt_at = next_attempt_at - ${past}
+      where organization_id = ${organizationId}
+    `,
+  );
+  await execute(
+    database,
+    sql`update billing_checkouts set created_at = created_at - ${past} where organization_id = ${organizationId}`,
+  );
+}
+
+test('the checkout that was open when an organization was deleted is expired by the next tick', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const customer = await customerOf(service, ada);
+  await tick(service);
+  const asked = processor.requests.length;
+  await deleteOrganization(ada);
+  // The deletion waits for nobody, and what it asks for is on record.
+  expect(processor.requests.length).toBe(asked);
+  expect(statesOf(processor, customer)).toEqual(['open']);
+  await tick(service);
+  expect(statesOf(processor, customer)).toEqual(['expired']);
+});
+
+test('the processor may be away for as long as it likes: the checkout is expired once it is there again', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const customer = await customerOf(service, ada);
+  await tick(service);
+  await deleteOrganization(ada);
+  const of = 'GET checkout/sessions';
+  processor.faults.push(...[1, 2, 3].map(() => ({ of, kind: { name: 'cut_after' as const } })));
+  await tick(service);
+  expect(processor.faults).toEqual([]);
+  expect(statesOf(processor, customer)).toEqual(['open']);
+  const open = await row(
+    service.deps.database,
+    sql`
+      select sync_requested > sync_done as "isRequested" from billing_customers
+      where organization_id = ${ada.organizationId}
+    `,
+  );
+  expect(open).toEqual({ isRequested: true });
+  await letPass(service, ada, 60);
+  await tick(service);
+  expect(statesOf(processor, customer)).toEqual(['expired']);
+});
+
+test('a checkout that was being begun while its organization was deleted is expired too', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { database } = service.deps;
+  const customer = await customerOf(service, ada);
+  await deleteOrganization(ada);
+  await tick(service);
+  const [first] = sessionsOf(processor, customer);
+  // As the request that had not finished would leave it.
+  const late = { ...first!, id: 'cs_late', status: 'open' as const };
+  processor.ledger.sessions.set(late.id, late);
+  await execute(
+    database,
+    sql`
+      insert into billing_checkouts (session_id, organization_id, plan, expires_at)
+      values (${late.id}, ${ada.organizationId}, 'starter', now() + interval '30 minutes')
+    `,
+  );
+  await letPass(service, ada, 2);
+  await tick(service);
+  expect(statesOf(processor, customer)).toEqual(['expired', 'expired']);
+});
+
+test('the checkout of an organization that is there stays open', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const customer = await customerOf(service, ada);
+  await letPass(service, ada, 2);
+  await tick(service);
+  expect(statesOf(processor, customer)).toEqual(['open']);
+});
