@@ -48,7 +48,7 @@ function remove(
       projectId,
       routineIds: users,
       reason,
-      actor: by.id,
+      by,
     });
     const { kind, provider } = connection;
     const entry = { by, projectId, targetId: id, details: { kind, provider } };

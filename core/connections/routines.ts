@@ -1,3 +1,4 @@
+import type { Actor } from '#core/audit/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
 /** Edits routines on behalf of their tools: a change of tools is material. The subject that owns routines implements it. */
@@ -14,8 +15,8 @@ export interface RoutineEditor {
   holdUsersOf(tx: Db, projectId: string, connectionId: string): Promise<string[]>;
   /**
    * Returns routines to draft as new versions with the tools as they are then: they lose their proof run and their next
-   * time, and scheduled runs that have not begun are skipped. `reason` is shown on the routine; null where a person made
-   * the change on the routine itself.
+   * time, and scheduled runs that have not begun are skipped. What takes one off its schedule is on record. `reason` is
+   * shown on the routine; null where a person made the change on the routine itself.
    * @returns the ids of those that were changed
    */
   returnToDraft(
@@ -24,8 +25,8 @@ export interface RoutineEditor {
       projectId: string;
       routineIds: readonly string[];
       reason: string | null;
-      /** Id of the person, or of the API key, that made the change; null when the service found it. */
-      actor: string | null;
+      /** The author of the change; the service itself when it found it. */
+      by: Actor;
     },
   ): Promise<string[]>;
 }

@@ -1,5 +1,6 @@
 import type { RoutineEditor } from '#core/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { recordDeactivation } from './deactivation.ts';
 import { lockRoutine, lockUsersOfConnection } from './queries.ts';
 import type { QueuedRuns } from './queued-runs.ts';
 import { statesBefore } from './states.ts';
@@ -14,9 +15,15 @@ export function createRoutineEditor(queuedRuns: QueuedRuns): RoutineEditor {
     },
     holdUsersOf: lockUsersOfConnection,
     async returnToDraft(tx, input) {
-      const changed = await returnToDraft(tx, input);
-      await queuedRuns.skip(tx, changed, 'superseded');
-      return changed;
+      const { by, ...rest } = input;
+      const changed = await returnToDraft(tx, { ...rest, actor: by.id });
+      const ids = changed.map(({ id }) => id);
+      await queuedRuns.skip(tx, ids, 'superseded');
+      for (const { id, revision, wasActive } of changed) {
+        if (wasActive)
+          await recordDeactivation(tx, by, { id, projectId: input.projectId, revision });
+      }
+      return ids;
     },
   };
 }

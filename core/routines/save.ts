@@ -7,6 +7,7 @@ import { checkGate } from './check-gate.ts';
 import { checkRoutine, type RoutineChecks } from './check.ts';
 import { checkNotifications } from './check-notifications.ts';
 import { checkTiming } from './check-timing.ts';
+import { recordDeactivation } from './deactivation.ts';
 import { isMaterialChange } from './material-change.ts';
 import { nextTimeAfterSave } from './next-times.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
@@ -131,11 +132,7 @@ export async function patchRoutine(
       rearmWebhook: patch.webhookUrl !== undefined,
     });
     if (material) await deps.queuedRuns.skip(tx, [id], 'superseded');
-    if (material && before.state === 'active') {
-      const entry = { by: input.by, projectId, targetId: id };
-      const details = { revision: routine.revision };
-      await recordProjectAudit(tx, { ...entry, action: 'routine.deactivated', details });
-    }
+    if (material && before.state === 'active') await recordDeactivation(tx, input.by, routine);
     const { budget } = fields;
     if (!isDeepStrictEqual(before.budget, budget)) {
       const entry = { by: input.by, projectId, targetId: id, details: { ...budget } };

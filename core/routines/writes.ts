@@ -128,7 +128,7 @@ export async function moveRoutine(
 /**
  * Returns routines to draft after a material change that is not in their own rows, like one of their tools.
  * @param input.reason shown on the routine; null where a person made the change on the routine itself
- * @returns the ids of those that were changed
+ * @returns those that were changed
  */
 export async function returnToDraft(
   tx: Db,
@@ -138,22 +138,38 @@ export async function returnToDraft(
     reason: string | null;
     actor: string | null;
   },
-): Promise<string[]> {
+): Promise<ReturnedToDraft[]> {
   if (input.routineIds.length === 0) return [];
-  const changed = await rows<{ id: string }>(
+  const changed = await rows<ReturnedToDraft>(
     tx,
     sql`
-      with written as (
-        update routines set ${draft(input.reason)}, version = version + 1, updated_at = now()
+      with before as (
+        select id, state from routines
         where id = any(${input.routineIds}) and project_id = ${input.projectId} and ${mayMove('draft')}
-        returning *
+        order by id for no key update
+      ), written as (
+        update routines set ${draft(input.reason)}, version = version + 1, updated_at = now()
+        from before where routines.id = before.id
+        returning routines.*
       ), version as (${insertVersions({ actor: input.actor })})
-      select id from written
+      select id, revision, before.state = 'active' as "wasActive" from written join before using (id)
     `,
   );
-  const ids = changed.map(({ id }) => id);
-  if (ids.length > 0) await forgetVersions(tx, ids);
-  return ids;
+  if (changed.length > 0) {
+    await forgetVersions(
+      tx,
+      changed.map(({ id }) => id),
+    );
+  }
+  return changed;
+}
+
+/** A routine after a material change that is not in its own row. */
+export interface ReturnedToDraft {
+  readonly id: string;
+  readonly revision: number;
+  /** True when the change has taken it off its schedule. */
+  readonly wasActive: boolean;
 }
 
 /** Assigns the columns of a material change: a new revision, which has no proof run and no next time. */

@@ -47,14 +47,14 @@ export async function changePolicy(
     if (change.state === 'automatic' && before.state !== 'automatic') {
       await assertRoomForTool(tx, routineId);
     }
+    const { by, policyId } = input;
     const after = await updatePolicy(tx, before, change);
     await routineEditor.returnToDraft(tx, {
       projectId,
       routineIds: [routineId],
       reason: null,
-      actor: input.by.id,
+      by,
     });
-    const { by, policyId } = input;
     const details = { routineId, tool: after.toolName, from: before.state, to: after.state };
     await recordProjectAudit(tx, {
       by,

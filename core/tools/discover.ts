@@ -1,3 +1,4 @@
+import type { Actor } from '#core/audit/index.ts';
 import {
   lockConnection,
   markReady,
@@ -52,9 +53,9 @@ const MAX_SHOWN_SKIPPED = 50;
 export async function discoverTools(
   deps: DiscoverDeps,
   scope: DiscoveryScope,
-  actor: string,
+  by: Actor,
 ): Promise<Discovery> {
-  const found = await inTurn(scope.projectId, () => discover(deps, scope, actor));
+  const found = await inTurn(scope.projectId, () => discover(deps, scope, by));
   if (found !== undefined) return found;
   throw new AppError('rate_limited', 'Other discoveries of this project are waiting.', {
     'Retry-After': '10',
@@ -70,11 +71,7 @@ interface DiscoveryScope {
 /** A project discovers one server at a time: what a server sends is work for everybody's process. */
 const inTurn = createTurns(20);
 
-async function discover(
-  deps: DiscoverDeps,
-  scope: DiscoveryScope,
-  actor: string,
-): Promise<Discovery> {
+async function discover(deps: DiscoverDeps, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const { projectId, routineId, connectionId } = scope;
   const { database, routineEditor } = deps;
   // Looked at before the server is asked, which takes its time; held for good only afterwards.
@@ -88,7 +85,7 @@ async function discover(
     if (counts.retired.length > 0) {
       const reason = retirement(counts.retired);
       const routineIds = [routineId];
-      await routineEditor.returnToDraft(tx, { projectId, routineIds, reason, actor });
+      await routineEditor.returnToDraft(tx, { projectId, routineIds, reason, by });
     }
     const { added, changed, vanished, unchanged } = counts;
     const policies = await listPoliciesOfConnection(tx, scope);

@@ -1,3 +1,4 @@
+import { SYSTEM } from '#core/audit/index.ts';
 import type { ToolDefinition } from '#core/mcp/index.ts';
 import { execute, sql, transaction } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -41,7 +42,7 @@ export async function retirePolicy(
       projectId,
       routineIds: [routineId],
       reason,
-      actor: null,
+      by: SYSTEM,
     });
   });
 }

@@ -117,7 +117,11 @@ test('a tool with an invalid annotation is left out of a discovery, with the rea
   });
   const deps = { ...service.deps, log: pino({}, sink) };
   const scope = { projectId: person.projectId, routineId, connectionId };
-  await discoverTools(deps, scope, 'key_of_the_test');
+  await discoverTools(deps, scope, {
+    kind: 'key',
+    id: 'key_of_the_test',
+    address: null,
+  });
   expect(lines).toMatchObject([
     { msg: 'a tool was left out', tool: 'broken', reason: expect.stringContaining('x-mcp-header') },
   ]);

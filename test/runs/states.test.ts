@@ -160,7 +160,7 @@ const ROUTINE_OPERATIONS: Record<
         projectId,
         routineIds: [id],
         reason: 'a change',
-        actor: null,
+        by: SYSTEM,
       }),
   },
   'its schedule can no longer be computed': {

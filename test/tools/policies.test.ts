@@ -185,6 +185,26 @@ test('an argument schema that cannot be used is refused with the reason', async 
   }
 });
 
+test('a change of its tools that takes a routine off its schedule is on record, with who made it', async () => {
+  const { routineId, connectionId, tools } = await discover();
+  const activate = () =>
+    service.deps.database.query(`update routines set state = 'active' where id = $1`, [routineId]);
+  const policy = policyPath(routineId, tools[0]);
+  await activate();
+  await person.session.patch(policy, { confirmAutomaticExecution: true });
+  // A draft has no schedule that it could lose.
+  await person.session.patch(policy, { maxCallsPerRun: 2 });
+  await activate();
+  await key.delete(`/v1/connections/${connectionId}`);
+  const query = `organizationId=${person.organizationId}&targetId=${routineId}`;
+  const { data } = await person.session.get(`/v1/audit-events?${query}`);
+  const of = ({ action, actor, details }: Json) => [action, actor.kind, details.revision];
+  expect(data.map(of)).toEqual([
+    ['routine.deactivated', 'key', 4],
+    ['routine.deactivated', 'person', 2],
+  ]);
+});
+
 test(
   'deleting a connection deletes its policies and takes the routines that used it to draft',
   proves('DELETE /v1/connections/:connectionId'),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import * as tools from '#core/tools/index.ts';
 import { readRoutine } from '#core/routines/index.ts';
-import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
@@ -30,11 +29,11 @@ const discoverTools = route({
   params: discoverParams,
   success: { status: 200, data: discovery, description: 'What was found.' },
   errors: ['routine_archived', 'connection_not_ready', 'provider_error'],
-}).to(async ({ access, params, deps }) => {
+}).to(async ({ access, by, params, deps }) => {
   const { policies, skippedTools, ...counts } = await tools.discoverTools(
     deps,
     { projectId: access.projectId, ...params },
-    actorId(access),
+    by,
   );
   return {
     data: {
