@@ -8,6 +8,8 @@ export interface Quota {
   readonly max: number;
   /** Names what there are too many of: `routines`. */
   readonly what: string;
+  /** Says how to make room, as an imperative. */
+  readonly remedy?: string;
 }
 
 /**
@@ -15,11 +17,14 @@ export interface Quota {
  * requests that arrive together pass one by no more than their number.
  * @throws {AppError} `limit_reached`
  */
-export async function assertWithinQuota(db: Db, { counted, max, what }: Quota): Promise<void> {
+export async function assertWithinQuota(
+  db: Db,
+  { counted, max, what, remedy = 'remove one first' }: Quota,
+): Promise<void> {
   const found = await row<{ count: number }>(
     db,
     sql`select count(*) as count from (${counted} limit ${max}) as counted`,
   );
   if ((found?.count ?? 0) < max) return;
-  throw new AppError('limit_reached', `A project has at most ${max} ${what}; remove one first.`);
+  throw new AppError('limit_reached', `A project has at most ${max} ${what}; ${remedy}.`);
 }

@@ -28,6 +28,9 @@ const columns = sql`
 /** The most keys of a project that work at a time. */
 const MAX_KEYS = 200;
 
+/** The most that a project ever has: revoked keys are kept, as a record. */
+const MAX_KEYS_EVER = 20_000;
+
 export interface NewApiKey {
   readonly id: string;
   readonly organizationId: string;
@@ -83,13 +86,19 @@ export async function createApiKey(
 }
 
 async function assertRoomForKey(tx: Db, projectId: string, id: string): Promise<void> {
-  const found = await row<{ keys: number }>(
+  const found = await row<{ keys: number; ever: number }>(
     tx,
     sql`
-      select count(*) as keys from api_keys
-      where project_id = ${projectId} and id <> ${id} and ${isLive}
+      select count(*) filter (where ${isLive}) as keys, count(*) as ever from api_keys
+      where project_id = ${projectId} and id <> ${id}
     `,
   );
+  if ((found?.ever ?? 0) >= MAX_KEYS_EVER) {
+    throw new AppError(
+      'limit_reached',
+      `A project has at most ${MAX_KEYS_EVER} API keys, revoked ones included; use another project.`,
+    );
+  }
   if ((found?.keys ?? 0) < MAX_KEYS) return;
   throw new AppError(
     'limit_reached',

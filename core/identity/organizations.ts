@@ -189,6 +189,9 @@ export function listProjects(
 /** The most projects of an organization, so that no list grows without end. */
 const MAX_PROJECTS = 200;
 
+/** The most that it ever has: the rows of deleted projects are kept. */
+const MAX_PROJECTS_EVER = 2_000;
+
 /**
  * Creates a project of the organization.
  * @throws {AppError} `organization_not_found` when the person does not belong to it, `forbidden` when they are
@@ -202,14 +205,20 @@ export async function createProject(
   const { id, organizationId, name } = input;
   await lockOrganization(tx, organizationId);
   await assertAdmin(tx, { organizationId, userId: by.id });
-  const { projects = 0 } =
-    (await row<{ projects: number }>(
+  const { projects = 0, ever = 0 } =
+    (await row<{ projects: number; ever: number }>(
       tx,
       sql`
-        select count(*) as projects from projects
-        where organization_id = ${organizationId} and deleted_at is null and id <> ${id}
+        select count(*) filter (where deleted_at is null) as projects, count(*) as ever from projects
+        where organization_id = ${organizationId} and id <> ${id}
       `,
     )) ?? {};
+  if (ever >= MAX_PROJECTS_EVER) {
+    throw new AppError(
+      'limit_reached',
+      `An organization has at most ${MAX_PROJECTS_EVER} projects, deleted ones included.`,
+    );
+  }
   if (projects >= MAX_PROJECTS) {
     throw new AppError('limit_reached', `An organization has at most ${MAX_PROJECTS} projects.`);
   }

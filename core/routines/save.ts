@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import { databaseTime, sql, transaction, type Database } from '#lib/database/index.ts';
+import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { assertWithinQuota } from '#lib/quota.ts';
 import { checkGate } from './check-gate.ts';
 import { checkRoutine, type RoutineChecks } from './check.ts';
 import { checkNotifications } from './check-notifications.ts';
@@ -12,6 +11,7 @@ import { isMaterialChange } from './material-change.ts';
 import { nextTimeAfterSave } from './next-times.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
 import type { QueuedRuns } from './queued-runs.ts';
+import { assertRoomForRoutine } from './quota.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import type { VersionOrigin } from './version.ts';
 import { generateWebhookSecret, type SealedWebhookSecrets } from './webhook-secret.ts';
@@ -32,22 +32,13 @@ export interface SavedRoutine {
   readonly warnings: readonly RoutineWarning[];
 }
 
-/** The most routines of a project that are not archived: five times as many as any plan keeps active. */
-const MAX_ROUTINES = 5_000;
-
 /** Creates a draft. @throws {AppError} `limit_reached`, and everything that `checkRoutine` and `checkGate` throw */
 export async function createRoutine(
   deps: Omit<SaveDeps, 'queuedRuns'>,
   input: { id: string; projectId: string; fields: RoutineFields; actor: string },
 ): Promise<SavedRoutine> {
   const { id, projectId, fields } = input;
-  await assertWithinQuota(deps.database, {
-    counted: sql`
-      select from routines where project_id = ${projectId} and state <> 'archived' and id <> ${id}
-    `,
-    max: MAX_ROUTINES,
-    what: 'routines that are not archived',
-  });
+  await assertRoomForRoutine(deps.database, { id, projectId });
   await checkRoutine(deps.database, deps, projectId, fields);
   await checkTiming(deps.database, fields, undefined);
   await checkGate(deps.database, deps, { projectId, routineId: id }, fields.gate);

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { execute, sql, type Database, type Sql } from '#lib/database/index.ts';
+import { execute, raw, sql, type Database, type Sql } from '#lib/database/index.ts';
 import { plantRoutines } from '#test/scheduling/planted.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import type { Person } from '#test/support/people.ts';
+import { signUp, type Person } from '#test/support/people.ts';
 import { routineBody } from '#test/support/routines.ts';
 
 const test = serviceTest();
@@ -15,7 +15,28 @@ interface Limited {
   readonly plant: (database: Database, owner: Person, count: number) => Promise<unknown>;
   /** Takes one of them away. */
   readonly remove: (projectId: string) => Sql;
-  readonly create: (client: ApiClient) => ReturnType<ApiClient['post']>;
+  readonly create: (client: ApiClient, owner: Person) => ReturnType<ApiClient['post']>;
+}
+
+/** Takes one away in which nothing ever is: it goes to another project. */
+function leave(table: 'routines' | 'api_keys') {
+  const rows = raw(table);
+  return (projectId: string) => sql`
+    update ${rows} set project_id = (select min(id) from projects where id <> ${projectId})
+    where id = (select max(id) from ${rows} where project_id = ${projectId})`;
+}
+
+/** Plants keys beside the one that the test itself has. */
+function plantKeys(revokedAt: Sql): Limited['plant'] {
+  return (database, { projectId }, count) =>
+    execute(
+      database,
+      sql`
+        insert into api_keys (id, project_id, name, prefix, hash, scopes, revoked_at)
+        select 'key_' || n || ${projectId}, ${projectId}, 'Planted', n || ${projectId}, '', '{models:read}', ${revokedAt}
+        from generate_series(2, ${count}::integer) as n
+      `,
+    );
 }
 
 const LIMITED: readonly Limited[] = [
@@ -28,6 +49,34 @@ const LIMITED: readonly Limited[] = [
       update routines set state = 'archived', archived_at = now()
       where id = (select min(id) from routines where project_id = ${projectId})`,
     create: (client) => client.post('/v1/routines', routineBody()),
+  },
+  {
+    what: 'routines, archived ones included',
+    max: 50_000,
+    plant: async (database, { projectId, organizationId }, count) => {
+      await plantRoutines(database, count, { beside: { id: '', projectId, organizationId } });
+      await execute(
+        database,
+        sql`update routines set state = 'archived', archived_at = now() where project_id = ${projectId}`,
+      );
+    },
+    remove: leave('routines'),
+    create: (client) => client.post('/v1/routines', routineBody()),
+  },
+  {
+    what: 'API keys that work',
+    max: 200,
+    plant: plantKeys(sql`null`),
+    remove: (projectId) =>
+      sql`update api_keys set revoked_at = now() where project_id = ${projectId}`,
+    create: (_client, { session }) => session.post('/v1/api-keys', { name: 'One more' }),
+  },
+  {
+    what: 'API keys, revoked ones included',
+    max: 20_000,
+    plant: plantKeys(sql`now()`),
+    remove: leave('api_keys'),
+    create: (_client, { session }) => session.post('/v1/api-keys', { name: 'One more' }),
   },
   {
     what: 'custom skills',
@@ -71,16 +120,19 @@ const LIMITED: readonly Limited[] = [
 test.for(LIMITED)(
   'a project has at most $max $what, whatever others have',
   { timeout: 60_000 },
-  async ({ max, plant, remove, create }, { service, bob, key, bobsKey }) => {
+  async ({ max, plant, remove, create }, { service }) => {
     const { database } = service.deps;
-    const codeOf = async (client: ApiClient) => (await create(client)).body.error?.code;
-    const accepted = await codeOf(key);
+    const [one, other] = [await signUp(service), await signUp(service)];
+    const [key, othersKey] = [await one.key(), await other.key()];
+    const codeOf = async (client: ApiClient, owner: Person) =>
+      (await create(client, owner)).body.error?.code;
+    const accepted = await codeOf(othersKey, other);
     expect(accepted).not.toBe('limit_reached');
 
-    await plant(database, bob, max);
-    expect(await codeOf(bobsKey)).toBe('limit_reached');
-    expect(await codeOf(key)).toBe(accepted);
-    await execute(database, remove(bob.projectId));
-    expect(await codeOf(bobsKey)).toBe(accepted);
+    await plant(database, one, max);
+    expect(await codeOf(key, one)).toBe('limit_reached');
+    expect(await codeOf(othersKey, other)).toBe(accepted);
+    await execute(database, remove(one.projectId));
+    expect(await codeOf(key, one)).toBe(accepted);
   },
 );

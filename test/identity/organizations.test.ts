@@ -108,3 +108,35 @@ test('an unknown organization gets the response of a foreign one', async ({ ada 
   });
   expect([answer.status, answer.body.error.code]).toEqual([404, 'organization_not_found']);
 });
+
+test('an organization has at most 200 projects, and 2,000 with those that were deleted', async ({
+  service,
+}) => {
+  const { database } = service.deps;
+  const { session, organizationId } = await signUp(service);
+  const create = async () => {
+    const { status, body } = await session.post('/v1/projects', { organizationId, name: 'More' });
+    return [status, body.error?.message];
+  };
+  const plant = (count: number) =>
+    execute(
+      database,
+      sql`
+        insert into projects (id, organization_id, name)
+        select 'prj_' || ${organizationId} || gen_random_uuid(), ${organizationId}, 'Planted'
+        from generate_series(1, ${count}::integer)
+      `,
+    );
+  // The default project is one.
+  await plant(199);
+  expect(await create()).toEqual([409, 'An organization has at most 200 projects.']);
+  const planted = sql`organization_id = ${organizationId} and name = 'Planted'`;
+  await execute(database, sql`update projects set deleted_at = now() where ${planted}`);
+  expect(await create()).toEqual([201, undefined]);
+  await plant(1_799);
+  await execute(database, sql`update projects set deleted_at = now() where ${planted}`);
+  expect(await create()).toEqual([
+    409,
+    'An organization has at most 2000 projects, deleted ones included.',
+  ]);
+});

@@ -138,6 +138,29 @@ test('a project has at most 1,000 accounts that are not revoked, however they ar
   expect((await startDevice(ada.session)).status).toBe(201);
 });
 
+test('revoked accounts stay on record, and a project has at most 10,000 with them', async () => {
+  const { projectId } = ada.person;
+  const { database } = fixture.service.deps;
+  await execute(
+    database,
+    sql`
+      insert into model_connections (id, project_id, owner_id, provider, provider_name, provider_identity, account_id,
+        account_label, state, revoked_at)
+      select 'mcn_r' || lpad(n::text, 25, '0'), ${projectId}, 'nobody', 'provider-c', 'Planted', 'planted', n::text,
+        'Planted', 'revoked', now()
+      from generate_series(1, 10000) as n
+    `,
+  );
+  const { status, body } = await startDevice(ada.session);
+  expect([status, body.error?.code]).toEqual([409, 'limit_reached']);
+  expect(body.error?.message).toContain('revoked ones included');
+  await execute(
+    database,
+    sql`delete from model_connections where project_id = ${projectId} and state = 'revoked'`,
+  );
+  expect((await startDevice(ada.session)).status).toBe(201);
+});
+
 test('a key in the address is refused', async () => {
   const answer = await ada.session.post(
     '/v1/model-connections/provider-c/api-key?apiKey=sk-0123456789',

@@ -1,13 +1,21 @@
 import { sql, type Db } from '#lib/database/index.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
 
-/** The most accounts of a project that are not revoked. */
+/** The most accounts of a project that are not revoked, and the most that it ever has: revoked ones are kept. */
 const MAX_ACCOUNTS = 1_000;
+const MAX_EVER = 10_000;
 
 /** Refuses a further account, before anybody signs in to it. @throws {AppError} `limit_reached` */
-export function assertRoomForAccount(db: Db, projectId: string): Promise<void> {
-  return assertWithinQuota(db, {
-    counted: sql`select from model_connections where project_id = ${projectId} and state <> 'revoked'`,
+export async function assertRoomForAccount(db: Db, projectId: string): Promise<void> {
+  const accounts = sql`select from model_connections where project_id = ${projectId}`;
+  await assertWithinQuota(db, {
+    counted: accounts,
+    max: MAX_EVER,
+    what: 'model accounts, revoked ones included',
+    remedy: 'use another project',
+  });
+  await assertWithinQuota(db, {
+    counted: sql`${accounts} and state <> 'revoked'`,
     max: MAX_ACCOUNTS,
     what: 'model accounts',
   });
