@@ -30,9 +30,11 @@ const options = z.strictObject({
     .default(false),
 });
 
+/** Without a slash at its end; the path of a request is appended. */
+const baseUrl = providerUrl.refine((url) => !url.endsWith('/'), 'expected no slash at the end');
+
 const api = z.strictObject({
-  /** Base address without a slash at its end; the path of a request is appended. */
-  baseUrl: providerUrl.refine((url) => !url.endsWith('/'), 'expected no slash at the end'),
+  baseUrl,
   protocol: z.enum(PROTOCOLS),
   headers: safeHeaders.default({}),
   /** A header that carries the claim of the ID token which names the account. */
@@ -47,6 +49,8 @@ const api = z.strictObject({
 
 /** A request that proves the credential and spends nothing. */
 const verify = z.strictObject({
+  /** The API's by default; another one where only the sign-in's own host knows the credential. */
+  baseUrl: baseUrl.optional(),
   method: z.enum(['GET', 'POST']).default('GET'),
   path: requestPath,
 });

@@ -10,14 +10,22 @@ export interface ProviderCall {
   readonly signal: AbortSignal;
 }
 
+interface JsonRequest {
+  readonly method?: string;
+  /** The API's by default. */
+  readonly baseUrl?: string | undefined;
+  readonly path: string;
+  readonly query?: [string, string];
+}
+
 export type JsonOutcome = { readonly body: unknown } | { readonly failure: Classified };
 
 /** Makes one request of the runtime itself, with the credential: a list of models or a proof, never a completion. */
 export async function requestJson(
   { provider, credential, fetch, signal }: ProviderCall,
-  { method = 'GET', path, query }: { method?: string; path: string; query?: [string, string] },
+  { method = 'GET', baseUrl = provider.file.api.baseUrl, path, query }: JsonRequest,
 ): Promise<JsonOutcome> {
-  const url = new URL(`${provider.file.api.baseUrl}${path}`);
+  const url = new URL(`${baseUrl}${path}`);
   if (query !== undefined) url.searchParams.set(...query);
   try {
     const answer = await fetch(url, {

@@ -6,8 +6,7 @@ import { requestJson, type ProviderCall } from './request-json.ts';
  * the credential; a provider that is away proves nothing.
  */
 export async function verifyCredential(call: ProviderCall): Promise<VerifyResult> {
-  const { method, path } = call.provider.file.verify;
-  const outcome = await requestJson(call, { method, path });
+  const outcome = await requestJson(call, call.provider.file.verify);
   // Some prove it by an answer without JSON; that it was 200 is enough.
   if ('body' in outcome || outcome.failure.code === 'malformed') return ACCEPTED;
   const { code, details } = outcome.failure;

@@ -53,10 +53,26 @@ test.each(examples)('the example %s loads, with its hash and without a client id
   expect(bytes.toString()).not.toMatch(/client_?id:/i);
 });
 
-test.each(examples)('the terms of the vendor of %s have a row in the documentation', (name) => {
-  const page = readFileSync(new URL('../../docs/model-providers.md', import.meta.url), 'utf8');
-  expect(page).toContain(`| ${example(name).name} |`);
+test.each(examples)(
+  'the terms of the vendor of %s have a row in the documentation, with the page that the file names',
+  (name) => {
+    const page = readFileSync(new URL('../../docs/model-providers.md', import.meta.url), 'utf8');
+    const file = example(name);
+    const row = page.split('\n').find((line) => line.startsWith(`| ${file.name} |`));
+    expect(row).toContain(`<${String(file['terms']!['page'])}>`);
+  },
+);
+
+test.each(examples)('no list that anybody can read proves a credential of %s', (name) => {
+  const { api, verify } = example(name);
+  const baseUrl = verify!['baseUrl'] ?? api!['baseUrl'];
+  expect(PUBLIC_LISTS).not.toContain(`${String(baseUrl)}${String(verify!['path'])}`);
 });
+
+const PUBLIC_LISTS = [
+  'https://openrouter.ai/api/v1/models',
+  'https://router.huggingface.co/v1/models',
+];
 
 test('a session may send the one request of the protocol, or what the file allows', () => {
   expect(allowedRequests({ protocol: 'anthropic-messages' })).toEqual([

@@ -4,6 +4,7 @@ import { parse, stringify } from 'yaml';
 import { expect, onTestFinished, test } from 'vitest';
 import { FIXTURE_KEY } from '#dev/providers/server.ts';
 import { readProviderFile } from '#lib/provider-file/index.ts';
+import { verifyCredential } from '#runtime/provider/verify.ts';
 import { listModels } from '#runtime/provider/catalog.ts';
 import { providerHeaders } from '#runtime/provider/credential.ts';
 import { BODY, createRig, runOn, SLOTS, type RigOptions } from './rig.ts';
@@ -105,6 +106,26 @@ test.each([
 ])('a key goes where the file has it: %j', (auth, expected) => {
   const provider = example('xai-key', (file) => Object.assign(file['auth']!, auth));
   expect(providerHeaders(provider, { value: 'the-key', account: null })).toEqual(expected);
+});
+
+test.each([
+  [{}, 'https://api.x.ai/v1/key'],
+  [{ baseUrl: 'https://sign-in.example' }, 'https://sign-in.example/key'],
+])('a credential is proven where the file has it: %j', async (verify, expected) => {
+  const provider = example('xai-key', (file) => {
+    file['verify'] = { ...verify, path: '/key' };
+  });
+  const asked: string[] = [];
+  const { credential } = await verifyCredential({
+    provider,
+    credential: { value: 'the-key', account: null },
+    signal: new AbortController().signal,
+    fetch: async (input) => {
+      asked.push(input instanceof Request ? input.url : input.toString());
+      return new Response('', { status: 401 });
+    },
+  });
+  expect([asked, credential]).toEqual([[expected], 'rejected']);
 });
 
 test('a list of models has an end, whatever the provider says of its pages', async () => {
