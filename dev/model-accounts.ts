@@ -31,7 +31,8 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 
 /**
  * Starts three fixture model providers and the provider runtime, and returns the variables by which API and worker use
- * them. Without bubblewrap there is no runtime, and no personal model accounts.
+ * them. Without bubblewrap model sessions have no sandbox, which is enough for fixtures; other systems than Linux have no
+ * runtime.
  * @returns no variables where there is no runtime
  */
 export async function startModelAccounts(
@@ -39,11 +40,12 @@ export async function startModelAccounts(
 ): Promise<Record<string, string>> {
   const { env, log, ports, dataDir } = options;
   if (SLOTS.some((slot) => env[`MODEL_PROVIDER_${SLOT_LETTER[slot]}_ENABLED`])) return {};
-  const missing = whyNoSandbox();
-  if (missing !== undefined) {
-    log(`Personal model accounts are left out: ${missing}`);
+  if (process.platform !== 'linux') {
+    log('Personal model accounts are left out: their sandbox needs Linux.');
     return {};
   }
+  const missing = whyNoSandbox(env);
+  if (missing !== undefined) log(`Model sessions are not isolated: ${missing}`);
   const folder = path.join(dataDir, 'runtime');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const shared = {
@@ -78,6 +80,7 @@ export async function startModelAccounts(
       MODEL_RUNTIME_PORT: String(ports.modelRuntime),
       MODEL_RUNTIME_CERT_FILE: tls.cert,
       MODEL_RUNTIME_KEY_FILE: tls.key,
+      MODEL_RUNTIME_SANDBOX: missing === undefined ? 'bubblewrap' : 'process',
       MODEL_RUNTIME_STATE_DIR: path.join(folder, 'state'),
     },
     logFile: path.join(dataDir, 'provider-runtime.log'),
@@ -94,17 +97,9 @@ export async function startModelAccounts(
 }
 
 /** Tries what the runtime will do for each model step. @returns the reason why it fails, if it does */
-function whyNoSandbox(): string | undefined {
-  if (process.platform !== 'linux') return 'their sandbox needs Linux with bubblewrap.';
-  const tried = spawnSync('bwrap', [
-    '--unshare-all',
-    '--unshare-user',
-    '--disable-userns',
-    '--ro-bind',
-    '/',
-    '/',
-    'true',
-  ]);
+function whyNoSandbox(env: NodeJS.ProcessEnv): string | undefined {
+  const walls = ['--unshare-all', '--unshare-user', '--disable-userns', '--ro-bind', '/', '/'];
+  const tried = spawnSync('bwrap', [...walls, 'true'], { env });
   if (tried.error !== undefined) {
     return 'bubblewrap is not installed (Debian: apt-get install bubblewrap).';
   }

@@ -1,0 +1,66 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { spawnChild, type Child } from '#dev/child.ts';
+import { PORT_VARIABLES, readPorts } from '#dev/environment.ts';
+import { startModelAccounts } from '#dev/model-accounts.ts';
+import { freePort } from '#dev/ports.ts';
+import { createRuntimeClient } from '#lib/runtime-client/index.ts';
+import { HAS_BUBBLEWRAP, WHY_SKIPPED } from '#test/runtime/bubblewrap.ts';
+
+const SECRET = Buffer.alloc(32, 7).toString('base64');
+
+/** Starts the accounts of a local start, and gives what the runtime says of itself and what the person was told. */
+async function startedWith(env: NodeJS.ProcessEnv) {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'ras-accounts-'));
+  const children: Child[] = [];
+  onTestFinished(async () => {
+    await Promise.all(children.map((child) => child.stop()));
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const ports: Record<string, string> = {};
+  for (const [variable] of Object.values(PORT_VARIABLES)) ports[variable] = `${await freePort()}`;
+  const said: string[] = [];
+  const variables = await startModelAccounts({
+    ports: readPorts(ports),
+    dataDir,
+    env,
+    uiOrigin: 'http://localhost:3001',
+    secret: SECRET,
+    log: (message) => said.push(message),
+    async spawn(options) {
+      const child = await spawnChild(options);
+      children.push(child);
+      return child;
+    },
+  });
+  const client = createRuntimeClient({
+    url: variables['MODEL_RUNTIME_URL'] ?? '',
+    secret: SECRET,
+    ca: readFileSync(variables['MODEL_RUNTIME_CA_FILE'] ?? '', 'utf8'),
+    issuer: 'test',
+    requireIsolation: false,
+  });
+  onTestFinished(() => client.close());
+  const { sandbox, providers } = await client.hello();
+  return { said, sandbox, providers: Object.keys(providers).toSorted() };
+}
+
+const SLOTS = ['provider-a', 'provider-b', 'provider-c'];
+
+test('without bubblewrap a local start has its model accounts all the same, and says what is missing', async () => {
+  const { said, ...runtime } = await startedWith({ ...process.env, PATH: '' });
+  expect(runtime).toEqual({ sandbox: 'process', providers: SLOTS });
+  expect(said).toEqual([expect.stringContaining('bubblewrap is not installed')]);
+}, 60_000);
+
+test.skipIf(!HAS_BUBBLEWRAP)(
+  `with it their sessions are isolated${WHY_SKIPPED}`,
+  { timeout: 60_000 },
+  async () => {
+    const { said, ...runtime } = await startedWith(process.env);
+    expect(runtime).toEqual({ sandbox: 'bubblewrap', providers: SLOTS });
+    expect(said).toEqual([]);
+  },
+);
