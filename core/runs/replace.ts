@@ -1,4 +1,4 @@
-import { rows, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
+import { empty, rows, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { waiting } from './admission/room.ts';
 import { afterEnd, type AfterEndDeps } from './after-end.ts';
 import { recordEnd } from './end-run.ts';
@@ -54,20 +54,22 @@ export async function replaceMissed(deps: AfterEndDeps): Promise<void> {
 /**
  * Cancels the open runs of routines, in the caller's transaction: queued runs end, running ones get a request that
  * their next step and every sweep check. The caller calls `afterReplacing` after its commit.
+ * @param cancel.waits waits for runs that are locked instead of passing them by; only for a transaction that holds no
+ * routine, as the end of a run locks the run before its routine
  */
 export async function cancelOpenRuns(
   tx: Db,
   routineIds: readonly string[],
-  { ending, which }: { readonly ending: RunEnding; readonly which: Sql },
+  cancel: { readonly ending: RunEnding; readonly which: Sql; readonly waits?: boolean },
 ): Promise<ReplacedRuns> {
   if (routineIds.length === 0) return { ends: [], cancelled: [] };
+  const { ending, which, waits = false } = cancel;
   const open = await rows<{ id: string; state: RunState }>(
     tx,
     sql`
       with open as (
         select id from runs where routine_id = any(${routineIds}) and state in ('queued', 'running') and ${which}
-        -- The end of a run locks the run before its routine; waiting for one that ends could be a deadlock.
-        for no key update skip locked
+        for no key update ${waits ? empty : sql`skip locked`}
       )
       update runs set ${askedToStop(ending)}
       from open where runs.id = open.id
