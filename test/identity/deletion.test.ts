@@ -1,10 +1,9 @@
 import { expect } from 'vitest';
-import { SYSTEM } from '#core/audit/index.ts';
-import { insertConnection } from '#core/connections/index.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { PASSWORD, postAuth, signUp, type Person } from '#test/support/people.ts';
+import { plantConnection } from '#test/support/plant-connection.ts';
 import { activeRoutine, createRoutine } from '#test/support/routines.ts';
 
 const test = serviceTest({ worker: true });
@@ -41,28 +40,12 @@ test('a deleted project is out of reach at once, its keys and credentials gone',
 test('no connection is kept in a project that was deleted while its server was asked', async ({
   service,
 }) => {
-  const { database, connectionSecrets } = service.deps;
+  const { database } = service.deps;
   const person = await signUp(service);
   expect((await person.session.delete(deletionOf(person))).status).toBe(200);
   const id = newId('connection');
-  const kept = insertConnection(database, connectionSecrets, SYSTEM, {
-    id,
-    projectId: person.projectId,
-    kind: 'tool_server',
-    provider: null,
-    name: 'Late',
-    url: 'https://tools.example.com/mcp?api_key=late',
-    auth: 'bearer',
-    accountLabel: null,
-    scopes: [],
-    server: null,
-    state: 'ready',
-    publicError: null,
-    createdBy: person.userId,
-    checkedAt: null,
-    credentialsExpireAt: null,
-    sealedCredentials: connectionSecrets.seal(id, { token: 'late' }),
-  });
+  const url = 'https://tools.example.com/mcp?api_key=late';
+  const kept = plantConnection(service, person.projectId, { id, url, token: 'late' });
   await expect(kept).rejects.toMatchObject({ code: 'project_not_found' });
   expect(await row(database, sql`select from connections where id = ${id}`)).toBeUndefined();
 });

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
 import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
 import { execute, rows, sql } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import type { Person } from '#test/support/people.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { EVERYTHING, mailingTest, newsTo, outboxOf, sendNow, watchedRoutine } from './fixture.ts';
@@ -157,15 +157,7 @@ test('a response that comes too late to be recorded tells of the budget that it 
   const key = await owner.key();
   const id = await spender(service, key, 799_000);
   const { database } = service.deps;
-  const runId = newId('run');
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, admitted_at)
-      values (${runId}, ${owner.organizationId}, ${owner.projectId}, ${id}, 1, 'manual', 'queued', 20, 900, now())
-    `,
-  );
+  const runId = await plantRun(database, id, { timeoutSeconds: 900, admittedAt: new Date() });
   const sent = Promise.withResolvers<void>();
   const late = Promise.withResolvers<void>();
   const perform = (tokens: number, whenSent: () => Promise<void>) => {

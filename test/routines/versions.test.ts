@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { execute, row, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
 
 const test = serviceTest({ worker: true });
@@ -272,15 +273,7 @@ test('the latest two hundred versions are kept, and those that open runs were ma
     `,
   );
   await execute(database, sql`update routines set revision = 300 where id = ${id}`);
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, started_at)
-      select ${newId('run')}, p.organization_id, p.id, r.id, 50, 'manual', 'running', 5, 60, now()
-      from routines r join projects p on p.id = r.project_id where r.id = ${id}
-    `,
-  );
+  await plantRun(database, id, { revision: 50, state: 'running', startedAt: new Date() });
   expect((await key.patch(`/v1/routines/${id}`, { instructions: 'Other.' })).status).toBe(200);
   const left = await row(
     database,

@@ -10,10 +10,10 @@ import {
   type RunFeed,
 } from '#core/runs/index.ts';
 import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 
 let testDatabase: TestDatabase;
 const log = createLog({ level: 'silent', name: 'test' });
@@ -69,18 +69,10 @@ interface Planted {
   readonly id: string;
 }
 
-async function plantRun(): Promise<Planted> {
+async function queuedRun(): Promise<Planted> {
   const { database } = testDatabase;
-  const { organizationId, projectId, id: routineId } = await plantRoutine(database);
-  const id = newId('run');
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
-      values (${id}, ${organizationId}, ${projectId}, ${routineId}, 1, 'manual', 'queued', 1, 60)
-    `,
-  );
-  return { projectId, id };
+  const { projectId, id: routineId } = await plantRoutine(database);
+  return { projectId, id: await plantRun(database, routineId) };
 }
 
 async function setState({ id }: Planted, state: string): Promise<void> {
@@ -111,7 +103,7 @@ function isLive(feed: RunFeed) {
 
 /** Follows a new run, changes it, and resolves when the follower has heard. */
 async function newsOf(feed: RunFeed): Promise<Planted> {
-  const run = await plantRun();
+  const run = await queuedRun();
   const watch = await feed.follow(run, follower, new AbortController().signal);
   await watch.changed();
   await watch.read(-1);
@@ -123,7 +115,7 @@ async function newsOf(feed: RunFeed): Promise<Planted> {
 
 test('a follower hears of a change, not of its absence, and nothing more once it is gone', async () => {
   const feed = startFeed();
-  const run = await plantRun();
+  const run = await queuedRun();
   const gone = new AbortController();
   const watch = await feed.follow(run, follower, gone.signal);
   expect(await watch.changed()).toBe(true);
@@ -147,7 +139,7 @@ test('a follower hears of a change, not of its absence, and nothing more once it
 
 test('changes are notified to followers, and nobody else is notified of anything', async () => {
   const feed = startFeed({ database: withoutLooks(testDatabase.database) });
-  await feed.follow(await plantRun(), follower, new AbortController().signal);
+  await feed.follow(await queuedRun(), follower, new AbortController().signal);
   await isLive(feed).toBe(true);
   const client = new pg.Client({ connectionString: testDatabase.url });
   await client.connect();
@@ -156,7 +148,7 @@ test('changes are notified to followers, and nobody else is notified of anything
   client.on('notification', ({ payload = '' }) => {
     if (payload.startsWith('run_')) heard.push(payload);
   });
-  await setState(await plantRun(), 'running');
+  await setState(await queuedRun(), 'running');
   const { id } = await newsOf(feed);
   await expect.poll(() => heard).toEqual([id]);
   await client.end();
@@ -172,7 +164,7 @@ test('where notifications do not arrive, as through a pooler of transactions, ch
 test('steps that end in any order are told in theirs, once, while the listener is cut off again and again', async () => {
   const { database } = testDatabase;
   const feed = startFeed();
-  const run = await plantRun();
+  const run = await queuedRun();
   const STEPS = 60;
   await setState(run, 'running');
   await execute(
@@ -212,7 +204,7 @@ test('steps that end in any order are told in theirs, once, while the listener i
 test('what one follower has read is still news for another that has not', async () => {
   // Only looks tell here.
   const feed = startFeed({ url: inject('postgresAdminUrl') });
-  const run = await plantRun();
+  const run = await queuedRun();
   const { signal } = new AbortController();
   const first = await feed.follow(run, follower, signal);
   await first.changed();
@@ -227,7 +219,7 @@ test('what one follower has read is still news for another that has not', async 
 
 test('a process takes so many streams, refuses one more, and takes it when another has gone', async () => {
   const feed = startFeed({ limits: { perProcess: 3 } });
-  const run = await plantRun();
+  const run = await queuedRun();
   const controllers = Array.from({ length: 3 }, () => new AbortController());
   for (const { signal } of controllers) await feed.follow(run, follower, signal);
   const { signal } = new AbortController();
@@ -242,7 +234,7 @@ test('a process takes so many streams, refuses one more, and takes it when anoth
 test('streams that a dead process has left count until their lease is over, and are then forgotten', async () => {
   const { database } = testDatabase;
   const feed = startFeed({ limits: { perCredential: 1 } });
-  const run = await plantRun();
+  const run = await queuedRun();
   const left = { credential: 'key_left', organizationId: 'org_left' };
   await execute(
     database,

@@ -24,8 +24,8 @@ import { beginStep } from '#core/runs/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
 import { skip, success } from '#core/runs/ending.ts';
 import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { renderStatesPage, STATES_PAGE } from '../../docs/generate/run-states.ts';
 
@@ -45,18 +45,6 @@ test('docs/run-states.md shows the states and transitions of the code', async ()
   expect(page).toBe(renderStatesPage(page));
   expect(page).toContain('| `running` | `succeeded` |');
 });
-
-async function plantRun(state: RunState): Promise<string> {
-  const id = newId('run');
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
-      values (${id}, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'manual', ${state}, 5, 60)
-    `,
-  );
-  return id;
-}
 
 function ends(ending: RunEnding) {
   return (id: string): Promise<unknown> => transaction(database, (tx) => recordEnd(tx, id, ending));
@@ -79,7 +67,7 @@ test.each(Object.entries(RUN_OPERATIONS))(
     const entries = RUN_TRANSITIONS.filter((transition) => transition.to === to);
     const allowed = new Set<RunState>(entries.flatMap(({ from }) => [...from]));
     for (const from of RUN_STATES) {
-      const id = await plantRun(from);
+      const id = await plantRun(database, routine.id, { state: from });
       await act(id);
       const after = await row<{ state: RunState }>(
         database,
@@ -91,7 +79,7 @@ test.each(Object.entries(RUN_OPERATIONS))(
 );
 
 test('a run under way is skipped for no other reason than its gate', async () => {
-  const id = await plantRun('running');
+  const id = await plantRun(database, routine.id, { state: 'running' });
   await ends(skip('paused'))(id);
   const after = await row(database, sql`select state from runs where id = ${id}`);
   expect(after).toEqual({ state: 'running' });
@@ -99,7 +87,7 @@ test('a run under way is skipped for no other reason than its gate', async () =>
 
 test('a cancellation that is asked for ends a queued run and leaves one under way to its step', async () => {
   const ask = async (from: RunState) => {
-    const id = await plantRun(from);
+    const id = await plantRun(database, routine.id, { state: from });
     return cancelRun(service.deps, routine.projectId, id).then(
       (run) => run.state,
       ({ code }: { code: string }) => code,
@@ -171,16 +159,9 @@ const ROUTINE_OPERATIONS: Record<
   'too many of its scheduled runs fail in a row': {
     to: 'paused',
     by: 'service',
-    act: async ({ id, projectId, organizationId }) => {
-      const runId = newId('run');
+    act: async ({ id }) => {
       await execute(database, sql`update routines set pause_after_failures = 1 where id = ${id}`);
-      await execute(
-        database,
-        sql`
-          insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
-          values (${runId}, ${organizationId}, ${projectId}, ${id}, 1, 'schedule', 'running', 5, 60)
-        `,
-      );
+      const runId = await plantRun(database, id, { trigger: 'schedule', state: 'running' });
       await ends(failure('timeout'))(runId);
     },
   },
@@ -195,13 +176,7 @@ test.each(Object.entries(ROUTINE_OPERATIONS))(
     const allowed = new Set<RoutineState>(entries.flatMap(({ from }) => [...from]));
     for (const from of ROUTINE_STATES) {
       const planted = await plantRoutine(database, { nextRunAt: new Date() });
-      await execute(
-        database,
-        sql`
-          insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
-          values (${newId('run')}, ${planted.organizationId}, ${planted.projectId}, ${planted.id}, 1, 'manual', 'succeeded', 5, 60)
-        `,
-      );
+      await plantRun(database, planted.id, { state: 'succeeded' });
       await execute(database, sql`update routines set state = ${from} where id = ${planted.id}`);
       await act(planted).catch((error: { code: string }) => {
         expect([from, error.code]).toEqual(['archived', 'routine_archived']);

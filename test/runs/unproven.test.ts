@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { endRun, failure } from '#core/runs/index.ts';
 import { execute, sql, transaction } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
 import { claimedRun } from '#test/support/claimed-run.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startWorkers, type Service } from '#test/support/service.ts';
 
@@ -107,17 +107,15 @@ test('too many failures in a row skip what the routine has queued besides', asyn
     overlap: 'allow',
   });
   const { database } = service.deps;
-  const failing = newId('run');
+  const now = new Date();
   // Under way elsewhere.
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, started_at, admitted_at, workflow_started_at)
-      select ${failing}, organization_id, project_id, routine_id, 1, 'schedule', 'running', 5, 60, now(), now(), now()
-      from runs where id = ${runId}
-    `,
-  );
+  const failing = await plantRun(database, routineId, {
+    trigger: 'schedule',
+    state: 'running',
+    admittedAt: now,
+    startedAt: now,
+    workflowStartedAt: now,
+  });
   await endRun(service.deps, failing, failure('max_steps'));
   expect((await key.get(`/v1/runs/${failing}`)).data).toMatchObject({ reason: 'max_steps' });
   expect((await key.get(`/v1/routines/${routineId}`)).data.state).toBe('paused');

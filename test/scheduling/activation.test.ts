@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { SYSTEM } from '#core/audit/index.ts';
 import { activateRoutine } from '#core/routines/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import { clockTest } from './clock-test.ts';
 import { plantRoutine, type Planted } from './planted.ts';
 
@@ -20,18 +20,7 @@ test.for(['2019-05-01T09:30:00Z', '2041-05-01T09:30:00Z'])(
 );
 
 /** A draft whose manual run has succeeded. */
-async function provenDraft(
-  database: Database,
-  { id, organizationId, projectId }: Planted,
-): Promise<void> {
+async function provenDraft(database: Database, { id }: Planted): Promise<void> {
   await execute(database, sql`update routines set state = 'draft' where id = ${id}`);
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, model_provider, model_id,
-        max_steps, timeout_seconds)
-      values (${newId('run')}, ${organizationId}, ${projectId}, ${id}, 1, 'manual', 'succeeded', 'gateway',
-        'fixture/writer-small', 5, 60)
-    `,
-  );
+  await plantRun(database, id, { state: 'succeeded' });
 }

@@ -1,7 +1,7 @@
-import { newId } from '#lib/ids.ts';
 import { expect } from 'vitest';
 import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import { explained } from '../../bench/harness/explain.ts';
 import { clockTest } from './clock-test.ts';
 import {
@@ -216,7 +216,7 @@ test('occurrences skipped one after the other for overlap are one row, until som
   claim,
 }) => {
   const schedule = { schedule: '* * * * *', timezone: 'UTC' };
-  const { id, projectId } = await plantRoutine(database, { ...schedule, nextRunAt: NOON });
+  const { id } = await plantRoutine(database, { ...schedule, nextRunAt: NOON });
   const pass = async (minutes: number) => {
     for (let minute = 0; minute < minutes; minute++) {
       await Promise.all([claim(), claim(), claim()]);
@@ -231,15 +231,7 @@ test('occurrences skipped one after the other for overlap are one row, until som
   ];
   expect(await occurrencesOf(database, id)).toMatchObject(begun);
   // A person's run is beside the schedule, and ends the streak all the same.
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds)
-      select ${newId('run')}, organization_id, project_id, routine_id, 1, 'manual', 'succeeded', 1, 60 from runs
-      where routine_id = ${id} and project_id = ${projectId} limit 1
-    `,
-  );
+  await plantRun(database, id, { state: 'succeeded' });
   await pass(2);
   expect(await occurrencesOf(database, id)).toMatchObject([...begun, { ...streak, count: 2 }]);
   // So does another reason.

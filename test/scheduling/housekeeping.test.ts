@@ -3,6 +3,7 @@ import { createTickParts } from '#core/scheduling/index.ts';
 import { execute, row, rows, sql } from '#lib/database/index.ts';
 import { firstIdAt, newId } from '#lib/ids.ts';
 import { signUp } from '#test/support/people.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { plantRoutine, type Planted } from './planted.ts';
 
@@ -241,16 +242,7 @@ test('a backlog is deleted batch by batch, and no further when it is given up', 
 
 test('runs that have waited too long are passed over, and none when that was given up', async () => {
   const { database } = service.deps;
-  const id = newId('run');
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, queue_until)
-      values (${id}, ${planted.organizationId}, ${planted.projectId}, ${planted.id}, 1, 'manual', 'queued', 5, 60,
-        now() - interval '1 minute')
-    `,
-  );
+  const id = await plantRun(database, planted.id, { queueUntil: new Date(Date.now() - 60_000) });
   const parts = createTickParts(service.deps);
   const state = () => row(database, sql`select state, reason from runs where id = ${id}`);
   await expect(parts.expire(AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up');

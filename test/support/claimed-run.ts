@@ -1,6 +1,5 @@
-import { execute, sql } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
 import type { ApiClient } from './client.ts';
+import { plantRun } from './plant-run.ts';
 import { createRoutine } from './routines.ts';
 import type { Service } from './service.ts';
 import { fallDue } from './fall-due.ts';
@@ -21,16 +20,7 @@ export async function claimRunOf(
   key: ApiClient,
   routineId: string,
 ): Promise<string> {
-  const { database } = service.deps;
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds)
-      select ${newId('run')}, p.organization_id, r.project_id, r.id, r.revision, 'manual', 'succeeded', 5, 60
-      from routines r join projects p on p.id = r.project_id where r.id = ${routineId}
-    `,
-  );
+  await plantRun(service.deps.database, routineId, { state: 'succeeded' });
   const active = await key.post(`/v1/routines/${routineId}/activate`);
   if (active.status !== 200) throw new Error(JSON.stringify(active.body));
   await fallDue(service, routineId);

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
-import { execute, rows, sql } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
+import { rows, sql } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 
 const test = serviceTest();
 
@@ -12,16 +12,10 @@ test('a second response to a step is spend too, in the ledger, the totals, the s
 }) => {
   const { database } = service.deps;
   const routine = await plantRoutine(database, { maxTokensPerDay: 1_000_000 });
-  const runId = newId('run');
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, admitted_at)
-      values (${runId}, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'manual', 'queued', 20, 900,
-        now())
-    `,
-  );
+  const runId = await plantRun(database, routine.id, {
+    timeoutSeconds: 900,
+    admittedAt: new Date(),
+  });
   const arrived = Promise.withResolvers<void>();
   const late = Promise.withResolvers<void>();
   const perform = (outputTokens: number, whenSent: () => Promise<void>) => {
