@@ -44,7 +44,7 @@ export async function answerChat(
       `The model ${request.model} does not exist.`,
     );
   }
-  if (script && !(await waited(response, script.latencyMs))) return;
+  if (script && !(await waited(response, script.latencyMs, script.released))) return;
   await deliver(response, request, script?.behaviour ?? { kind: 'normal' });
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -70,15 +71,21 @@ export function send(
   response.end(text);
 }
 
-/** Waits. @returns false when the client has gone before */
-export async function waited(response: ServerResponse, ms: number): Promise<boolean> {
-  if (ms === 0) return !response.destroyed;
+/** Waits for a time, then until it is released. @returns false when the client has gone before */
+export async function waited(
+  response: ServerResponse,
+  ms: number,
+  released?: Promise<void>,
+): Promise<boolean> {
+  if (response.destroyed) return false;
+  if (ms === 0 && released === undefined) return true;
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
   response.once('close', onClose);
   try {
     await sleep(ms, undefined, { signal: gone.signal });
-    return true;
+    await Promise.race([released, once(gone.signal, 'abort')]);
+    return !response.destroyed;
   } catch {
     return false;
   } finally {

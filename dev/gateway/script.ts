@@ -65,22 +65,28 @@ export type Script = z.infer<typeof Script>;
 /** A script as a test writes it. */
 export type ScriptInput = z.input<typeof Script>;
 
+/** A script as one request gets it. */
+export interface TakenScript extends Script {
+  /** Resolves when the response is no longer held back; without it there is nothing to wait for. */
+  readonly released: Promise<void> | undefined;
+}
+
 export interface ScriptQueue {
-  add(script: ScriptInput): void;
+  add(script: ScriptInput, released?: Promise<void>): void;
   /** Takes the oldest script that fits the request and is not used up. */
   take(request: {
     target: Script['target'];
     model?: string;
     prompt?: () => string;
-  }): Script | undefined;
+  }): TakenScript | undefined;
   clear(): void;
 }
 
 export function scriptQueue(): ScriptQueue {
-  let queue: { script: Script; left: number }[] = [];
+  let queue: { script: TakenScript; left: number }[] = [];
   return {
-    add: (input) => {
-      const script = Script.parse(input);
+    add: (input, released) => {
+      const script = { ...Script.parse(input), released };
       queue.push({ script, left: script.times ?? Infinity });
     },
     take: ({ target, model, prompt }) => {

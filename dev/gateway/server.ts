@@ -30,6 +30,8 @@ export interface Gateway {
 
 export interface GatewayControl {
   script(...scripts: ScriptInput[]): void;
+  /** Adds a script whose responses are held back until the returned function is called. */
+  hold(script?: ScriptInput): () => void;
   requests(): RecordedRequest[];
   /** Forgets scripts and requests. */
   reset(): void;
@@ -47,6 +49,11 @@ export async function startGateway({ port, log }: GatewayOptions): Promise<Gatew
   const records = recorder();
   const control: GatewayControl = {
     script: (...inputs) => inputs.forEach((input) => scripts.add(input)),
+    hold: (input = {}) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      scripts.add(input, promise);
+      return resolve;
+    },
     requests: () => records.all(),
     reset: () => {
       scripts.clear();
@@ -119,7 +126,7 @@ export async function startGateway({ port, log }: GatewayOptions): Promise<Gatew
 
 async function answerModels(response: ServerResponse, scripts: ScriptQueue): Promise<void> {
   const script = scripts.take({ target: 'models' });
-  if (script && !(await waited(response, script.latencyMs))) return;
+  if (script && !(await waited(response, script.latencyMs, script.released))) return;
   const behaviour = script?.behaviour ?? { kind: 'normal' };
   const list = modelList(behaviour.kind === 'list' ? behaviour.models : FIXTURE_MODELS);
   const answer = { body: () => JSON.stringify(list) };

@@ -120,7 +120,7 @@ test('runs that are open when builds are introduced go on, on the first build th
 test('a run that has not begun when its build has no worker any more begins on the current one', async () => {
   const first = await startBuild('first');
   await makeCurrent('first');
-  service.gateway.control.script({ latencyMs: 3_000, times: 4 });
+  service.gateway.control.hold({ times: 4 });
   const busy = await Promise.all(Array.from({ length: 4 }, () => startRun()));
   for (const id of busy) await isRunning(id);
   const waiting = await startRun();

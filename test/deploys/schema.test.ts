@@ -100,7 +100,7 @@ test('a worker waits for its schema, and its probes say what it waits for, that 
     await proxy.mend();
     await expect.poll(() => probe('/ready'), { timeout: 20_000 }).toMatchObject({ status: 200 });
 
-    service.gateway.control.script({ latencyMs: 5_000 });
+    const release = service.gateway.control.hold();
     const { data: run } = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
     const state = async () => (await key.get(`/v1/runs/${run.id}`)).data.state;
     await expect.poll(state, { timeout: 20_000 }).toBe('running');
@@ -108,6 +108,7 @@ test('a worker waits for its schema, and its probes say what it waits for, that 
     await expect
       .poll(() => probe('/ready'))
       .toMatchObject({ status: 503, body: { obstacles: ['it drains'], takesRuns: false } });
+    release();
     expect(await ended).toBe(0);
     expect(await runEnded(key, run.id)).toMatchObject({ state: 'succeeded' });
   } finally {

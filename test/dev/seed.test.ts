@@ -28,9 +28,10 @@ const options = {
 };
 
 test('a first run that takes long is left to its end, and what is then to do is said', async () => {
-  service.gateway.control.script({ latencyMs: 1_000 });
+  const release = service.gateway.control.hold();
   const slow = await seedDemo(service.url, { ...options, patienceMs: 0 });
   expect(slow.leftToDo).toMatch(/"Daily site check" is still (queued|running)/);
+  release();
 
   const key = new ApiClient(service.url, { Authorization: `Bearer ${slow.apiKey}` });
   const { data: runs } = await key.get('/v1/runs');

@@ -37,7 +37,7 @@ test(
   { timeout: TIMEOUT_MS },
   async () => {
     const marker = 'Answer while the database is away.';
-    cluster.gateway.control.script({ marker, latencyMs: 2_000 });
+    const release = cluster.gateway.control.hold({ marker });
     const routineId = await createRoutine(key, { instructions: `${RUN_MARK}\n${marker}` });
     const { data: underWay } = await key.post(`/v1/routines/${routineId}/run`);
     await modelCalled(underWay.id);
@@ -50,6 +50,7 @@ test(
     await expect
       .poll(async () => (await key.get('/v1/models')).status, { timeout: 10_000 })
       .toBe(503);
+    release();
     const away = Date.now();
     for (const spec of routes.map((route) => route.spec)) {
       const answer = await clientFor(spec.auth).send(

@@ -407,9 +407,8 @@ test('of two runs side by side both see the change, and what was seen last is ke
   });
   await activate(key, id);
   page.body = 'two';
-  service.gateway.control.script({
+  const release = service.gateway.control.hold({
     marker: mark,
-    latencyMs: 3_000,
     behaviour: { kind: 'text', text: 'slow' },
   });
   const slow = await claimNext(service, key, id);
@@ -419,6 +418,7 @@ test('of two runs side by side both see the change, and what was seen last is ke
   const quick = await scheduledRun(service, key, id);
   expect(quick).toMatchObject({ state: 'succeeded', gate: { changed: true } });
   expect((await key.get(`/v1/runs/${slow}`)).data.state).toBe('running');
+  release();
   const ended = await runEnded(key, slow);
   expect(ended).toMatchObject({ state: 'succeeded', gate: { changed: true } });
   expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });

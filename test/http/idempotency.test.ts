@@ -72,7 +72,7 @@ test('of two requests at the same moment one creates, and the other waits its tu
 
 test('while the first request is under way the second is told so', async () => {
   const client = withKey(key);
-  service.gateway.control.script({ target: 'models', latencyMs: 3_000 });
+  const release = service.gateway.control.hold({ target: 'models' });
   // A replica has no model list yet, so its first request waits for the gateway.
   const slow = await service.replica();
   try {
@@ -93,6 +93,7 @@ test('while the first request is under way the second is told so', async () => {
     await expect.poll(claimed, { timeout: 15_000 }).toBeDefined();
     const second = await on(service.url);
     expect([second.status, second.body.error.code]).toEqual([409, 'idempotency_in_progress']);
+    release();
     expect((await first).status).toBe(201);
     expect((await on(service.url)).status).toBe(201);
   } finally {

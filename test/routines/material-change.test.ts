@@ -91,7 +91,7 @@ test('a run that was under way during the change is no proof after it', async ({
   const { gateway } = service;
   const id = await createRoutine(key, START);
   gateway.control.reset();
-  gateway.control.script({ latencyMs: 3_000 });
+  const release = gateway.control.hold();
   const started = await key.post(`/v1/routines/${id}/run`);
   const readRun = async () => (await key.get(`/v1/runs/${started.data.id}`)).data;
   // The model has been asked, so the run is rendered from the routine as it was.
@@ -100,6 +100,7 @@ test('a run that was under way during the change is no proof after it', async ({
   await key.patch(`/v1/routines/${id}`, { instructions: 'Something else.' });
   expect((await readRun()).state).toBe('running');
 
+  release();
   expect(await runEnded(key, started.data.id)).toMatchObject({
     state: 'succeeded',
     routineRevision: 1,

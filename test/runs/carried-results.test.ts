@@ -100,9 +100,8 @@ test('every step of a run sends the same briefing, whatever has ended meanwhile'
   const id = await createRoutine(key, { instructions: mark });
   says(service, mark, report(1));
   await runOnce(key, id);
-  service.gateway.control.script({
+  const release = service.gateway.control.hold({
     marker: mark,
-    latencyMs: 1_500,
     behaviour: { kind: 'tool-calls', calls: [{ name: 'no_such_tool' }] },
   });
   const { data: slow } = await key.post(`/v1/routines/${id}/run`);
@@ -110,6 +109,7 @@ test('every step of a run sends the same briefing, whatever has ended meanwhile'
   says(service, mark, report(2));
   const quick = await runOnce(key, id);
   expect(quick.state).toBe('succeeded');
+  release();
   const run = await runEnded(key, slow.id);
   expect(run).toMatchObject({ state: 'succeeded', stepCount: 2 });
   const sent = requestsWith(service, mark).filter(({ body }) =>

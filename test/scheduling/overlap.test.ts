@@ -24,7 +24,7 @@ async function claimNext(service: Service, key: ApiClient, id: string): Promise<
   return (data as Listed[]).toReversed();
 }
 
-/** A routine whose first run waits for its model until it is let go. */
+/** A routine whose first run waits for its model until it is released. */
 async function busyRoutine(
   service: Service,
   key: ApiClient,
@@ -38,19 +38,19 @@ async function busyRoutine(
     schedule: '@yearly',
     ...fields,
   });
-  service.gateway.control.script({ marker: mark, latencyMs: 6_000 });
+  const release = service.gateway.control.hold({ marker: mark });
   const [first] = await claimNext(service, key, id);
   await expect
     .poll(async () => (await key.get(`/v1/runs/${first!.id}`)).data.state, { timeout: 20_000 })
     .toBe('running');
-  return { id, mark, first: first! };
+  return { id, mark, first: first!, release };
 }
 
 test('with queue one occurrence waits for the run under way, and runs when that has ended; more are skipped', async ({
   service,
   key,
 }) => {
-  const { id, first } = await busyRoutine(service, key, 'queue');
+  const { id, first, release } = await busyRoutine(service, key, 'queue');
   const [, waiting] = await claimNext(service, key, id);
   expect(waiting).toMatchObject({ state: 'queued' });
   expect((await key.get(`/v1/runs/${waiting!.id}`)).data).toMatchObject({
@@ -59,6 +59,7 @@ test('with queue one occurrence waits for the run under way, and runs when that 
   });
   const [, , third] = await claimNext(service, key, id);
   expect(third).toMatchObject({ state: 'skipped', reason: 'overlap' });
+  release();
   const ended = [await runEnded(key, first.id), await runEnded(key, waiting!.id)];
   expect(ended.map(({ state }) => state)).toEqual(['succeeded', 'succeeded']);
   const [{ finishedAt }, { startedAt }] = ended as [{ finishedAt: string }, { startedAt: string }];
@@ -88,7 +89,7 @@ test('a webhook tells a run that was replaced from one that somebody cancelled',
   const receiver = await startReceiver((_, response) => response.writeHead(204).end());
   const fields = { webhookUrl: `${receiver.origin}/hook`, deliver: 'always' };
   const { id, first, mark } = await busyRoutine(service, key, 'cancel_previous', fields);
-  service.gateway.control.script({ marker: mark, latencyMs: 20_000 });
+  service.gateway.control.hold({ marker: mark });
   const [, second] = await claimNext(service, key, id);
   await runEnded(key, first.id);
   await expect
@@ -178,9 +179,10 @@ test('a sweep leaves the run alone that the next occurrence waits for', async ({
   service,
   key,
 }) => {
-  const { id, first } = await busyRoutine(service, key, 'queue');
+  const { id, first, release } = await busyRoutine(service, key, 'queue');
   const [, waiting] = await claimNext(service, key, id);
   await sweepOpenRuns(service.deps, new AbortController().signal);
+  release();
   expect((await runEnded(key, first.id)).state).toBe('succeeded');
   expect((await runEnded(key, waiting!.id)).state).toBe('succeeded');
 });
@@ -197,5 +199,6 @@ test('with skip the next occurrence is passed over, and with allow it runs besid
   const [, beside] = await claimNext(service, key, bold.id);
   expect(await runEnded(key, beside!.id)).toMatchObject({ state: 'succeeded' });
   expect((await key.get(`/v1/runs/${bold.first.id}`)).data.state).toBe('running');
+  careful.release();
   expect((await runEnded(key, careful.first.id)).state).toBe('succeeded');
 });
