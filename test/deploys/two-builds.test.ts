@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
 import { rows, sql } from '#lib/database/index.ts';
-import { schedulerWorkflowId, setCurrentBuild } from '#lib/temporal/index.ts';
+import { schedulerWorkflowId, setCurrentBuild, WORKFLOW } from '#lib/temporal/index.ts';
 import { checkOut, type Checkout } from '#test/support/checkout.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
@@ -23,6 +23,13 @@ beforeAll(async () => {
   key = await (await signUp(service)).key();
   tools = await startHostileTools();
   later = await checkOut();
+  // The one that a worker starts would move to another build at the end of a minute.
+  const taskQueue = service.config.TEMPORAL_TASK_QUEUE;
+  await service.temporal.workflow.start(WORKFLOW.scheduler, {
+    taskQueue,
+    workflowId: schedulerWorkflowId(taskQueue),
+    args: [{ intervalMs: 3_000 }],
+  });
   // A run of the later release makes other commands, in another order: neither can carry on what the other began.
   await later.change(
     'workflows/run.ts',
@@ -154,7 +161,10 @@ test('runs that are open on two builds, while the later one is made current and 
   expect(new Map(recorded.map(({ id, buildId }) => [id, buildId]))).toEqual(new Map(expected));
   // The scheduler has moved back, so the release that was taken back has nothing left to do.
   await expect
-    .poll(() => workers.command('workers/deployment/status.ts', 'later'), { timeout: 90_000 })
+    .poll(() => workers.command('workers/deployment/status.ts', 'later'), {
+      timeout: 90_000,
+      interval: 1_000,
+    })
     .toMatchObject({ code: 0, output: expect.stringContaining('Build later is drained') });
 }, 300_000);
 
@@ -162,7 +172,7 @@ test('without pinning neither build could carry on a run of the other', async ()
   await workers.close();
   const release = holdTools();
   await makeUnversioned();
-  const earlier = await workers.start(FORGETFUL);
+  const earlier = await workers.start({ ...FORGETFUL, WORKER_SHUTDOWN_GRACE_SECONDS: '1' });
   const [run = ''] = await startRuns(1);
   await earlier.end('SIGTERM');
   await workers.start(FORGETFUL, { cwd: later.folder });

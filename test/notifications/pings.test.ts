@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { expect } from 'vitest';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
@@ -87,7 +88,8 @@ test('monitors that hang hold up no mail and no other organization', async ({
   mailbox,
   person,
 }) => {
-  const hanging = await startReceiver(() => undefined);
+  const hung: ServerResponse[] = [];
+  const hanging = await startReceiver((_, response) => hung.push(response));
   const [loud, quiet] = [await person(), await person()];
   const key = await loud.key();
   const id = await createRoutine(key, { notifications: { successPingUrl: hanging.origin } });
@@ -102,5 +104,6 @@ test('monitors that hang hold up no mail and no other organization', async ({
     .poll(async () => (await mailbox.mailsTo(quiet.email)).map(({ subject }) => subject))
     .toContain('Failed: Test routine');
   expect(hanging.received).toHaveLength(1);
+  for (const response of hung) response.destroy();
   await sending;
 });

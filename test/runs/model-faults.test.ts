@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { ScriptInput } from '#dev/gateway/script.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -9,18 +10,17 @@ const test = serviceTest({ worker: true, env: { MODEL_STEP_TIMEOUT_SECONDS: '3' 
     'runAgainst',
     ({ service, key }) =>
       async (script: ScriptInput, fields: Record<string, unknown> = {}) => {
-        const routineId = await createRoutine(key, fields);
-        service.gateway.control.script(script);
+        const marker = `Write line ${randomUUID()}.`;
+        const routineId = await createRoutine(key, { instructions: marker, ...fields });
+        service.gateway.control.script({ marker, ...script });
         const { data } = await key.post(`/v1/routines/${routineId}/run`);
         const run = await runEnded(key, data.id, 45_000);
         const calls = service.gateway.control
           .requests()
-          .filter(({ path }) => path.includes('/chat/'));
+          .filter(({ body }) => JSON.stringify(body ?? '').includes(marker));
         return { run, calls };
       },
   );
-
-test.afterEach(({ service }) => service.gateway.control.reset());
 
 test('429 with Retry-After is waited for as long as it asks, and then the run succeeds', async ({
   runAgainst,
@@ -34,7 +34,8 @@ test('429 with Retry-After is waited for as long as it asks, and then the run su
   expect(waitedMs).toBeGreaterThanOrEqual(1_950);
 });
 
-test('a provider that keeps responding with 500 fails the run after five attempts and half a minute, with a plain reason', async ({
+// Side by side, as they wait for most of their time.
+test.concurrent('a provider that keeps responding with 500 fails the run after five attempts and half a minute, with a plain reason', async ({
   runAgainst,
 }) => {
   const { run, calls } = await runAgainst({
@@ -54,7 +55,7 @@ test('a provider that keeps responding with 500 fails the run after five attempt
   }
 }, 60_000);
 
-test('a provider that keeps limiting the rate fails the run as model_rate_limited', async ({
+test.concurrent('a provider that keeps limiting the rate fails the run as model_rate_limited', async ({
   runAgainst,
 }) => {
   const { run, calls } = await runAgainst({
@@ -66,25 +67,25 @@ test('a provider that keeps limiting the rate fails the run as model_rate_limite
   expect(calls).toHaveLength(5);
 });
 
-test('a request that the provider refuses is not sent again', async ({ runAgainst }) => {
+test.concurrent('a request that the provider refuses is not sent again', async ({ runAgainst }) => {
   const { run, calls } = await runAgainst({ behaviour: { kind: 'error', status: 400 } });
   expect(run).toMatchObject({ state: 'failed', reason: 'model_refused', failureClass: 'routine' });
   expect(calls).toHaveLength(1);
 });
 
-test('a response that is not JSON, or breaks off, is asked for again', async ({
-  service,
+test.concurrent('a response that is not JSON, or breaks off, is asked for again', async ({
   runAgainst,
 }) => {
   for (const kind of ['malformed-json', 'broken-stream', 'reset'] as const) {
-    service.gateway.control.reset();
     const { run, calls } = await runAgainst({ behaviour: { kind } });
     expect(run, kind).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
     expect(calls).toHaveLength(2);
   }
 });
 
-test('a model that never responds is given up on and asked again', async ({ runAgainst }) => {
+test.concurrent('a model that never responds is given up on and asked again', async ({
+  runAgainst,
+}) => {
   const { run } = await runAgainst({ behaviour: { kind: 'hang' } });
   expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
 });
@@ -161,7 +162,6 @@ test.for<[unknown, Record<string, unknown>]>([
 );
 
 test('counts that a gateway writes as decimal texts are counted; what is no whole number is asked for again', async ({
-  service,
   runAgainst,
 }) => {
   const usage = {
@@ -178,13 +178,12 @@ test('counts that a gateway writes as decimal texts are counted; what is no whol
   });
   expect(calls).toHaveLength(1);
 
-  for (const claim of ['many', '-5', '1.5', '1e3', '0x10', '', ' 12', '9'.repeat(16)]) {
-    service.gateway.control.reset();
-    const nonsense = await runAgainst({
-      behaviour: { kind: 'usage', usage: { ...usage, prompt_tokens: claim } },
-    });
-    expect(nonsense.run, claim).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
-    expect(nonsense.calls).toHaveLength(2);
+  const claims = ['many', '-5', '1.5', '1e3', '0x10', '', ' 12', '9'.repeat(16)];
+  const nonsense = (claim: string) =>
+    runAgainst({ behaviour: { kind: 'usage', usage: { ...usage, prompt_tokens: claim } } });
+  for (const [index, again] of (await Promise.all(claims.map(nonsense))).entries()) {
+    expect(again.run, claims[index]).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
+    expect(again.calls).toHaveLength(2);
   }
 });
 

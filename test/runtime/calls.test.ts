@@ -179,8 +179,8 @@ describe('a call ends', () => {
     const outcome = client.run(call).catch((error: unknown) => error);
     await expect.poll(asked, { timeout: 10_000 }).toBe(1);
     process.kill(runtime.pid, 'SIGSTOP');
-    // Twice its lease; the provider has answered by then.
-    await sleep(20_000);
+    // Longer than its lease; the provider has answered by then.
+    await sleep(12_000);
     process.kill(runtime.pid, 'SIGCONT');
     expect(await outcome).toMatchObject({ code: 'fenced' });
     await expect(client.run(call)).rejects.toMatchObject({ code: 'unknown_outcome' });
