@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { TIMES } from './test/support/properties.ts';
 
 export default defineConfig({
   test: {
@@ -8,7 +9,7 @@ export default defineConfig({
     pool: 'forks',
     // Files share two servers; more of them at a time than cores would only slow each other down.
     maxWorkers: 2,
-    testTimeout: 30_000 * Number(process.env['FC_TIMES'] ?? 1),
+    testTimeout: 30_000 * TIMES,
     hookTimeout: 60_000,
     // On a busy machine, what is waited for may take longer than the usual second.
     expect: { poll: { timeout: 20_000 } },
