@@ -74,6 +74,11 @@ export {
   SECRET_PREFIX,
   type SealedWebhookSecrets,
 } from './webhook-secret.ts';
-export { VERSION_FIELDS, type Version, type VersionSummary } from './version.ts';
+export {
+  VERSION_FIELDS,
+  type Version,
+  type VersionAuthor,
+  type VersionSummary,
+} from './version.ts';
 export { KEPT_VERSIONS, listVersions, readVersion } from './versions.ts';
 export { markWebhookGone } from './webhook.ts';

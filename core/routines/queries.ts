@@ -125,18 +125,32 @@ export async function lockUsersOfConnection(
   return users.map(({ id }) => id);
 }
 
+export interface RoutineFilter {
+  readonly state: RoutineState | undefined;
+  readonly stateChangedBy: 'service' | 'person' | undefined;
+  readonly uses: string | undefined;
+  readonly sendsResults: boolean | undefined;
+  readonly page: Page;
+}
+
+/** Lists routines, the newest first. A filter reads at most the routines of the project, whose number is bounded. */
 export function listRoutines(
   db: Db,
   projectId: string,
-  filter: { state: RoutineState | undefined; uses: string | undefined; page: Page },
+  filter: RoutineFilter,
 ): Promise<RoutineSummary[]> {
   const state = filter.state ?? null;
+  const stateChangedBy = filter.stateChangedBy ?? null;
   const uses = filter.uses ?? null;
+  const sendsResults = filter.sendsResults ?? null;
   return rows<RoutineSummary>(
     db,
     sql`
       select ${summaryColumns} from routines
       where project_id = ${projectId} and (${state}::text is null or state = ${state})
+        and (${stateChangedBy}::text is null or (state_reason is not null) = (${stateChangedBy} = 'service'))
+        and (${sendsResults}::boolean is null
+          or (webhook_url is not null or success_ping_url is not null) = ${sendsResults})
         and (${uses}::text is null or ${uses} = any(skills) or model_connection_id = ${uses}
           or id in (${routinesUsing(uses)}))
         ${afterCursor(filter.page)}

@@ -29,12 +29,20 @@ export type VersionField = (typeof VERSION_FIELDS)[number];
 export interface VersionSummary {
   readonly revision: number;
   readonly createdAt: Date;
-  /** Id of the person, or of the API key, that made the change; null when the service did. */
-  readonly createdBy: string | null;
+  /** Null when the service made the change. */
+  readonly createdBy: VersionAuthor | null;
   /** The revision whose text this one took over again. */
   readonly restoredFrom: number | null;
   /** Fields that differ from the version before; empty for the first one. */
   readonly changed: readonly VersionField[];
+}
+
+/** The person or the API key that made a version, by the name that they have now. */
+export interface VersionAuthor {
+  readonly kind: 'person' | 'key';
+  readonly id: string;
+  /** Null for an account or key that is gone. */
+  readonly name: string | null;
 }
 
 /** One revision of a routine, as its runs carry it out. */

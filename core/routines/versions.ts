@@ -64,7 +64,12 @@ export async function forgetVersions(tx: Db, routineIds: readonly string[]): Pro
 }
 
 const summaryColumns = sql`
-  revision, created_at as "createdAt", created_by as "createdBy", restored_from as "restoredFrom", changed
+  revision, created_at as "createdAt", restored_from as "restoredFrom", changed,
+  case when starts_with(created_by, 'key_') then jsonb_build_object('kind', 'key', 'id', created_by, 'name',
+      (select k.name from api_keys k where k.id = routine_versions.created_by and k.project_id = routine_versions.project_id))
+    when created_by is not null then jsonb_build_object('kind', 'person', 'id', created_by, 'name',
+      (select u.name from users u where u.id = routine_versions.created_by))
+  end as "createdBy"
 `;
 
 /** Lists the versions of a routine, the newest first; the page's cursor is a revision. */

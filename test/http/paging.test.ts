@@ -53,6 +53,43 @@ test('the link keeps the filters', async () => {
   expect((await key.get(`${next.pathname}${next.search}`)).status).toBe(200);
 });
 
+test('routines that the service has stopped are found by a filter, however old they are', async () => {
+  const owner = await signUp(service);
+  const client = await owner.key();
+  const made: string[] = [];
+  for (const name of ['paused', 'draft', 'by hand', 'archived', 'newer']) {
+    made.push(await createRoutine(client, { name }));
+  }
+  const [paused, draft, byHand, archived, newer] = made;
+  await service.deps.database.query(
+    `update routines set state_reason = 'schedule_ended', state = case when id = $1 then 'paused' else state end
+      where id = any($2)`,
+    [paused, [paused, draft, archived]],
+  );
+  await client.post(`/v1/routines/${byHand}/pause`);
+  await client.delete(`/v1/routines/${archived}`);
+  const found = async (query: string) => idsIn(await client.get(`/v1/routines?${query}`));
+  expect(await found('stateChangedBy=service')).toEqual([draft, paused]);
+  expect(await found('stateChangedBy=service&state=paused&limit=1')).toEqual([paused]);
+  expect(await found('stateChangedBy=person')).toEqual([newer, archived, byHand]);
+  expect((await client.get('/v1/routines?stateChangedBy=me')).status).toBe(400);
+  // Those of another project are not among them.
+  expect(idsIn(await key.get('/v1/routines?stateChangedBy=service'))).toEqual([]);
+});
+
+test('routines that send their results on are found by a filter', async () => {
+  const owner = await signUp(service);
+  const client = await owner.key();
+  const url = 'http://127.0.0.1:9999/hook';
+  const plain = await createRoutine(client);
+  const hook = await createRoutine(client, { webhookUrl: url });
+  const ping = await createRoutine(client, { notifications: { successPingUrl: url } });
+  const found = async (query: string) => idsIn(await client.get(`/v1/routines?${query}`));
+  expect(await found('sendsResults=true')).toEqual([ping, hook]);
+  expect(await found('sendsResults=false')).toEqual([plain]);
+  expect((await client.get('/v1/routines?sendsResults=yes')).status).toBe(400);
+});
+
 test('what is inserted while someone pages neither repeats an item nor hides one', async () => {
   const first = await key.get('/v1/routines?limit=3');
   const added = await createRoutine(key, { name: 'in between' });

@@ -181,10 +181,15 @@ function changedFile(slot: 'A' | 'B' | 'C', change: (text: string) => string) {
   return { [`MODEL_PROVIDER_${slot}_FILE`]: file };
 }
 
-test('a file that differs between API and runtime is a provider that is disabled', async () => {
+test('a file that differs between API and runtime is a provider that is disabled, and is said so', async () => {
   const other = await replicaWith(changedFile('C', (text) => text.replace('Fixture', 'Another')));
   const answer = await connectWithKey(other, goodKey(fixture));
   expect([answer.status, answer.body.error.code]).toEqual([403, 'provider_disabled']);
+  const described = await other.get('/v1/model-connections/provider-c');
+  expect(described.data).toMatchObject({
+    enabled: false,
+    viewer: { canConnect: false, reason: { code: 'provider_mismatch' } },
+  });
 });
 
 test('a provider that is off on the runtime only is disabled, and no other with it', async () => {
@@ -204,6 +209,7 @@ test('a provider that is off on the runtime only is disabled, and no other with 
     true,
     false,
   ]);
+  expect(data[3].viewer.reason.code).toBe('provider_disabled');
 });
 
 test('an account is not used at another provider that has taken the place of its own', async () => {

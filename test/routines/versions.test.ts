@@ -50,11 +50,15 @@ test('every material change is a version that says what changed and who did it',
   expect(listed[13]).toEqual({
     revision: 1,
     createdAt: expect.any(String),
-    createdBy: ada.userId,
+    createdBy: { kind: 'person', id: ada.userId, name: 'Test Person' },
     restoredFrom: null,
     changed: [],
   });
-  expect(listed[0].createdBy).toMatch(/^key_/);
+  expect(listed[0].createdBy).toEqual({
+    kind: 'key',
+    id: expect.stringMatching(/^key_/),
+    name: 'test',
+  });
 
   const first = await key.get(`${versions}/1`);
   expect(first.data).toEqual({

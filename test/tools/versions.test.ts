@@ -36,7 +36,7 @@ test('a change of a tool is a version with the tools of then, and skips what is 
   };
   expect(await version(2)).toMatchObject({
     changed: ['tools'],
-    createdBy: ada.userId,
+    createdBy: { kind: 'person', id: ada.userId },
     tools: [confirmed],
   });
 
@@ -65,7 +65,7 @@ test('a change of a tool is a version with the tools of then, and skips what is 
   expect((await key.delete(`/v1/connections/${connectionId}`)).status).toBe(200);
   expect(await version(6)).toMatchObject({
     changed: ['tools'],
-    createdBy: expect.stringMatching(/^key_/),
+    createdBy: { kind: 'key', id: expect.stringMatching(/^key_/) },
     tools: [],
   });
   expect((await key.get(`/v1/runs/${second}`)).data.reason).toBe('superseded');

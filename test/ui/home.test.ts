@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
 import { signUp } from '#test/support/people.ts';
+import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 
@@ -17,6 +18,8 @@ test('home in all its states', async ({ person, key, service, visit }) => {
   });
   await runOnce(key, sources);
   await runOnce(key, sources);
+  const ended = await createRoutine(key, { name: 'Prices of the summer sale' });
+  await pauseByService(service, ended);
   const nobody = await signUp(service);
   const path = `/p/${person.projectId}`;
   await photograph(visit, 'home', [
@@ -57,3 +60,36 @@ test('the first steps follow what the server knows, and go away when they are do
   await page.getByRole('heading', { name: 'First steps' }).waitFor({ state: 'detached' });
   expect(complaints).toEqual([]);
 });
+
+test('what the service has stopped is named, however many routines are newer', async ({
+  service,
+  visit,
+}) => {
+  const owner = await signUp(service);
+  const key = await owner.key();
+  const stopped = await createRoutine(key, {
+    name: 'Old audit',
+    webhookUrl: 'http://127.0.0.1:9999/hook',
+  });
+  await pauseByService(service, stopped);
+  for (let index = 0; index < 101; index += 1) await createRoutine(key, { name: `${index}` });
+  const { page, complaints } = await visit(`/p/${owner.projectId}`, { as: owner });
+  await page.getByText('Its schedule has ended.').waitFor();
+  // The steps that only the old one has taken are done.
+  const steps = page.getByRole('region', { name: 'First steps' }).getByRole('listitem');
+  expect(await steps.filter({ hasText: ', done' }).count()).toBe(3);
+  await page.getByRole('link', { name: 'Old audit' }).click();
+  await page.waitForURL(`**/routines/${stopped}`);
+  await page.goto(`/p/${owner.projectId}/routines?state=stopped`);
+  await page.getByRole('link', { name: 'Old audit' }).waitFor();
+  expect(await page.getByRole('link', { name: '100', exact: true }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+/** Leaves a routine as the service does when its window is over. */
+async function pauseByService({ deps }: Service, id: string): Promise<void> {
+  await deps.database.query(
+    `update routines set state = 'paused', state_reason = 'schedule_ended' where id = $1`,
+    [id],
+  );
+}

@@ -1,5 +1,8 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect, onTestFinished } from 'vitest';
+import { freePort } from '#dev/ports.ts';
 import {
   connectWithKey,
   goodKey,
@@ -9,7 +12,7 @@ import {
   startModelFixture,
   UI_ORIGIN,
 } from '#test/model-connections/fixture.ts';
-import { dashboardTest } from './support/fixtures.ts';
+import { dashboardTest, startDashboard } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 import {
   enterCodeThere,
@@ -92,6 +95,29 @@ test('a cancelled attempt is cancelled at the service too', async ({ visit, pers
   expect(data.state).toBe('cancelled');
 });
 
+test('a provider whose file is another on the runtime says so, and who mends it', async ({
+  visit,
+  person,
+  service,
+}) => {
+  const file = path.join(fixture.rig.folder, 'another-provider-c.yaml');
+  const text = readFileSync(fixture.rig.env.MODEL_PROVIDER_C_FILE!, 'utf8');
+  writeFileSync(file, text.replace('Fixture', 'Another'));
+  const replica = await service.replica({ MODEL_PROVIDER_C_FILE: file });
+  onTestFinished(() => replica.close());
+  const there = { url: replica.url, config: service.config };
+  const dashboard = await startDashboard(there, await freePort());
+  onTestFinished(() => dashboard.close());
+  const { page, expectClean } = await visit(
+    `${dashboard.url}/p/${person.projectId}/model-accounts`,
+    { as: person },
+  );
+  await page.getByText('Files differ').waitFor();
+  await page.getByText('The operator has to give both the same file.').waitFor();
+  expect(await page.getByText('Switched off').count()).toBe(0);
+  await expectClean();
+});
+
 test('model accounts in all their states', async ({ visit, person }) => {
   const session = person.session.with({ 'X-Project-Id': person.projectId });
   const created = await session.post('/v1/projects', {
@@ -99,8 +125,7 @@ test('model accounts in all their states', async ({ visit, person }) => {
     name: 'Website',
   });
   const projectId: string = created.data.id;
-  const path = `/p/${projectId}/model-accounts`;
-  const seen = { as: person, path };
+  const seen = { as: person, path: `/p/${projectId}/model-accounts` };
   const accounts = '/v1/model-connections';
   await photograph(visit, 'model-accounts', [
     { ...seen, name: 'empty' },
@@ -156,7 +181,7 @@ test('model accounts in all their states', async ({ visit, person }) => {
     { ...seen, name: 'loading', before: holding(accounts), loading: true },
     { ...seen, name: 'failed', before: failing(accounts) },
     { ...seen, name: 'forbidden', before: forbidding(accounts) },
-    { ...seen, name: 'refused', path: `${path}?error=attempt_expired&requestId=6b2f0a3e` },
+    { ...seen, name: 'refused', path: `${seen.path}?error=attempt_expired&requestId=6b2f0a3e` },
     { ...seen, name: 'sign-in', act: (page) => openAccountDialog(page, 'provider-b') },
     { ...seen, name: 'api-key', act: (page) => openAccountDialog(page, 'provider-c') },
     { ...seen, name: 'models', act: open('Models') },

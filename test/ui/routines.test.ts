@@ -52,6 +52,31 @@ test('a long list shows the last runs of every routine, also of those on later p
   expect(paged.length).toBeGreaterThanOrEqual(3);
 });
 
+test('a search looks at all routines, also at those of pages that nobody has opened', async ({
+  service,
+  visit,
+}) => {
+  const owner = await signUp(service);
+  for (const name of ['Oldest', 'Second', 'Third']) {
+    await createRoutine(clientOf(owner), { name });
+  }
+  const { page } = await visit('about:blank', { as: owner });
+  await page.route(
+    ({ pathname }) => pathname === '/v1/routines',
+    (route) => {
+      const url = new URL(route.request().url());
+      url.searchParams.set('limit', '1');
+      return route.continue({ url: url.href });
+    },
+  );
+  await page.goto(`/p/${owner.projectId}/routines`);
+  await page.getByRole('link', { name: 'Third' }).waitFor();
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill('old');
+  await page.getByRole('link', { name: 'Oldest' }).waitFor();
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill('none');
+  await page.getByText('No routine fits').waitFor();
+});
+
 test('a routine in all its states', async ({ visit, person }) => {
   const client = clientOf(person);
   const active = await activeRoutine(client, { name: 'Weekly audit', skills: ['seo-audit'] });
@@ -73,9 +98,20 @@ test('a routine in all its states', async ({ visit, person }) => {
 
 test('its versions in all their states', async ({ visit, person }) => {
   const id = await failedRoutine(clientOf(person));
+  const key = await person.key();
+  await key.patch(`/v1/routines/${id}`, { instructions: 'Write two lines.' });
   const path = `/p/${person.projectId}/routines/${id}/versions`;
   await photograph(visit, 'versions', [
-    { name: 'full', as: person, path },
+    {
+      name: 'full',
+      as: person,
+      path,
+      act: async (page) => {
+        await page.getByText('by the API key test').waitFor();
+        await page.getByText('by Test Person').first().waitFor();
+      },
+    },
+    { name: 'loading', as: person, path, before: holding(/^\/v1\/.*\/versions$/), loading: true },
     { name: 'failed', as: person, path, before: failing(/^\/v1\/.*\/versions$/) },
   ]);
 });

@@ -81,5 +81,11 @@ export function viewerOf({ actor }: ProjectAccess) {
 type Code = keyof typeof CANNOT_CONNECT;
 
 function codes(): [Code, ...Code[]] {
-  return ['managed', 'session_required', 'provider_disabled', 'runtime_unavailable'];
+  return [
+    'managed',
+    'session_required',
+    'provider_disabled',
+    'provider_mismatch',
+    'runtime_unavailable',
+  ];
 }

@@ -44,6 +44,14 @@ const listRoutines = route({
       .enum(routines.ROUTINE_STATES)
       .optional()
       .meta({ description: 'Only those in this state.' }),
+    stateChangedBy: z.enum(['service', 'person']).optional().meta({
+      description:
+        'Only those whose state was changed last by the service itself, which paused them or returned them to draft and says why in `stateReason`; or only those where a person or an API key did.',
+    }),
+    sendsResults: z.enum(['true', 'false']).optional().meta({
+      description:
+        'Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither.',
+    }),
     uses: z
       .string()
       .regex(/^[a-z0-9_-]{1,80}$/)
@@ -63,7 +71,9 @@ const listRoutines = route({
   const page = pageOf(query);
   const found = await routines.listRoutines(deps.database, access.projectId, {
     state: query.state,
+    stateChangedBy: query.stateChangedBy,
     uses: query.uses,
+    sendsResults: query.sendsResults === undefined ? undefined : query.sendsResults === 'true',
     page,
   });
   return listReply(found, page, presentRoutineSummary);

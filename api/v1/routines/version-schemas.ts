@@ -1,17 +1,33 @@
 import { z } from 'zod';
-import { VERSION_FIELDS, type Version, type VersionSummary } from '#core/routines/index.ts';
+import {
+  VERSION_FIELDS,
+  type Version,
+  type VersionAuthor,
+  type VersionSummary,
+} from '#core/routines/index.ts';
 import { decimal, EXAMPLE, idOf, iso, timestamp } from '../../http/schemas.ts';
 import { presentCheck } from './checks.ts';
 import { presentGate } from './gate-schema.ts';
 import { presentKey, presentLimits, presentModel } from './present.ts';
 import { shape } from './responses.ts';
 
+const author = z
+  .strictObject({
+    kind: z.enum(['person', 'key']),
+    id: z.string(),
+    name: z.string().nullable().meta({
+      description: 'As it is now; null for an account or key that is gone.',
+      example: 'Ada Lovelace',
+    }),
+  })
+  .meta({ id: 'RoutineVersionAuthor' });
+
 const summary = {
   revision: z.number().int(),
   createdAt: timestamp,
-  createdBy: z.string().nullable().meta({
+  createdBy: author.nullable().meta({
     description:
-      'Id of the person, or of the API key, that made it; null when the service did, or when it is not on record.',
+      'The person or the API key that made it; null when the service did, or when it is not on record.',
   }),
   restoredFrom: z
     .number()
@@ -73,10 +89,14 @@ export function presentSummary(row: VersionSummary) {
   return {
     revision: row.revision,
     createdAt: iso(row.createdAt),
-    createdBy: row.createdBy,
+    createdBy: row.createdBy === null ? null : presentAuthor(row.createdBy),
     restoredFrom: row.restoredFrom,
     changed: [...row.changed],
   };
+}
+
+function presentAuthor({ kind, id, name }: VersionAuthor) {
+  return { kind, id, name };
 }
 
 export function presentVersion(row: Version) {

@@ -16,6 +16,8 @@ export const CANNOT_CONNECT = {
   managed: 'The operator holds this account; there is nothing to connect.',
   session_required: 'A person connects their own account, in a browser session.',
   provider_disabled: 'The operator has switched this provider off.',
+  provider_mismatch:
+    'The service and its provider runtime have different files of this provider. The operator has to give both the same file.',
   runtime_unavailable: 'The provider runtime cannot be reached just now.',
 } as const;
 
@@ -81,7 +83,7 @@ export async function describeProvider(
   return {
     provider: slot,
     name: file?.name ?? slot,
-    enabled: status !== 'provider_disabled',
+    enabled: status !== 'provider_disabled' && status !== 'provider_mismatch',
     authType: AUTH_TYPE[slot],
     billing: file?.billing ?? null,
     terms: file?.terms ?? null,

@@ -28,7 +28,11 @@ export interface ModelRuntime {
 }
 
 type ProviderRef = Pick<ModelProvider, 'slot' | 'hash'>;
-export type RuntimeStatus = 'ready' | 'provider_disabled' | 'runtime_unavailable';
+export type RuntimeStatus =
+  | 'ready'
+  | 'provider_disabled'
+  | 'provider_mismatch'
+  | 'runtime_unavailable';
 
 const STATUS_MS = 1_500;
 
@@ -105,7 +109,7 @@ export function createModelRuntime({
     async requireProvider(provider) {
       const said = recent()?.said ?? (await helloOrUndefined(hello));
       if (said === undefined) throw new AppError('runtime_unavailable');
-      if (!takes(said, provider)) throw new AppError('provider_disabled');
+      if (statusIn(said, provider) !== 'ready') throw new AppError('provider_disabled');
     },
 
     async status(provider) {
@@ -117,16 +121,17 @@ export function createModelRuntime({
               sleep(STATUS_MS, undefined, { ref: false }),
             ])
           : known.said;
-      if (said === undefined) return 'runtime_unavailable';
-      return takes(said, provider) ? 'ready' : 'provider_disabled';
+      return said === undefined ? 'runtime_unavailable' : statusIn(said, provider);
     },
 
     close: () => client.close(),
   };
 }
 
-function takes({ providers }: HelloResult, { slot, hash }: ProviderRef): boolean {
-  return providers[slot]?.fileHash === hash;
+function statusIn({ providers }: HelloResult, { slot, hash }: ProviderRef) {
+  const there = providers[slot];
+  if (there === undefined) return 'provider_disabled';
+  return there.fileHash === hash ? 'ready' : 'provider_mismatch';
 }
 
 async function helloOrUndefined(

@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQuery, type InfiniteData } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { call, type Reply } from './call.ts';
 import type { ApiError } from './error.ts';
 import { useOptionalProjectId } from './project.ts';
@@ -76,6 +77,21 @@ function useReply<M extends 'get' | 'post', P extends PathOf<M>>(
   };
 }
 
+/** Joins two reads that a part of a page shows together. */
+export function bothOf<A, B>(one: Loaded<A>, other: Loaded<B>): Loaded<readonly [A, B]> {
+  return {
+    data: one.data === undefined || other.data === undefined ? undefined : [one.data, other.data],
+    etag: undefined,
+    error: one.error ?? other.error,
+    isPending: one.isPending || other.isPending,
+    isFetching: one.isFetching || other.isFetching,
+    refetch: () => {
+      one.refetch();
+      other.refetch();
+    },
+  };
+}
+
 /** A list whose pages read so far are shown as one. */
 export interface LoadedList<Item> extends Loaded<readonly Item[]> {
   readonly hasMore: boolean;
@@ -117,6 +133,27 @@ export function useList<P extends PathOf<'get'>>(
     isLoadingMore: list.isFetchingNextPage,
     loadMore: () => void list.fetchNextPage(),
   };
+}
+
+/** Reads page after page of a list for as long as they are wanted. */
+export function useReadOn(list: LoadedList<unknown>, wanted: boolean): void {
+  const { hasMore, isLoadingMore, error, loadMore } = list;
+  // After an error the next refresh tries again, and not at once.
+  const readsOn = wanted && hasMore && !isLoadingMore && error === null;
+  useEffect(() => {
+    if (readsOn) loadMore();
+  }, [readsOn, loadMore]);
+}
+
+/** Reads a list to its end, for what chooses among all of its items. */
+export function useAll<P extends PathOf<'get'>>(
+  path: P,
+  input: InputOf<P, 'get'>,
+  options: ReadOptions = {},
+): LoadedList<ItemOf<P>> {
+  const list = useList(path, input, options);
+  useReadOn(list, true);
+  return list;
 }
 
 /** All items of the pages read so far: the same array while none of them has changed. */

@@ -3241,7 +3241,7 @@ export interface components {
             /** @description Why this viewer cannot connect an account. */
             reason: {
                 /** @enum {string} */
-                code: "managed" | "session_required" | "provider_disabled" | "runtime_unavailable";
+                code: "managed" | "session_required" | "provider_disabled" | "provider_mismatch" | "runtime_unavailable";
                 message: string;
             } | null;
             /** @description Of the session; null for an API key. */
@@ -4427,8 +4427,8 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
-            /** @description Id of the person, or of the API key, that made it; null when the service did, or when it is not on record. */
-            createdBy: string | null;
+            /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             gate: components["schemas"]["Gate"];
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions: string;
@@ -4506,6 +4506,16 @@ export interface components {
                 [key: string]: string;
             };
         };
+        RoutineVersionAuthor: {
+            id: string;
+            /** @enum {string} */
+            kind: "person" | "key";
+            /**
+             * @description As it is now; null for an account or key that is gone.
+             * @example Ada Lovelace
+             */
+            name: string | null;
+        };
         RoutineVersionSummary: {
             /**
              * @description What differs from the revision before; empty for the first one on record.
@@ -4520,8 +4530,8 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
-            /** @description Id of the person, or of the API key, that made it; null when the service did, or when it is not on record. */
-            createdBy: string | null;
+            /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description The revision that it took over again. */
             restoredFrom: number | null;
             revision: number;
@@ -8075,8 +8085,12 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: number;
+                /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
+                sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
                 state?: "draft" | "active" | "paused" | "archived";
+                /** @description Only those whose state was changed last by the service itself, which paused them or returned them to draft and says why in `stateReason`; or only those where a person or an API key did. */
+                stateChangedBy?: "service" | "person";
                 /** @description Only those that use this: a skill by id or slug, a connection by an automatic tool, or a model account. */
                 uses?: string;
             };

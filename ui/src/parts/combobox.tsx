@@ -21,6 +21,9 @@ export interface ComboboxProps<Item> {
   readonly disabled?: boolean;
 }
 
+/** How many of those that fit are drawn: there may be thousands. */
+const SHOWN = 500;
+
 /** Chooses one item of many, found by typing. */
 export function Combobox<Item>({
   items,
@@ -38,6 +41,7 @@ export function Combobox<Item>({
   return (
     <Base.Root
       items={items}
+      limit={SHOWN}
       value={value}
       disabled={disabled}
       onValueChange={(next) => {

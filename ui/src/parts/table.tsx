@@ -24,6 +24,8 @@ export interface DataTableProps<Row> {
   readonly keyOf: (row: Row) => string;
   /** Buttons at the end of the row, above its link. */
   readonly actions?: (row: Row) => ReactNode;
+  /** Width of the actions' column, `w-24` unless they need more. */
+  readonly actionsWidth?: string;
   /** Marks rows that stand back, like archived ones. */
   readonly isDim?: (row: Row) => boolean;
 }
@@ -40,6 +42,7 @@ export function DataTable<Row>({
   rows,
   keyOf,
   actions,
+  actionsWidth = 'w-24',
   isDim,
 }: DataTableProps<Row>) {
   return (
@@ -52,7 +55,7 @@ export function DataTable<Row>({
               role="columnheader"
               scope="col"
               className={cx(
-                'h-8 px-2 text-left text-xs font-medium text-faint first:pl-0',
+                'h-8 px-2 text-left text-xs font-medium text-faint first:pl-0 last:pr-0',
                 column.align === 'right' && 'text-right',
                 column.width,
                 column.from && FROM[column.from],
@@ -62,7 +65,7 @@ export function DataTable<Row>({
             </th>
           ))}
           {actions !== undefined && (
-            <th role="columnheader" scope="col" className="w-24">
+            <th role="columnheader" scope="col" className={actionsWidth}>
               <span className="sr-only">Actions</span>
             </th>
           )}
@@ -107,20 +110,21 @@ function PlainRow<Row>({ row, columns, actions, isDim }: BodyRowProps<Row>) {
           key={column.key}
           role="cell"
           className={cx(
-            'overflow-hidden px-2 py-1.5 text-ellipsis text-muted first:pl-0 first:text-ink max-sm:overflow-visible max-sm:p-0',
+            'overflow-hidden px-2 py-1.5 text-ellipsis text-muted first:pl-0 first:text-ink last:pr-0 max-sm:overflow-visible max-sm:p-0',
             column.align === 'right' && 'text-right tabular max-sm:text-left',
             column.from && FROM[column.from],
-            index === 0
-              ? 'max-sm:col-start-1'
-              : 'max-sm:col-span-2 max-sm:flex max-sm:flex-wrap max-sm:items-center max-sm:gap-2',
+            index === 0 ? 'max-sm:col-start-1' : 'max-sm:col-span-2',
+            isNamed(column, index) &&
+              'max-sm:grid max-sm:grid-cols-[5.5rem_minmax(0,1fr)] max-sm:items-baseline max-sm:gap-2',
           )}
         >
-          {index > 0 && column.bare !== true && (
+          {isNamed(column, index) && (
             <span aria-hidden className="text-xs text-faint sm:hidden">
               {column.header}
             </span>
           )}
-          {column.cell(row)}
+          {/* One item of the grid, whatever the cell consists of; nothing of its own in a row. */}
+          <div className="min-w-0 sm:contents">{column.cell(row)}</div>
         </td>
       ))}
       {actions !== undefined && (
@@ -135,6 +139,11 @@ function PlainRow<Row>({ row, columns, actions, isDim }: BodyRowProps<Row>) {
       )}
     </tr>
   );
+}
+
+/** Says whether a cell carries its column's name where the table is a list. */
+function isNamed<Row>(column: Column<Row>, index: number): boolean {
+  return index > 0 && column.bare !== true;
 }
 
 /** The link of a row: the whole row takes its click. */

@@ -2,12 +2,15 @@ import { Combobox } from '@base-ui/react/combobox';
 import { Dialog } from '@base-ui/react/dialog';
 import { useNavigate } from '@tanstack/react-router';
 import { ArrowRightLeft, ListChecks, Plus, Search, type LucideIcon } from 'lucide-react';
-import { useRead } from '#ui/api/read.ts';
+import { useAll, useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { Kbd } from '#ui/parts/kbd.tsx';
 import { POPUP_ITEM } from '#ui/parts/popup.ts';
 import { placesFor } from './navigation.ts';
 import { useProjects } from './projects.ts';
+
+/** How many of those that fit are drawn: a project may have thousands of routines. */
+const SHOWN = 100;
 
 interface Command {
   readonly value: string;
@@ -42,6 +45,7 @@ function Commands({ onClose }: { onClose: () => void }) {
       inline
       open
       items={commands}
+      limit={SHOWN}
       autoHighlight
       itemToStringLabel={({ label, hint }: Command) => `${label} ${hint ?? ''}`}
       value={null}
@@ -86,7 +90,7 @@ function useCommands(): readonly Command[] {
   const projectId = useProjectId();
   const navigate = useNavigate();
   const config = useRead('/public/config', {}, { staleMs: 600_000 });
-  const routines = useRead('/v1/routines', { query: { limit: 200 } }, { staleMs: 30_000 });
+  const routines = useAll('/v1/routines', { query: { limit: 200 } });
   const { groups } = useProjects();
   return [
     {

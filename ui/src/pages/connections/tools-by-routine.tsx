@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useList } from '#ui/api/read.ts';
+import { useAll, useList } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Combobox } from '#ui/parts/combobox.tsx';
@@ -36,7 +36,7 @@ export function ToolsByRoutine({ connection }: { readonly connection: Shape<'Con
 function ChooseRoutine({ connection }: { readonly connection: Shape<'Connection'> }) {
   const projectId = useProjectId();
   const navigate = useNavigate();
-  const routines = useList('/v1/routines', { query: { limit: 200 } });
+  const routines = useAll('/v1/routines', { query: { limit: 200 } });
   const open = routines.data?.filter(({ state }) => state !== 'archived') ?? [];
   if (open.length === 0) return null;
   return (

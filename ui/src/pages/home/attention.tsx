@@ -1,6 +1,6 @@
 import { CircleCheck } from 'lucide-react';
 import { useMemo } from 'react';
-import { useRead } from '#ui/api/read.ts';
+import { bothOf, useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { stateReasonInWords } from '#ui/format/routine-words.ts';
@@ -14,28 +14,31 @@ import { Time } from '#ui/parts/time.tsx';
 import { Row } from './row.tsx';
 import { since } from './since.ts';
 
+type Routine = Shape<'RoutineSummary'>;
 type RunSummary = Shape<'RunSummary'>;
 
 const REFRESH_MS = 15_000;
 const DAY_MS = 86_400_000;
-const SHOWN = 100;
+const LATEST_FAILED = 100;
+const MOST_STOPPED = 8;
 
-/** Lists what has failed within a day and what the service has paused. */
+/** Lists what has failed within a day and what the service has stopped. */
 export function Attention({ projectId }: { readonly projectId: string }) {
   const day = useMemo(() => since(DAY_MS), []);
   const failed = useRead(
     '/v1/runs',
-    { query: { state: 'failed', since: day, limit: SHOWN } },
+    { query: { state: 'failed', since: day, limit: LATEST_FAILED } },
     { everyMs: REFRESH_MS },
   );
-  const routines = useRead('/v1/routines', { query: { limit: 100 } }, { everyMs: 30_000 });
-  const paused = (routines.data ?? []).filter(
-    ({ state, stateReason }) => state === 'paused' && stateReason !== null,
+  const stopped = useRead(
+    '/v1/routines',
+    { query: { stateChangedBy: 'service', limit: MOST_STOPPED + 1 } },
+    { everyMs: 30_000 },
   );
   return (
     <Section
       title="Needs attention"
-      description="Failed within the last 24 hours, or paused by the service."
+      description="Failed within the last 24 hours, or stopped by the service."
       actions={
         <TextLink to="/p/$projectId/runs" params={{ projectId }} search={{ state: 'failed' }}>
           All failed runs
@@ -43,32 +46,37 @@ export function Attention({ projectId }: { readonly projectId: string }) {
       }
     >
       <Await
-        of={failed}
+        of={bothOf(failed, stopped)}
         skeleton={<SkeletonRows rows={2} />}
-        errorTitle="The failed runs could not be read"
+        errorTitle="What needs attention could not be read"
       >
-        {(runs) => {
+        {([runs, routines]) => {
+          if (runs.length === 0 && routines.length === 0) return <AllWell />;
+          const isCut = runs.length === LATEST_FAILED;
           const groups = [...Map.groupBy(runs, ({ routineId }) => routineId).values()];
-          if (groups.length === 0 && paused.length === 0) return <AllWell />;
           return (
-            <ul className="border-t border-line">
-              {paused.map((routine) => (
-                <Row
-                  key={routine.id}
-                  link={{
-                    to: '/p/$projectId/routines/$routineId',
-                    params: { projectId, routineId: routine.id },
-                  }}
-                  title={routine.name}
-                  badge={<StateBadge state="paused" />}
-                  line={stateReasonInWords(routine.stateReason ?? '')}
-                  aside={<Time at={routine.updatedAt} as="relative" />}
-                />
-              ))}
-              {groups.map((group) => (
-                <Failed key={group[0]?.id} runs={group} projectId={projectId} />
-              ))}
-            </ul>
+            <>
+              <ul className="border-t border-line">
+                {routines.slice(0, MOST_STOPPED).map((routine) => (
+                  <Stopped key={routine.id} routine={routine} projectId={projectId} />
+                ))}
+                {groups.map((group) => (
+                  <Failed key={group[0]?.id} runs={group} isCut={isCut} projectId={projectId} />
+                ))}
+              </ul>
+              {routines.length > MOST_STOPPED && (
+                <p className="mt-2 text-sm text-muted">
+                  More routines are stopped.{' '}
+                  <TextLink
+                    to="/p/$projectId/routines"
+                    params={{ projectId }}
+                    search={{ state: 'stopped' }}
+                  >
+                    Show all
+                  </TextLink>
+                </p>
+              )}
+            </>
           );
         }}
       </Await>
@@ -76,7 +84,30 @@ export function Attention({ projectId }: { readonly projectId: string }) {
   );
 }
 
-function Failed({ runs, projectId }: { runs: readonly RunSummary[]; projectId: string }) {
+function Stopped({ routine, projectId }: { routine: Routine; projectId: string }) {
+  return (
+    <Row
+      link={{
+        to: '/p/$projectId/routines/$routineId',
+        params: { projectId, routineId: routine.id },
+      }}
+      title={routine.name}
+      badge={<StateBadge state={routine.state} />}
+      line={stateReasonInWords(routine.stateReason ?? '')}
+      aside={<Time at={routine.updatedAt} as="relative" />}
+    />
+  );
+}
+
+interface FailedProps {
+  /** Runs of one routine, the latest first. */
+  readonly runs: readonly RunSummary[];
+  /** There may be more of them than were read. */
+  readonly isCut: boolean;
+  readonly projectId: string;
+}
+
+function Failed({ runs, isCut, projectId }: FailedProps) {
   const [latest] = runs;
   if (latest === undefined) return null;
   return (
@@ -87,7 +118,12 @@ function Failed({ runs, projectId }: { runs: readonly RunSummary[]; projectId: s
       line={reasonOf(latest) ?? ''}
       aside={
         <>
-          {runs.length > 1 && <span>{plural(runs.length, 'time')}, last </span>}
+          {runs.length > 1 && (
+            <span>
+              {isCut && 'at least '}
+              {plural(runs.length, 'time')}, last{' '}
+            </span>
+          )}
           <Time at={latest.finishedAt ?? latest.createdAt} as="relative" />
         </>
       }

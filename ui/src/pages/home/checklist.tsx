@@ -1,7 +1,6 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { ArrowRight, Check } from 'lucide-react';
 import { useRead } from '#ui/api/read.ts';
-import type { Shape } from '#ui/api/types.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { Section } from '#ui/parts/page.tsx';
 
@@ -14,11 +13,10 @@ interface Item {
 
 /** Shows the steps to a first routine that runs by itself, with those that are done; gone once all are. */
 export function Checklist({ projectId }: { readonly projectId: string }) {
-  const routines = useRead('/v1/routines', { query: { limit: 100 } }, { everyMs: 30_000 });
-  const succeeded = useRead('/v1/runs', { query: { state: 'succeeded', limit: 1 } });
+  const done = useDone();
   // Nothing is said before it is known: whoever has done all of this long ago should not see it flash by.
-  if (routines.data === undefined || succeeded.data === undefined) return null;
-  const items = itemsOf(projectId, routines.data, succeeded.data.length > 0);
+  if (done === undefined) return null;
+  const items = itemsOf(projectId, done);
   const next = items.findIndex(({ isDone }) => !isDone);
   if (next === -1) return null;
   return (
@@ -68,39 +66,59 @@ function Mark({ item, number }: { item: Item; number: number }) {
   );
 }
 
-function itemsOf(
-  projectId: string,
-  routines: readonly Shape<'RoutineSummary'>[],
-  hasSucceeded: boolean,
-): readonly Item[] {
+interface Done {
+  readonly made: boolean;
+  readonly run: boolean;
+  readonly activated: boolean;
+  readonly sent: boolean;
+}
+
+const REFRESH = { everyMs: 30_000 } as const;
+
+/** Asks the server for each step whether there is one routine or run that proves it; undefined until all is known. */
+function useDone(): Done | undefined {
+  const made = useRead('/v1/routines', { query: { limit: 1 } }, REFRESH);
+  const run = useRead('/v1/runs', { query: { state: 'succeeded', limit: 1 } }, REFRESH);
+  const active = useRead('/v1/routines', { query: { state: 'active', limit: 1 } }, REFRESH);
+  const paused = useRead('/v1/routines', { query: { state: 'paused', limit: 1 } }, REFRESH);
+  const sent = useRead('/v1/routines', { query: { sendsResults: 'true', limit: 1 } }, REFRESH);
+  const reads = [made, run, active, paused, sent];
+  if (reads.some(({ data }) => data === undefined)) return undefined;
+  const found = ({ data }: { readonly data: readonly unknown[] | undefined }) =>
+    data !== undefined && data.length > 0;
+  return {
+    made: found(made),
+    run: found(run),
+    activated: found(active) || found(paused),
+    sent: found(sent),
+  };
+}
+
+function itemsOf(projectId: string, done: Done): readonly Item[] {
   const toRoutines: LinkProps = { to: '/p/$projectId/routines', params: { projectId } };
-  const hasRun = hasSucceeded || routines.some(({ lastRunAt }) => lastRunAt !== null);
   return [
     {
       label: 'Make a routine',
       why: 'Say what to do, and when.',
-      isDone: routines.length > 0,
+      isDone: done.made,
       link: { to: '/p/$projectId/start', params: { projectId } },
     },
     {
       label: 'Run it once',
       why: 'See what it says before it goes on its own.',
-      isDone: hasRun && hasSucceeded,
+      isDone: done.run,
       link: toRoutines,
     },
     {
       label: 'Activate it',
       why: 'From then on it runs on time.',
-      isDone: routines.some(({ state }) => state === 'active' || state === 'paused'),
+      isDone: done.activated,
       link: toRoutines,
     },
     {
       label: 'Have results sent',
       why: 'To a webhook of yours, or to a monitor.',
-      isDone: routines.some(
-        ({ webhookUrl, notifications }) =>
-          webhookUrl !== null || notifications.successPingUrl !== null,
-      ),
+      isDone: done.sent,
       link: toRoutines,
     },
   ];

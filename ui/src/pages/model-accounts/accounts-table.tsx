@@ -10,6 +10,8 @@ type Account = Shape<'ModelConnection'>;
 
 export interface AccountsTableProps {
   readonly accounts: readonly Account[];
+  /** Undefined until they have been read. */
+  readonly providers: readonly Shape<'ModelProvider'>[] | undefined;
   /** Id of the person who looks at the page. */
   readonly viewerId: string | undefined;
   readonly onModels: (account: Account) => void;
@@ -20,6 +22,7 @@ export interface AccountsTableProps {
 /** Lists accounts with their owners and whether they work. */
 export function AccountsTable({
   accounts,
+  providers,
   viewerId,
   onModels,
   onReconnect,
@@ -75,10 +78,11 @@ export function AccountsTable({
       rows={accounts}
       keyOf={({ id }) => id}
       isDim={({ status }) => status === 'revoked'}
+      actionsWidth="w-12"
       actions={(account) => {
         if (account.status === 'revoked') return null;
         const reason = account.owner.userId === viewerId ? undefined : 'Only its owner can.';
-        const isOff = account.status === 'provider_disabled';
+        const provider = providers?.find((each) => each.provider === account.provider);
         return (
           <Menu
             label={`Actions for ${account.accountLabel}`}
@@ -94,8 +98,7 @@ export function AccountsTable({
                   label: 'Reconnect',
                   icon: LogIn,
                   onSelect: () => onReconnect(account),
-                  disabledReason:
-                    reason ?? (isOff ? 'The operator has switched the provider off.' : undefined),
+                  disabledReason: reason ?? provider?.viewer.reason?.message,
                 },
               ],
               [
@@ -143,6 +146,6 @@ const REVOCATIONS: Readonly<
 > = {
   pending: 'the provider is being told',
   revoked: 'taken back at the provider too',
-  unsupported: 'erased here',
-  failed: 'erased here; the provider could not be told',
+  unsupported: 'its credential is erased',
+  failed: 'its credential is erased; the provider could not be told',
 };

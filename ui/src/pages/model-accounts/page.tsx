@@ -38,7 +38,7 @@ export function ModelAccountsPage() {
     <>
       <PageHeader
         title="Model accounts"
-        description="Run routines on your own account at a model provider. It stays yours: only you can reconnect or revoke it."
+        description="Run routines on your own account at a model provider. Only you can reconnect or revoke it."
       />
       <Returned accounts={accounts.data} />
       <Await
@@ -56,6 +56,7 @@ export function ModelAccountsPage() {
             <>
               <AccountsTable
                 accounts={rows}
+                providers={providers.data}
                 viewerId={viewerId ?? undefined}
                 onModels={(account) => setOpened({ dialog: 'models', account })}
                 onReconnect={(account) =>

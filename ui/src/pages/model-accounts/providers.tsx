@@ -2,7 +2,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 import { ProviderTerms } from './provider-terms.tsx';
-import { quotaText, wayText } from './words.ts';
+import { badgeText, quotaText } from './words.ts';
 
 type Provider = Shape<'ModelProvider'>;
 
@@ -30,12 +30,12 @@ function Card({
   readonly provider: Provider;
   readonly onConnect: () => void;
 }) {
-  const { name, authType, enabled, viewer } = provider;
+  const { name, authType, viewer } = provider;
   return (
     <li className="flex flex-col gap-2 rounded-lg border border-line bg-surface p-4 text-sm">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h3 className="text-base font-medium text-ink">{name}</h3>
-        <Badge>{enabled ? wayText(provider) : 'Switched off'}</Badge>
+        <Badge>{badgeText(provider)}</Badge>
       </div>
       <p className="text-muted">{quotaText(provider)}</p>
       <ProviderTerms provider={provider} />

@@ -30,6 +30,8 @@ const WAYS: Readonly<Record<Provider['authType'], string>> = {
   api_key: 'By API key',
 };
 
-export function wayText({ authType }: Provider): string {
-  return WAYS[authType];
+/** Says how an account is connected, or in two words why none can be; the reason in full is the API's. */
+export function badgeText({ authType, enabled, viewer }: Provider): string {
+  if (enabled) return WAYS[authType];
+  return viewer.reason?.code === 'provider_mismatch' ? 'Files differ' : 'Switched off';
 }

@@ -1,41 +1,44 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { ListChecks, Plus, SearchX } from 'lucide-react';
+import { useMemo, useState } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
-import type { Shape } from '#ui/api/types.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { Filters } from './filters.tsx';
+import { shownOf } from './shown.ts';
 import { useRoutines, type Row } from './recent.ts';
 import { RoutineTable } from './routine-table.tsx';
 
 const { useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines');
 
-type State = Shape<'RoutineSummary'>['state'];
-
-const STATES: readonly State[] = ['draft', 'active', 'paused', 'archived'];
+/** Rows that are drawn at first, and more at a time: a search reads all, and drawing thousands would slow its keys. */
+const PAGE = 200;
 
 export function RoutinesPage() {
   const { state: asked, search = '' } = useSearch();
   const navigate = useNavigate();
-  const state = STATES.find((each) => each === asked);
-  const { routines, rows } = useRoutines(state);
-  const isFiltered = state !== undefined || search !== '';
+  const shown = shownOf(asked);
+  const isSearched = search.trim() !== '';
+  const { routines, rows } = useRoutines(shown, { isSearched });
+  const [drawn, setDrawn] = useState(PAGE);
+  const found = useMemo(() => rows?.filter((row) => fits(row, search)) ?? [], [rows, search]);
+  const isFiltered = shown !== undefined || search !== '';
   return (
     <>
       <PageHeader title="Routines" actions={<NewRoutine />} />
       <Await of={{ ...routines, data: rows }} skeleton={<SkeletonRows rows={6} />}>
         {(all) =>
-          all.length === 0 && !isFiltered ? (
+          all.length === 0 && !isFiltered && !routines.hasMore ? (
             <NoRoutines />
           ) : (
             <>
               <Filters
-                state={state}
+                shown={shown}
                 search={search}
-                onState={(next) =>
+                onShown={(next) =>
                   void navigate({ search: (now) => ({ ...now, state: next ?? '' }) })
                 }
                 onSearch={(next) =>
@@ -43,20 +46,41 @@ export function RoutinesPage() {
                 }
               />
               <Found
-                rows={all.filter((row) => fits(row, search))}
+                rows={found.slice(0, drawn)}
+                isComplete={!routines.hasMore}
                 onClear={() => void navigate({ search: {} })}
               />
             </>
           )
         }
       </Await>
-      <Pager list={routines} />
+      <Pager
+        list={{
+          hasMore: found.length > drawn || (routines.hasMore && !isSearched),
+          isLoadingMore: routines.isLoadingMore,
+          loadMore: () => {
+            setDrawn(drawn + PAGE);
+            if (routines.hasMore && found.length < drawn + PAGE) routines.loadMore();
+          },
+        }}
+      />
     </>
   );
 }
 
-function Found({ rows, onClear }: { rows: readonly Row[]; onClear: () => void }) {
+interface FoundProps {
+  readonly rows: readonly Row[];
+  /** All routines have been read, so that what is not among them is nowhere. */
+  readonly isComplete: boolean;
+  readonly onClear: () => void;
+}
+
+function Found({ rows, isComplete, onClear }: FoundProps) {
   if (rows.length > 0) return <RoutineTable rows={rows} />;
+  if (!isComplete)
+    return (
+      <p className="py-4 text-center text-base text-muted">Looking through the other routines</p>
+    );
   return (
     <EmptyState
       icon={SearchX}

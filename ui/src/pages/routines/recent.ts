@@ -1,6 +1,7 @@
-import { useEffect, useMemo } from 'react';
-import { useList, useRead } from '#ui/api/read.ts';
+import { useMemo } from 'react';
+import { useList, useRead, useReadOn } from '#ui/api/read.ts';
 import type { DataOf, ItemOf, Shape } from '#ui/api/types.ts';
+import { queryOf, type Shown } from './shown.ts';
 
 export type RecentRuns = ItemOf<'/v1/runs/recent'>;
 
@@ -15,11 +16,17 @@ export interface Row {
 
 const EVERY_MS = 10_000;
 
-/** Reads the routines in a state, by default all but the archived, each with its last runs and its spending. */
-export function useRoutines(state: Shape<'RoutineSummary'>['state'] | undefined) {
+/**
+ * Reads the routines that are shown, by default all but the archived, each with its last runs and its spending. A
+ * search looks at all of them, so every page is read for it, and so they are while there is nothing to show.
+ */
+export function useRoutines(
+  shown: Shown | undefined,
+  { isSearched }: { readonly isSearched: boolean },
+) {
   const routines = useList(
     '/v1/routines',
-    { query: { limit: 200, ...(state === undefined ? {} : { state }) } },
+    { query: { limit: 200, ...queryOf(shown) } },
     { everyMs: EVERY_MS, keepPrevious: true },
   );
   const recent = useList(
@@ -27,23 +34,18 @@ export function useRoutines(state: Shape<'RoutineSummary'>['state'] | undefined)
     { query: { limit: 200, perRoutine: 10 } },
     { everyMs: EVERY_MS },
   );
-  const { hasMore, isLoadingMore, loadMore } = recent;
   // In the order of the routines, but of all states, so that it may be pages behind them.
-  const isBehind = hasMore && isOlder(routines.data?.at(-1)?.id, recent.data?.at(-1)?.routineId);
-  // After an error the next refresh tries again, and not at once.
-  const readsOn = isBehind && !isLoadingMore && recent.error === null;
-  useEffect(() => {
-    if (readsOn) loadMore();
-  }, [readsOn, loadMore]);
+  useReadOn(recent, isOlder(routines.data?.at(-1)?.id, recent.data?.at(-1)?.routineId));
   const usage = useRead('/v1/usage', { query: { groupBy: 'routine' } }, { everyMs: 60_000 });
   // Rows stay the same while what they show does, so that a long list is not drawn anew at every key of its search.
   const rows = useMemo(
     () =>
       rowsOf({ routines: routines.data, recent: recent.data, usage: usage.data }).filter(
-        ({ routine }) => state !== undefined || routine.state !== 'archived',
+        ({ routine }) => shown !== undefined || routine.state !== 'archived',
       ),
-    [routines.data, recent.data, usage.data, state],
+    [routines.data, recent.data, usage.data, shown],
   );
+  useReadOn(routines, isSearched || rows.length === 0);
   return { routines, recent, rows: routines.data === undefined ? undefined : rows };
 }
 

@@ -24,6 +24,7 @@ export function RoutineTable({ rows }: { readonly rows: readonly Row[] }) {
       keyOf={({ routine }) => routine.id}
       isDim={({ routine }) => routine.state === 'archived'}
       columns={COLUMNS}
+      actionsWidth="w-12"
       actions={runNow}
     />
   );
@@ -47,13 +48,13 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     key: 'runs',
     header: 'Last runs',
-    width: 'w-64',
+    width: 'w-72',
     cell: ({ recent }) => <LastRuns recent={recent} />,
   },
   {
     key: 'spend',
-    header: <span title="Over the last 30 days">30 days</span>,
-    width: 'w-20',
+    header: 'Cost, 30 days',
+    width: 'w-28',
     align: 'right',
     cell: ({ spend }) => <Spend spend={spend} />,
   },
@@ -74,7 +75,7 @@ function Name({ routine }: { routine: Routine }) {
       >
         {routine.name}
       </RowLink>
-      <span className="block truncate text-xs text-muted">
+      <span className="line-clamp-2 text-xs text-muted">
         <Schedule cron={routine.schedule} zone={routine.timezone} /> ·{' '}
         <span title={routine.model.modelId}>{shortModel(routine.model.modelId)}</span>
       </span>

@@ -1,12 +1,12 @@
-import { useRead } from '#ui/api/read.ts';
+import { useAll } from '#ui/api/read.ts';
 import type { Split } from './split.ts';
 
-/** Returns a function that names routines or models; a routine that is not on the list keeps its id. */
+/** Returns a function that names routines or models; a routine keeps its id until the list has been read as far as it. */
 export function useNames(splitBy: Split): (key: string | null) => string {
-  const routines = useRead(
+  const routines = useAll(
     '/v1/routines',
     { query: { limit: 200 } },
-    { enabled: splitBy === 'routine', staleMs: 60_000 },
+    { enabled: splitBy === 'routine' },
   );
   const names = new Map(routines.data?.map(({ id, name }) => [id, name]));
   return (key) => (key === null ? 'All others' : (names.get(key) ?? key));

@@ -10,7 +10,6 @@ import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { useProjects } from '#ui/shell/projects.ts';
 import { VersionDetail } from './version-detail.tsx';
 
 const { useParams, useSearch, useNavigate } = getRouteApi(
@@ -109,7 +108,7 @@ function VersionList({
             </span>
             <span className="text-sm text-muted">{changeInWords(version)}</span>
             <span className="text-xs text-faint">
-              <Time at={version.createdAt} /> <By id={version.createdBy} />
+              <Time at={version.createdAt} /> <By author={version.createdBy} />
             </span>
           </button>
         </li>
@@ -124,16 +123,11 @@ function changeInWords({ changed, restoredFrom }: Summary): string {
   return what === '' ? 'The first on record' : `Changed ${what}`;
 }
 
-/** Names who made a version: a member, else an API key or somebody who has left. */
-function By({ id }: { id: string | null }) {
-  const { organization } = useProjects();
-  const members = useRead(
-    '/v1/organizations/{organizationId}/members',
-    { path: { organizationId: organization?.id ?? '' } },
-    { enabled: organization !== undefined, staleMs: 60_000 },
-  );
-  if (id === null) return 'by the service';
-  if (id.startsWith('key_')) return 'by an API key';
-  if (members.data === undefined) return null;
-  return `by ${members.data.find(({ userId }) => userId === id)?.name ?? 'someone who has left'}`;
+/** Names who made a version. */
+function By({ author }: { readonly author: Summary['createdBy'] }) {
+  if (author === null) return 'by the service';
+  if (author.kind === 'key') {
+    return author.name === null ? 'by a deleted API key' : `by the API key ${author.name}`;
+  }
+  return `by ${author.name ?? 'a deleted account'}`;
 }
