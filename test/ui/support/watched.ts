@@ -35,6 +35,8 @@ export async function watchPage(page: Page): Promise<Watched> {
     page,
     complaints,
     async settled() {
+      // Every page has one, and shows with it what it is waiting for; before that nothing need be loading.
+      await page.locator('h1').first().waitFor();
       await loaded();
       await page.locator('[aria-busy="true"]:not(button)').first().waitFor({ state: 'detached' });
       await page.evaluate('document.fonts.ready.then(() => undefined)');

@@ -31,8 +31,12 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 export function money(amount: string | number | null, currency = 'USD'): string {
   if (amount === null) return 'unknown';
   const value = Number(amount);
-  const isSmall = value !== 0 && Math.abs(value) < 0.1;
+  const isSmall = Math.abs(value) < 0.1 && !isWholeCents(value);
   return moneyFormat(currency, isSmall).format(value);
+}
+
+function isWholeCents(value: number): boolean {
+  return Math.abs(value * 100 - Math.round(value * 100)) < 1e-9;
 }
 
 const moneyFormats = new Map<string, Intl.NumberFormat>();
@@ -45,7 +49,7 @@ function moneyFormat(currency: string, isSmall: boolean): Intl.NumberFormat {
       style: 'currency',
       currency,
       currencyDisplay: 'narrowSymbol',
-      ...(isSmall ? { maximumSignificantDigits: 2 } : {}),
+      ...(isSmall ? { minimumSignificantDigits: 2, maximumSignificantDigits: 2 } : {}),
     });
   moneyFormats.set(key, format);
   return format;

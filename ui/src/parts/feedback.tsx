@@ -55,7 +55,8 @@ export function ErrorState({ error, onRetry, title }: ErrorStateProps) {
   return (
     <div
       role="alert"
-      className="flex flex-col items-center rounded-lg border border-line px-6 py-12 text-center"
+      // In a box it needs no frame of its own.
+      className="flex flex-col items-center rounded-lg border border-line px-6 py-12 text-center in-data-box:border-0 in-data-box:px-0 in-data-box:py-2"
     >
       <Icon
         aria-hidden

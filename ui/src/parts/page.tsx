@@ -37,7 +37,7 @@ export function PageHeader({
           {back.label}
         </Link>
       )}
-      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
+      <div className="flex min-h-8 flex-wrap items-center justify-between gap-x-6 gap-y-3">
         <div className="flex min-w-0 flex-wrap items-center gap-x-2.5 gap-y-1">
           <h1 className="text-xl font-semibold tracking-tight text-ink wrap-anywhere">{title}</h1>
           {badge}
@@ -74,7 +74,7 @@ export function Section({
 }: SectionProps) {
   const id = useId();
   return (
-    <section aria-labelledby={id} className={cx('mt-8 first:mt-0', className)}>
+    <section aria-labelledby={id} className={cx('mt-8 first:mt-0 [header+&]:mt-0', className)}>
       <div className="mb-2 flex flex-wrap items-end justify-between gap-x-6 gap-y-2">
         <div>
           <h2 id={id} className="text-base font-semibold text-ink">
@@ -100,7 +100,10 @@ export function Box({
   readonly className?: string;
 }) {
   return (
-    <div className={cx('min-w-0 rounded-lg border border-line bg-surface p-4', className)}>
+    <div
+      data-box=""
+      className={cx('min-w-0 rounded-lg border border-line bg-surface p-4', className)}
+    >
       {children}
     </div>
   );

@@ -79,15 +79,20 @@ function Project({ projectId }: { projectId: string }) {
     if (isThere) rememberProject(projectId);
   }, [isThere, projectId]);
   if (project.error !== null && project.data === undefined) {
-    return project.error.status === 404 ? (
-      <EmptyState
-        title="This project is not one of yours"
-        action={<ButtonLink to="/">Go to your own</ButtonLink>}
-      >
-        It may have been deleted, or you are no longer a member of its organization.
-      </EmptyState>
-    ) : (
-      <ErrorState error={project.error} onRetry={project.refetch} />
+    return (
+      <>
+        <h1 className="sr-only">Project</h1>
+        {project.error.status === 404 ? (
+          <EmptyState
+            title="This project is not one of yours"
+            action={<ButtonLink to="/">Go to your own</ButtonLink>}
+          >
+            It may have been deleted, or you are no longer a member of its organization.
+          </EmptyState>
+        ) : (
+          <ErrorState error={project.error} onRetry={project.refetch} />
+        )}
+      </>
     );
   }
   return <Outlet />;

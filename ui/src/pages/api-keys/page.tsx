@@ -59,6 +59,7 @@ export function ApiKeysPage() {
                 columns={COLUMNS}
                 rows={rows}
                 keyOf={({ id }) => id}
+                actionsWidth="w-28"
                 actions={(row) => (
                   <>
                     <IconButton

@@ -36,7 +36,7 @@ export function EntryBox({ entry, projectId }: EntryBoxProps) {
           className="ring-inside block w-full rounded-sm px-1 py-0.5 text-left text-xs text-muted hover:bg-hover pointer-coarse:py-2"
         >
           <span className="tabular">
-            {moments.length} times, {clock(new Date(moments[0]?.at ?? 0))} to{' '}
+            {count(countOf(moments))} times, {clock(new Date(moments[0]?.at ?? 0))} to{' '}
             {clock(new Date(moments.at(-1)?.at ?? 0))}
           </span>
           <Counts moments={moments} />
@@ -62,12 +62,11 @@ function Counts({ moments }: { moments: readonly Moment[] }) {
       {groups.map(([key, own]) => {
         const [first] = own;
         if (first === undefined) return null;
-        const total = own.reduce((sum, { count: each }) => sum + each, 0);
         return (
           <span key={key} className="flex items-baseline gap-1.5">
             <Mark state={first.state} />
             <span>
-              {count(total)} {labelOf(first.state).toLowerCase()}
+              {count(countOf(own))} {labelOf(first.state).toLowerCase()}
               {first.reason !== null && <span className="text-faint">: {first.reason}</span>}
             </span>
           </span>
@@ -75,6 +74,10 @@ function Counts({ moments }: { moments: readonly Moment[] }) {
       })}
     </span>
   );
+}
+
+function countOf(moments: readonly Moment[]): number {
+  return moments.reduce((sum, { count: each }) => sum + each, 0);
 }
 
 function MomentLine({ moment, projectId }: { moment: Moment; projectId: string }) {
@@ -112,13 +115,15 @@ function labelOf(state: string): string {
   return state === 'due' ? 'Due' : describeState(state).label;
 }
 
-/** A ring for what is to come, a dot for what was. */
+/** A ring for what is to come, a dot for what was; on the first line of its text. */
 function Mark({ state }: { state: string }) {
-  return state === 'due' ? (
-    <span aria-hidden className="size-1.5 shrink-0 self-center rounded-full border border-faint" />
-  ) : (
-    <span className="flex shrink-0 self-center">
-      <Dot tone={describeState(state).tone} />
+  return (
+    <span aria-hidden className="flex h-4 shrink-0 items-center self-start">
+      {state === 'due' ? (
+        <span className="size-1.5 rounded-full border border-faint" />
+      ) : (
+        <Dot tone={describeState(state).tone} />
+      )}
     </span>
   );
 }

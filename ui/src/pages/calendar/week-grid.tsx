@@ -42,7 +42,7 @@ export function WeekGrid({ days, projectId }: WeekGridProps) {
             >
               <h2 className="mb-2 flex items-center gap-1.5 px-1 text-sm">
                 <span className={isToday ? 'font-semibold text-accent-ink' : 'text-muted'}>
-                  {weekday.format(start)}
+                  {isToday ? 'Today' : weekday.format(start)}
                 </span>
                 <span
                   className={cx(
@@ -52,7 +52,6 @@ export function WeekGrid({ days, projectId }: WeekGridProps) {
                 >
                   {dayOfMonth.format(start)}
                 </span>
-                {isToday && <span className="text-xs text-accent-ink">today</span>}
               </h2>
               <ul className="flex flex-col gap-2">
                 {entries.map((entry) => (

@@ -42,10 +42,10 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
         }}
         options={[
           { value: 'always', label: 'No gate', description: 'Every run wakes the model.' },
-          { value: 'url', label: 'Look at an address', description: 'It costs no tokens.' },
+          { value: 'url', label: 'An address', description: 'Costs no tokens.' },
           {
             value: 'tool',
-            label: 'Ask a tool',
+            label: 'A tool',
             description: 'One that only reads.',
             disabled: routineId === undefined,
           },

@@ -32,7 +32,7 @@ export function Limits() {
           name="budget.maxCostUsdPerMonth"
           label="Budget"
           optional
-          description="Runs are skipped once a month has cost this much."
+          description="Its runs stop there until next month."
           placeholder="No limit"
           unit="US dollars a month"
         />
@@ -40,7 +40,7 @@ export function Limits() {
           name="budget.maxTokensPerDay"
           label="Tokens a day"
           optional
-          description="Of all its runs of a day together."
+          description="Its runs stop there until midnight UTC."
           placeholder="No limit"
           unit="tokens"
         />
@@ -76,7 +76,7 @@ export function Limits() {
           name="limits.abnormalFactor"
           label="Unusually large"
           optional
-          description="Ends a run that uses so many times what its runs usually do."
+          description="Ends a run far above the others."
           placeholder="Never"
           unit="times the usual"
         />

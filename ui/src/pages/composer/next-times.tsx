@@ -63,7 +63,7 @@ export function NextTimes({
         <caption className="sr-only">The next times</caption>
         <thead>
           <tr className="text-left text-xs text-faint">
-            <th scope="col" className="pr-8 pb-1 font-medium">
+            <th scope="col" className="pr-3 pb-1 font-medium sm:pr-8">
               Next times, {zone}
             </th>
             {isElsewhere && (
@@ -76,11 +76,11 @@ export function NextTimes({
         <tbody>
           {times.map((at) => (
             <tr key={at} className="tabular">
-              <td className="py-0.5 pr-8 text-ink">
+              <td className="py-0.5 pr-3 whitespace-nowrap text-ink sm:pr-8">
                 <Time at={at} zone={zone} />
               </td>
               {isElsewhere && (
-                <td className="py-0.5 text-muted">
+                <td className="py-0.5 whitespace-nowrap text-muted">
                   <Time at={at} />
                 </td>
               )}

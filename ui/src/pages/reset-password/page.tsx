@@ -41,7 +41,7 @@ function AskForLink() {
       footer={<TextLink to="/sign-in">Back to the sign-in</TextLink>}
     >
       <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
-        <Field label="E-mail" error={errors.email?.message}>
+        <Field label="E-mail address" error={errors.email?.message}>
           <Input type="email" autoComplete="username" {...form.register('email')} />
         </Field>
         <FormError message={errors.root?.message} />

@@ -12,10 +12,18 @@ type Prognosis = Shape<'RoutineForecast'>;
 type Limit = Shape<'LimitForecast'>;
 
 /** Shows what the next 30 days will use, and which limit that reaches. */
-export function Forecast({ routineId }: { readonly routineId: string }) {
-  const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId } });
+export function Forecast({
+  routine: { id, state },
+}: {
+  readonly routine: Pick<Shape<'Routine'>, 'id' | 'state'>;
+}) {
+  const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId: id } });
   return (
-    <Section title="Next 30 days" description="As if it were active from now on." boxed>
+    <Section
+      title="Next 30 days"
+      description={state === 'active' ? undefined : 'As if it were active from now on.'}
+      boxed
+    >
       <Await
         of={forecast}
         skeleton={<SkeletonText lines={5} />}
@@ -84,7 +92,7 @@ export function LimitList({ limits }: { readonly limits: readonly Limit[] }) {
             <RunsOut limit={limit} />
           </div>
           <p className="text-muted tabular">
-            {amountOf(limit, limit.used)} of {amountOf(limit, limit.max)} {UNITS[limit.limit]} used
+            {amountOf(limit, limit.used)} of {amountOf(limit, limit.max)} {UNITS[limit.limit]}
           </p>
         </li>
       ))}
@@ -105,9 +113,9 @@ function RunsOut({ limit: { runsOutOn } }: { limit: Limit }) {
 }
 
 const UNITS: Readonly<Record<Limit['limit'], string>> = {
-  maxTokensPerDay: 'tokens a day',
-  maxCostUsdPerMonth: 'a month',
-  runsPerPeriod: 'runs a period',
+  maxTokensPerDay: 'tokens used today',
+  maxCostUsdPerMonth: 'used this month',
+  runsPerPeriod: 'runs used this period',
 };
 
 function amountOf({ limit }: Limit, amount: string): string {

@@ -2,7 +2,7 @@ import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
-import { money, shortCount } from '#ui/format/numbers.ts';
+import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { KeyValue, Section, type Fact } from '#ui/parts/page.tsx';
@@ -27,7 +27,7 @@ export function Overview({ routine }: { readonly routine: Routine }) {
       </div>
       <aside className="min-w-0">
         <NextRuns routine={routine} />
-        <Forecast routineId={routine.id} />
+        <Forecast routine={routine} />
       </aside>
     </div>
   );
@@ -47,7 +47,7 @@ function NextRuns({ routine: { nextRuns, state, timezone, schedule } }: { routin
       boxed
     >
       <p className="mb-2 text-sm text-ink">
-        <Schedule cron={schedule} zone={timezone} />
+        <Schedule cron={schedule} />
       </p>
       {nextRuns.length === 0 ? (
         <p className="text-sm text-muted">No time is left.</p>
@@ -90,7 +90,7 @@ function Instructions({ routine }: { routine: Routine }) {
           to="/p/$projectId/routines/$routineId/versions"
           params={{ projectId, routineId: routine.id }}
         >
-          Version {routine.revision}
+          Versions
         </ButtonLink>
       }
     >
@@ -164,8 +164,8 @@ function factsOf(routine: Routine): Fact[] {
       label: 'Results',
       value: [
         routine.outcome === 'required' ? 'Each run states its outcome' : 'Free text',
-        routine.checks.length > 0 && `${routine.checks.length} checked by code`,
-        routine.carryResult && 'the last good one is carried on',
+        routine.checks.length > 0 && plural(routine.checks.length, 'check'),
+        routine.carryResult ? 'knows the last result' : 'begins anew',
       ]
         .filter(Boolean)
         .join(', '),
@@ -178,7 +178,7 @@ function factsOf(routine: Routine): Fact[] {
           : `Only when ${gate.url ?? 'a tool'} ${gate.wakeOn === 'changed' ? 'has changed' : 'is not empty'}`,
     },
     {
-      label: 'Told',
+      label: 'Who is told',
       value:
         [
           routine.webhookUrl,

@@ -91,7 +91,7 @@ interface DayProps {
 function Day({ label, value, onChange }: DayProps) {
   return (
     <label className="flex items-center gap-1.5 text-sm text-muted max-sm:col-span-2">
-      {label}
+      <span className="max-sm:w-9">{label}</span>
       <span className="w-36 max-sm:grow">
         <Input
           type="date"

@@ -23,7 +23,7 @@ export const OUTCOMES: readonly Option<string>[] = [
 ];
 
 export const TRIGGERS: readonly Option<string>[] = [
-  { value: ANY, label: 'Started by any' },
+  { value: ANY, label: 'Any start' },
   { value: 'schedule', label: 'By its schedule' },
   { value: 'manual', label: 'By hand or API' },
   { value: 'backfill', label: 'By a backfill' },

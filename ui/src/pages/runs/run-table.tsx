@@ -31,11 +31,11 @@ function columnsFor(projectId: string): readonly Column<Streak>[] {
       key: 'routine',
       header: 'Routine',
       cell: ({ run }) => (
-        <div className="flex min-w-0 items-baseline gap-2.5 max-sm:flex-col max-sm:gap-0.5">
+        <div className="flex min-w-0 flex-col max-sm:gap-0.5">
           <RowLink
             to="/p/$projectId/runs/$runId"
             params={{ projectId, runId: run.id }}
-            className="max-w-full shrink-0 sm:max-w-[60%] sm:truncate"
+            className="sm:truncate"
           >
             {run.routineName}
           </RowLink>

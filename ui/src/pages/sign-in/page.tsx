@@ -49,7 +49,7 @@ export function SignInPage() {
     >
       {notice !== undefined && NOTICES[notice] !== undefined && <Notice>{NOTICES[notice]}</Notice>}
       <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
-        <Field label="E-mail" error={errors.email?.message}>
+        <Field label="E-mail address" error={errors.email?.message}>
           <Input
             type="email"
             autoComplete="username"

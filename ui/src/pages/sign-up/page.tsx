@@ -91,7 +91,7 @@ function SignUp({ config, to, onSent }: SignUpProps) {
       <Field label="Name" error={errors.name?.message}>
         <Input autoComplete="name" {...form.register('name')} />
       </Field>
-      <Field label="E-mail" error={errors.email?.message}>
+      <Field label="E-mail address" error={errors.email?.message}>
         <Input type="email" autoComplete="username" {...form.register('email')} />
       </Field>
       <Field

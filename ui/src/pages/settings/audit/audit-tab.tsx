@@ -49,7 +49,7 @@ function Log({ organization }: { readonly organization: Organization }) {
   return (
     <Section
       title="Audit log"
-      description="Changes of members, keys, connections, tool policies, budgets, plans and activation. Nothing in it can be altered."
+      description="Who changed what, when and from where. Nothing in it can be altered."
     >
       <AuditFilters organizationId={organization.id} />
       <Await of={events} skeleton={<SkeletonRows />} errorTitle="The audit log could not be read">

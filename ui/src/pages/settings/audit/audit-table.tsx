@@ -64,7 +64,10 @@ function Details({
   const line = detailLine(event);
   const target = names.get(event.targetId);
   return (
-    <span className="block min-w-0 truncate" title={`${line}\n${event.targetId}`}>
+    <span
+      className="block min-w-0 max-sm:wrap-anywhere sm:truncate"
+      title={`${line}\n${event.targetId}`}
+    >
       {target !== undefined && <span className="text-ink">{target}</span>}
       {target !== undefined && line !== '' && ' '}
       {line === '' && target === undefined ? (

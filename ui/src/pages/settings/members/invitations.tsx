@@ -96,6 +96,7 @@ export function Invitations({ organization }: { readonly organization: Organizat
                 columns={COLUMNS}
                 rows={rows}
                 keyOf={({ id }) => id}
+                actionsWidth="w-12"
                 actions={(row) => (
                   <Menu
                     label={`Invitation of ${row.email}`}

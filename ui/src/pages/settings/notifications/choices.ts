@@ -18,7 +18,7 @@ export const EVENTS: readonly {
     label: 'A routine is paused by the service',
     description: 'After failures in a row, or when an account has to be signed in to again.',
   },
-  { value: 'budget', label: 'A budget is spent', description: 'At 80 % and at all of it.' },
+  { value: 'budget', label: 'A budget is spent', description: 'At 80%, and once it is used up.' },
   {
     value: 'partial',
     label: 'A run succeeds in part',

@@ -65,6 +65,7 @@ function Projects({ organization }: { readonly organization: Organization }) {
                 columns={columnsFor(openId)}
                 rows={rows}
                 keyOf={({ id }) => id}
+                actionsWidth="w-12"
                 {...(isAdmin && {
                   actions: (project: Project) => (
                     <Menu
