@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { DAY } from '#dev/payments/ledger.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
-import { newId } from '#lib/ids.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
 
 const test = paidTest();
@@ -156,13 +156,7 @@ test('after a downgrade what is active stays, and more activations are refused',
     allowances: { activeRoutines: 2 },
   });
   const another = await createRoutine(ada.session);
-  await service.deps.database.query(
-    `insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, model_provider,
-       model_id, variables, max_steps, timeout_seconds, finished_at)
-     select $2, $3, project_id, id, revision, 'manual', 'succeeded', model_provider, model_id, '{}', max_steps,
-       timeout_seconds, now() from routines where id = $1`,
-    [another, newId('run'), ada.organizationId],
-  );
+  await plantRun(service.deps.database, another, { state: 'succeeded', finishedAt: new Date() });
   const refused = await ada.session.post(`/v1/routines/${another}/activate`);
   expect([refused.status, refused.body.error.code]).toEqual([402, 'allowance_exceeded']);
   expect(refused.body.error.message).toMatch(

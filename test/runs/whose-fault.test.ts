@@ -2,11 +2,11 @@ import { expect } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { claimDueRoutines, tick } from '#core/scheduling/index.ts';
 import { AT_ONCE, execute, row, rows, sql } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
 import { total, parseSamples } from '#test/observability/scrape.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import { activeRoutine, routineBody, runEnded, runOnce } from '#test/support/routines.ts';
 
 /** Due once a year, so that only the instants that a test sets are occurrences. */
@@ -215,17 +215,14 @@ test('a run that the platform has lost past its deadline counts for nobody', asy
   key,
 }) => {
   const id = await activeRoutine(key, careful());
-  const runId = newId('run');
-  await execute(
-    service.deps.database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, started_at, admitted_at, workflow_started_at)
-      select ${runId}, p.organization_id, p.id, r.id, 1, 'schedule', 'running', 5, 60, now() - interval '1 hour',
-        now() - interval '1 hour', now()
-      from routines r join projects p on p.id = r.project_id where r.id = ${id}
-    `,
-  );
+  const anHourAgo = new Date(Date.now() - 3_600_000);
+  const runId = await plantRun(service.deps.database, id, {
+    trigger: 'schedule',
+    state: 'running',
+    admittedAt: anHourAgo,
+    startedAt: anHourAgo,
+    workflowStartedAt: new Date(),
+  });
   await tick(service.deps);
   expect((await key.get(`/v1/runs/${runId}`)).data).toMatchObject({
     state: 'failed',

@@ -14,7 +14,6 @@ import { plannedRuns } from '#core/scheduling/forecast/planned-runs.ts';
 import { costOf, dayOfRunningOut } from '#core/usage/index.ts';
 import { startGateway } from '#dev/gateway/server.ts';
 import { execute, row, rows, sql, transaction, type Database } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
 import { createLog } from '#lib/log.ts';
 import {
   jitterMs,
@@ -23,6 +22,7 @@ import {
   parseStoredSchedule,
 } from '#lib/schedule/index.ts';
 import { TIMES } from '#test/support/properties.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, routineOf, type Planted } from './planted.ts';
@@ -264,10 +264,7 @@ function minutes(max: number) {
 }
 
 /** Makes the run that activation needs, with the fixed usage. */
-async function proofRun(
-  database: Database,
-  { id, organizationId, projectId }: Planted,
-): Promise<void> {
+async function proofRun(database: Database, { id }: Planted): Promise<void> {
   await execute(
     database,
     sql`
@@ -278,14 +275,7 @@ async function proofRun(
       where id = ${id}
     `,
   );
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds)
-      values (${newId('run')}, ${organizationId}, ${projectId}, ${id}, 1, 'manual', 'queued', 5, 60)
-    `,
-  );
+  await plantRun(database, id);
   await performQueued(database, id);
 }
 

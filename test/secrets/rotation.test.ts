@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import { SYSTEM } from '#core/audit/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertFlow, takeFlow } from '#core/connections/oauth/flows.ts';
-import { insertConnection, readSealedCredentials } from '#core/connections/index.ts';
+import { readSealedCredentials } from '#core/connections/index.ts';
 import { createConnectionSecrets } from '#core/connections/store/secrets.ts';
 import { createSealedWebhookSecrets } from '#core/routines/index.ts';
 import { putIntoOutbox } from '#core/model-connections/revoke/outbox.ts';
@@ -19,6 +18,7 @@ import {
 } from '#lib/secrets/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
+import { plantConnection } from '#test/support/plant-connection.ts';
 import { createRoutine, routineBody } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 
@@ -77,23 +77,10 @@ test('no column outside the list holds a sealed text, and after a rotation the o
   const rotated = await key.post(`/v1/routines/${routineId}/webhook-secret`);
   const secondSecret = rotated.data.webhookSecret as string;
   const connectionId = newId('connection');
-  await insertConnection(database, service.deps.connectionSecrets, SYSTEM, {
+  await plantConnection(service, person.projectId, {
     id: connectionId,
-    projectId: person.projectId,
-    kind: 'tool_server',
-    provider: null,
-    name: 'Tools',
     url: 'https://tools.example.com/mcp?api_key=opaque-too',
-    auth: 'bearer',
-    accountLabel: null,
-    scopes: [],
-    server: null,
-    state: 'ready',
-    publicError: null,
-    createdBy: null,
-    checkedAt: null,
-    credentialsExpireAt: null,
-    sealedCredentials: service.deps.connectionSecrets.seal(connectionId, { token: 'opaque' }),
+    token: 'opaque',
   });
   await insertFlow(database, service.deps.secrets, 'a-state', flowOwner(), FLOW_SECRETS);
   await sealModelAccount();

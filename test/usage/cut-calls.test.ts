@@ -2,26 +2,16 @@ import { expect } from 'vitest';
 import { ModelFailure, performModelStep, type ModelCaller } from '#core/runs/index.ts';
 import { countInput } from '#core/runs/model-usage.ts';
 import { execute, rows, sql } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import type { Service } from '#test/support/service.ts';
 
 const test = serviceTest();
 
-async function plantRun({ deps: { database } }: Service, timeoutSeconds = 900): Promise<string> {
+async function admittedRun({ deps: { database } }: Service, timeoutSeconds = 900): Promise<string> {
   const routine = await plantRoutine(database, { maxTokensPerDay: 1_000_000 });
-  const runId = newId('run');
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, admitted_at)
-      values (${runId}, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'manual', 'queued', 20,
-        ${timeoutSeconds}, now())
-    `,
-  );
-  return runId;
+  return plantRun(database, routine.id, { timeoutSeconds, admittedAt: new Date() });
 }
 
 /** A provider that never responds; `sent` resolves with the input that it was sent, as counted. */
@@ -66,7 +56,7 @@ function all(tokens: number) {
 test('a call that a cancellation cuts off counts with its input, as estimated', async ({
   service,
 }) => {
-  const runId = await plantRun(service);
+  const runId = await admittedRun(service);
   const { caller, sent } = silentCaller();
   const cancellation = new AbortController();
   const step = performModelStep(
@@ -86,7 +76,7 @@ test('a call that a cancellation cuts off counts with its input, as estimated', 
 });
 
 test('a call that the end of the run’s time cuts off does so too', async ({ service }) => {
-  const runId = await plantRun(service, 5);
+  const runId = await admittedRun(service, 5);
   const { caller, sent } = silentCaller();
   const step = performModelStep(
     { ...service.deps, caller },
@@ -101,7 +91,7 @@ test('a call that the end of the run’s time cuts off does so too', async ({ se
 test('a call that was given up because it took too long counts beside the one that follows', async ({
   service,
 }) => {
-  const runId = await plantRun(service);
+  const runId = await admittedRun(service);
   const inputs: number[] = [];
   const caller: ModelCaller = {
     timeoutMs: 60_000,
@@ -142,7 +132,7 @@ test('a call that a stopping worker leaves to another one, or that never went ou
     { sends: true, isCancelled: false },
     { sends: false, isCancelled: true },
   ]) {
-    const runId = await plantRun(service);
+    const runId = await admittedRun(service);
     const { caller, sent } = silentCaller({ sends });
     const stop = new AbortController();
     const step = performModelStep({ ...service.deps, caller }, { runId, index: 0 }, stop.signal);

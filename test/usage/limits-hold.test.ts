@@ -15,6 +15,7 @@ import { AT_ONCE, execute, rows, sql, type Database } from '#lib/database/index.
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { plantRun } from '#test/support/plant-run.ts';
 import { TIMES } from '#test/support/properties.ts';
 import type { Service } from '#test/support/service.ts';
 
@@ -73,7 +74,12 @@ test('however runs meet, end, crash and get late responses, totals are the ledge
       const runs = await Promise.all(
         given.runs.map(async (calls, number) => {
           const routine = planted[number % 2]!;
-          const id = await plantRun(database, routine, given.maxTotalTokens);
+          const id = await plantRun(database, routine.id, {
+            maxSteps: 20,
+            timeoutSeconds: 900,
+            maxTotalTokens: given.maxTotalTokens,
+            admittedAt: new Date(),
+          });
           return { id, routine, calls };
         }),
       );
@@ -140,24 +146,6 @@ async function setBudgets(
     database,
     sql`update organizations set ${assign(given.organization)} where id = ${organizationId}`,
   );
-}
-
-async function plantRun(
-  database: Database,
-  routine: Planted,
-  maxTotalTokens: number | null,
-): Promise<string> {
-  const id = newId('run');
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, max_total_tokens, admitted_at)
-      values (${id}, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'manual', 'queued', 20, 900,
-        ${maxTotalTokens}, now())
-    `,
-  );
-  return id;
 }
 
 /** Carries out a run as its workflow does, without Temporal's pauses. */
