@@ -1,7 +1,7 @@
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { hashApiKey, prefixOf, sameHash } from './api-key-format.ts';
 import { createCoalescer } from '#lib/coalesce.ts';
-import { paidPlanOf, type PaidPlan } from './organizations.ts';
+import { paidPlanOf, type PaidPlan } from './paid-plan.ts';
 import type { Role } from './roles.ts';
 import type { Scope } from './scopes.ts';
 

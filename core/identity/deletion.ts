@@ -1,7 +1,9 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { Organization, PaidPlan, Project } from './organizations.ts';
+import type { Organization } from './organizations.ts';
+import type { PaidPlan } from './paid-plan.ts';
+import type { Project } from './projects.ts';
 import { revokeKeysOfProject } from './revoke-keys.ts';
 import { assertAdmin, lockOrganization } from './roles.ts';
 import { findProject, readOrganization } from './settings.ts';

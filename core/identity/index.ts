@@ -37,16 +37,9 @@ export {
   type ListedMember,
   type MembershipEnded,
 } from './members.ts';
-export {
-  createProject,
-  foundOrganization,
-  listOrganizations,
-  listProjects,
-  paidPlanOf,
-  type Organization,
-  type PaidPlan,
-  type Project,
-} from './organizations.ts';
+export { foundOrganization, listOrganizations, type Organization } from './organizations.ts';
+export { paidPlanOf, type PaidPlan } from './paid-plan.ts';
+export { createProject, listProjects, type Project } from './projects.ts';
 export { assertAdmin, type Role } from './roles.ts';
 export {
   listSessions,

@@ -7,23 +7,12 @@ import {
   transaction,
   type Database,
   type Db,
-  type Sql,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import { assertAdmin, lockOrganization, type Role } from './roles.ts';
-
-/** Plans that an organization can have paid for; null in its row means none. */
-export type PaidPlan = 'starter' | 'pro' | 'scale';
-
-/**
- * Returns the plan that a row of `organizations` has paid for, as an SQL expression. It ends by itself with what was paid
- * for, so that neither a tick nor the processor has to take it away.
- */
-export function paidPlanOf(organization: Sql): Sql {
-  return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;
-}
+import { insertProject, type Project } from './projects.ts';
+import type { Role } from './roles.ts';
 
 export interface Organization {
   readonly id: string;
@@ -31,15 +20,6 @@ export interface Organization {
   readonly role: Role;
   readonly createdAt: Date;
 }
-
-export interface Project {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly name: string;
-  readonly createdAt: Date;
-}
-
-const projectColumns = sql`p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt"`;
 
 /**
  * Creates the organization, its founder's ownership and its default project together. Ids that exist already come from
@@ -165,88 +145,4 @@ export function listOrganizations(db: Db, userId: string, page: Page): Promise<O
       order by o.id desc limit ${page.limit + 1}
     `,
   );
-}
-
-/** Lists the projects of all the person's organizations, or of one of them; none of a foreign organization. */
-export function listProjects(
-  db: Db,
-  input: { userId: string; organizationId: string | undefined; page: Page },
-): Promise<Project[]> {
-  const organizationId = input.organizationId ?? null;
-  return rows<Project>(
-    db,
-    sql`
-      select ${projectColumns}
-      from memberships m join projects p on p.organization_id = m.organization_id
-      where m.user_id = ${input.userId} and p.deleted_at is null
-        and (${organizationId}::text is null or p.organization_id = ${organizationId})
-        ${afterCursor(input.page, sql`p.id`)}
-      order by p.id desc limit ${input.page.limit + 1}
-    `,
-  );
-}
-
-/** The most projects of an organization, so that no list grows without end. */
-const MAX_PROJECTS = 200;
-
-/** The most that it ever has: the rows of deleted projects are kept. */
-const MAX_PROJECTS_EVER = 2_000;
-
-/**
- * Creates a project of the organization.
- * @throws {AppError} `organization_not_found` when the person does not belong to it, `forbidden` when they are
- * neither owner nor admin, `limit_reached`
- */
-export async function createProject(
-  tx: Db,
-  by: Actor & { readonly id: string },
-  input: { id: string; organizationId: string; name: string },
-): Promise<Project> {
-  const { id, organizationId, name } = input;
-  await lockOrganization(tx, organizationId);
-  await assertAdmin(tx, { organizationId, userId: by.id });
-  const { projects = 0, ever = 0 } =
-    (await row<{ projects: number; ever: number }>(
-      tx,
-      sql`
-        select count(*) filter (where deleted_at is null) as projects, count(*) as ever from projects
-        where organization_id = ${organizationId} and id <> ${id}
-      `,
-    )) ?? {};
-  if (ever >= MAX_PROJECTS_EVER) {
-    throw new AppError(
-      'limit_reached',
-      `An organization has at most ${MAX_PROJECTS_EVER} projects, deleted ones included.`,
-    );
-  }
-  if (projects >= MAX_PROJECTS) {
-    throw new AppError('limit_reached', `An organization has at most ${MAX_PROJECTS} projects.`);
-  }
-  const project = await insertProject(tx, input);
-  await recordAudit(tx, {
-    organizationId,
-    projectId: id,
-    by,
-    action: 'project.created',
-    targetId: id,
-    details: { name },
-  });
-  return project;
-}
-
-async function insertProject(
-  tx: Db,
-  input: { id: string; organizationId: string; name: string },
-): Promise<Project> {
-  const created = await row<Project>(
-    tx,
-    sql`
-      insert into projects as p (id, organization_id, name)
-      values (${input.id}, ${input.organizationId}, ${input.name})
-      on conflict (id) do update set name = p.name
-      returning ${projectColumns}
-    `,
-  );
-  if (created === undefined) throw new AppError('internal_error');
-  return created;
 }

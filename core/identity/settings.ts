@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { Organization, Project } from './organizations.ts';
+import type { Organization } from './organizations.ts';
+import type { Project } from './projects.ts';
 import {
   assertWithin,
   assignRetention,
