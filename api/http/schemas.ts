@@ -39,11 +39,21 @@ export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: 'RFC 3339, UTC.', example: '2026-11-21T09:00:00.000Z' });
 
+const INSTANT = { type: 'string', format: 'date-time', example: '2027-01-01T00:00:00Z' } as const;
+const THIS_AGE = /^2[01]\d\d-/;
+
 /** An instant that a caller gives, in any offset. */
 export const instant = z.iso
   .datetime({ offset: true })
   .transform((text) => new Date(text))
-  .meta({ type: 'string', format: 'date-time', example: '2027-01-01T00:00:00Z' });
+  .meta(INSTANT);
+
+/** An instant for which there are calendars and time zones to go by. */
+export const instantOfThisAge = z.iso
+  .datetime({ offset: true })
+  .regex(THIS_AGE, 'in the years 2000 to 2199')
+  .transform((text) => new Date(text))
+  .meta({ ...INSTANT, pattern: THIS_AGE.source });
 
 export function iso(date: Date): string {
   return date.toISOString();

@@ -5,7 +5,7 @@ import { emailAddress, nameOf } from '../http/schemas.ts';
 import { route } from '../route.ts';
 
 /** Matches ten characters or more, not counting the space around them. */
-const TEN_CHARACTERS = /^\s*\S[\s\S]{8,}\S\s*$/;
+const TEN_CHARACTERS = /^\s*\S[\s\S]{8,}\S\s*$/u;
 
 export const submitBusinessLead = route({
   method: 'POST',

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { listOccurrences, previewTimes } from '#core/routines/index.ts';
 import { invalid } from '#lib/errors.ts';
-import { decimal, EXAMPLE, idOf, iso, timestamp } from '../http/schemas.ts';
+import { decimal, EXAMPLE, idOf, instantOfThisAge, iso, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { fields, MAX_JITTER_SECONDS, MAX_SKIP_DATES } from './routines/fields.ts';
-import { windowEnd } from './routines/requests.ts';
 
 const tag = 'Schedules';
 
@@ -36,8 +35,8 @@ const previewSchedule = route({
   query: z.strictObject({
     schedule: fields.schedule,
     timezone: fields.timezone.default('UTC').meta({ description: 'IANA name.', example: 'UTC' }),
-    startsAt: windowEnd.optional().meta({ description: 'No times before this one.' }),
-    endsAt: windowEnd.optional().meta({ description: 'No times after this one.' }),
+    startsAt: instantOfThisAge.optional().meta({ description: 'No times before this one.' }),
+    endsAt: instantOfThisAge.optional().meta({ description: 'No times after this one.' }),
     skipDates: z
       .string()
       .regex(DATES, 'dates with commas between them')
@@ -93,8 +92,8 @@ const listScheduledOccurrences = route({
   auth: 'key-or-session',
   scope: 'routines:read',
   query: z.strictObject({
-    from: windowEnd.meta({ description: 'Times after this one.' }),
-    to: windowEnd.meta({ description: 'Up to and including this one.' }),
+    from: instantOfThisAge.meta({ description: 'Times after this one.' }),
+    to: instantOfThisAge.meta({ description: 'Up to and including this one.' }),
   }),
   success: { status: 200, data: occurrences, description: 'In the order of their start.' },
 }).to(async ({ access, query: { from, to }, deps }) => {

@@ -77,7 +77,7 @@ const returnedQuery = z.object({
   address: z
     .string()
     .max(8_000)
-    .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\//, 'copy the whole address, with https://')
+    .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#]/, 'copy the whole address, with https://')
     .optional()
     .meta({
       description: 'In place of all others: the address at which the browser ended, as copied.',

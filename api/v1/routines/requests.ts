@@ -3,21 +3,15 @@ import { ABNORMAL_FROM_TOKENS, MEDIAN_OF_RUNS } from '#core/runs/index.ts';
 import { budgetFields } from '../budget-schema.ts';
 import { fields as common, notificationFields } from './fields.ts';
 import { gateInput } from './gate-schema.ts';
-import { instant } from '../../http/schemas.ts';
-
-/** An end of the window of a schedule. */
-export const windowEnd = instant.refine(
-  (time) => time >= new Date('2000-01-01') && time < new Date('2200-01-01'),
-  'between the years 2000 and 2200',
-);
+import { instantOfThisAge } from '../../http/schemas.ts';
 
 const fields = {
   ...common,
-  startsAt: windowEnd.nullable().meta({
+  startsAt: instantOfThisAge.nullable().meta({
     description: 'The schedule has no times before this one; null for no such bound.',
     example: '2027-01-01T00:00:00Z',
   }),
-  endsAt: windowEnd.nullable().meta({
+  endsAt: instantOfThisAge.nullable().meta({
     description:
       'The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.',
     example: '2027-12-31T23:59:00Z',

@@ -2613,7 +2613,7 @@ export interface components {
              * @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.
              * @example 2027-12-31T23:59:00Z
              */
-            endsAt?: string | null;
+            endsAt?: (string & (unknown & unknown)) | null;
             /** @default null */
             gate?: components["schemas"]["GateInput"];
             /** @example Audit the site {{site}} and report what changed since last week. */
@@ -2750,7 +2750,7 @@ export interface components {
              * @description The schedule has no times before this one; null for no such bound.
              * @example 2027-01-01T00:00:00Z
              */
-            startsAt?: string | null;
+            startsAt?: (string & (unknown & unknown)) | null;
             /**
              * @description IANA name.
              * @default UTC
@@ -5591,7 +5591,7 @@ export interface components {
              * @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.
              * @example 2027-12-31T23:59:00Z
              */
-            endsAt?: string | null;
+            endsAt?: (string & (unknown & unknown)) | null;
             gate?: components["schemas"]["GateInput"];
             /** @example Audit the site {{site}} and report what changed since last week. */
             instructions?: string;
@@ -5687,7 +5687,7 @@ export interface components {
              * @description The schedule has no times before this one; null for no such bound.
              * @example 2027-01-01T00:00:00Z
              */
-            startsAt?: string | null;
+            startsAt?: (string & (unknown & unknown)) | null;
             /**
              * @description IANA name.
              * @example Europe/Berlin
@@ -9284,9 +9284,9 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Times after this one. */
-                from: string;
+                from: string & (unknown & unknown);
                 /** @description Up to and including this one. */
-                to: string;
+                to: string & (unknown & unknown);
             };
             header?: {
                 /** @description Selects the project of a session; a key has its own. */
@@ -9323,7 +9323,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description No times after this one. */
-                endsAt?: string;
+                endsAt?: string & (unknown & unknown);
                 /** @description Checked only: how much later a run starts is decided by the id of its routine. */
                 jitterSeconds?: number;
                 /** @description Five cron fields, or @hourly to @yearly. */
@@ -9331,7 +9331,7 @@ export interface operations {
                 /** @description Dates in the time zone, separated by commas. */
                 skipDates?: string;
                 /** @description No times before this one. */
-                startsAt?: string;
+                startsAt?: string & (unknown & unknown);
                 /** @description IANA name. */
                 timezone?: string;
             };

@@ -67,7 +67,9 @@ function Counts({ moments }: { moments: readonly Moment[] }) {
             <Mark state={first.state} />
             <span>
               {count(countOf(own))} {labelOf(first.state).toLowerCase()}
-              {first.reason !== null && <span className="text-faint">: {first.reason}</span>}
+              {first.reason !== null && (
+                <span className="line-clamp-2 text-faint">{first.reason}</span>
+              )}
             </span>
           </span>
         );
