@@ -36,9 +36,12 @@ export async function watchPage(page: Page): Promise<Watched> {
     complaints,
     async settled() {
       // Every page has one, and shows with it what it is waiting for; before that nothing need be loading.
+      const busy = page.locator('[aria-busy="true"]:not(button)').first();
       await page.locator('h1').first().waitFor();
+      await busy.waitFor({ state: 'detached' });
+      // After it, as what was drawn last may need a part of the page, or a font, that nothing before it did.
       await loaded();
-      await page.locator('[aria-busy="true"]:not(button)').first().waitFor({ state: 'detached' });
+      await busy.waitFor({ state: 'detached' });
       await page.evaluate('document.fonts.ready.then(() => undefined)');
     },
     audit: (excused = []) => audit(page, excused),

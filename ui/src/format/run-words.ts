@@ -20,10 +20,10 @@ export function badgeOf({ state, outcome }: Pick<RunInWords, 'state' | 'outcome'
   return state === 'succeeded' && outcome !== null && outcome !== 'done' ? outcome : state;
 }
 
-/** Reasons for which the service has no message, as they need none. */
+/** Reasons for which runs of earlier releases have no message. */
 const REASONS: Readonly<Record<string, string>> = {
-  cancelled: 'Somebody cancelled it.',
-  replaced: 'The next run of the routine took its place.',
+  cancelled: 'Someone cancelled it.',
+  replaced: 'The next occurrence of the routine took its place.',
 };
 
 /** Says why a run ended as it did; null where there is no reason. */
