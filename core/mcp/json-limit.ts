@@ -37,7 +37,7 @@ export function limitJson(
   return new Response(counted, { status, statusText, headers });
 }
 
-/** What ends a stretch of a string, and what counts or begins one outside. Searched natively, as most bytes are text. */
+/** Match what ends a stretch of a string, and what counts or begins one outside: a native search, as most bytes are text. */
 const WITHIN_STRING = /["\\\n\r]/g;
 const OUTSIDE = /["{[,]/g;
 

@@ -1,6 +1,6 @@
 import type { InputOf, Shape } from '#ui/api/types.ts';
 
-/** What the list shows: the routines in one state, or those that the service has stopped. */
+/** Names what the list shows: the routines in one state, or those that the service has stopped. */
 export type Shown = Shape<'RoutineSummary'>['state'] | 'stopped';
 
 export const SHOWN = [
