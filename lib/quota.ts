@@ -1,8 +1,9 @@
 import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** A fixed limit, so that no list of a project grows without end. */
+/** A fixed limit, so that no list grows without end. */
 export interface Quota {
+  readonly holder?: 'project' | 'organization';
   /** Selects the rows that count, in any columns. */
   readonly counted: Sql;
   readonly max: number;
@@ -13,18 +14,19 @@ export interface Quota {
 }
 
 /**
- * Refuses another one of what a project has enough of. Takes no lock: the limits are far above what anybody needs, and
- * requests that arrive together pass one by no more than their number.
+ * Refuses another one of what a project or an organization has enough of. Takes no lock: the limits are far above what
+ * anybody needs, and requests that arrive together pass one by no more than their number.
  * @throws {AppError} `limit_reached`
  */
 export async function assertWithinQuota(
   db: Db,
-  { counted, max, what, remedy = 'remove one first' }: Quota,
+  { holder = 'project', counted, max, what, remedy = 'remove one first' }: Quota,
 ): Promise<void> {
   const found = await row<{ count: number }>(
     db,
     sql`select count(*) as count from (${counted} limit ${max}) as counted`,
   );
   if ((found?.count ?? 0) < max) return;
-  throw new AppError('limit_reached', `A project has at most ${max} ${what}; ${remedy}.`);
+  const whose = holder === 'project' ? 'A project' : 'An organization';
+  throw new AppError('limit_reached', `${whose} has at most ${max} ${what}; ${remedy}.`);
 }

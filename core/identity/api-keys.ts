@@ -2,6 +2,7 @@ import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
+import { assertWithinQuota } from '#lib/quota.ts';
 import { generateApiKey } from './api-key-format.ts';
 import { holdProject } from './hold-project.ts';
 import { roleOf } from './roles.ts';
@@ -86,24 +87,19 @@ export async function createApiKey(
 }
 
 async function assertRoomForKey(tx: Db, projectId: string, id: string): Promise<void> {
-  const found = await row<{ keys: number; ever: number }>(
-    tx,
-    sql`
-      select count(*) filter (where ${isLive}) as keys, count(*) as ever from api_keys
-      where project_id = ${projectId} and id <> ${id}
-    `,
-  );
-  if ((found?.ever ?? 0) >= MAX_KEYS_EVER) {
-    throw new AppError(
-      'limit_reached',
-      `A project has at most ${MAX_KEYS_EVER} API keys, revoked ones included; use another project.`,
-    );
-  }
-  if ((found?.keys ?? 0) < MAX_KEYS) return;
-  throw new AppError(
-    'limit_reached',
-    `A project has at most ${MAX_KEYS} API keys; revoke one first.`,
-  );
+  const keys = sql`select from api_keys where project_id = ${projectId} and id <> ${id}`;
+  await assertWithinQuota(tx, {
+    counted: keys,
+    max: MAX_KEYS_EVER,
+    what: 'API keys, revoked ones included',
+    remedy: 'use another project',
+  });
+  await assertWithinQuota(tx, {
+    counted: sql`${keys} and ${isLive}`,
+    max: MAX_KEYS,
+    what: 'API keys',
+    remedy: 'revoke one first',
+  });
 }
 
 const isLive = sql`revoked_at is null and (expires_at is null or expires_at > now())`;

@@ -2,6 +2,7 @@ import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
+import { assertWithinQuota } from '#lib/quota.ts';
 import { assertAdmin, lockOrganization } from './roles.ts';
 
 export interface Project {
@@ -51,23 +52,7 @@ export async function createProject(
   const { id, organizationId, name } = input;
   await lockOrganization(tx, organizationId);
   await assertAdmin(tx, { organizationId, userId: by.id });
-  const { projects = 0, ever = 0 } =
-    (await row<{ projects: number; ever: number }>(
-      tx,
-      sql`
-        select count(*) filter (where deleted_at is null) as projects, count(*) as ever from projects
-        where organization_id = ${organizationId} and id <> ${id}
-      `,
-    )) ?? {};
-  if (ever >= MAX_PROJECTS_EVER) {
-    throw new AppError(
-      'limit_reached',
-      `An organization has at most ${MAX_PROJECTS_EVER} projects, deleted ones included.`,
-    );
-  }
-  if (projects >= MAX_PROJECTS) {
-    throw new AppError('limit_reached', `An organization has at most ${MAX_PROJECTS} projects.`);
-  }
+  await assertRoomForProject(tx, { id, organizationId });
   const project = await insertProject(tx, input);
   await recordAudit(tx, {
     organizationId,
@@ -78,6 +63,27 @@ export async function createProject(
     details: { name },
   });
   return project;
+}
+
+async function assertRoomForProject(
+  tx: Db,
+  { id, organizationId }: { readonly id: string; readonly organizationId: string },
+): Promise<void> {
+  const projects = sql`select from projects where organization_id = ${organizationId} and id <> ${id}`;
+  await assertWithinQuota(tx, {
+    holder: 'organization',
+    counted: projects,
+    max: MAX_PROJECTS_EVER,
+    what: 'projects, deleted ones included',
+    remedy: 'use another organization',
+  });
+  await assertWithinQuota(tx, {
+    holder: 'organization',
+    counted: sql`${projects} and deleted_at is null`,
+    max: MAX_PROJECTS,
+    what: 'projects',
+    remedy: 'delete one first',
+  });
 }
 
 /** Inserts a project; one of the same id comes from an earlier attempt of the same request, and is returned. */

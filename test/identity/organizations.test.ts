@@ -129,7 +129,10 @@ test('an organization has at most 200 projects, and 2,000 with those that were d
     );
   // The default project is one.
   await plant(199);
-  expect(await create()).toEqual([409, 'An organization has at most 200 projects.']);
+  expect(await create()).toEqual([
+    409,
+    'An organization has at most 200 projects; delete one first.',
+  ]);
   const planted = sql`organization_id = ${organizationId} and name = 'Planted'`;
   await execute(database, sql`update projects set deleted_at = now() where ${planted}`);
   expect(await create()).toEqual([201, undefined]);
@@ -137,6 +140,6 @@ test('an organization has at most 200 projects, and 2,000 with those that were d
   await execute(database, sql`update projects set deleted_at = now() where ${planted}`);
   expect(await create()).toEqual([
     409,
-    'An organization has at most 2000 projects, deleted ones included.',
+    'An organization has at most 2000 projects, deleted ones included; use another organization.',
   ]);
 });
