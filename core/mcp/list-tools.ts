@@ -16,7 +16,8 @@ const MAX_DEFINITION_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 128;
 /** Looked at in one turn of the event loop. */
 const TOOLS_A_TURN = 50;
-const MAX_ALL_BYTES = 8 * 1024 * 1024;
+/** All definitions together, usable or not: far more than any model reads. */
+const MAX_ALL_BYTES = 4 * 1024 * 1024;
 
 export interface ListedTools {
   readonly tools: readonly ToolDefinition[];

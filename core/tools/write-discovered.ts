@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '#core/mcp/index.ts';
-import { row, sql, storableJson, type Db } from '#lib/database/index.ts';
+import { row, rows, sql, storableJson, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { definitionHash } from './definition-hash.ts';
 
@@ -13,40 +13,91 @@ export interface DiscoveryCounts {
   readonly retired: readonly string[];
 }
 
+interface Scope {
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly connectionId: string;
+}
+
 /**
- * Brings the policies of one routine and connection in line with what the server says now, in one statement however
- * many there are. New ones are disabled; one that was confirmed with another definition, or that is gone, is disabled
- * again. The caller holds the routine.
+ * Brings the policies of one routine and connection in line with what the server says now. New ones are disabled; one
+ * that was confirmed with another definition, or that is gone, is disabled again. The caller holds the routine.
  */
 export async function writeDiscovered(
   tx: Db,
-  scope: { projectId: string; routineId: string; connectionId: string },
-  input: { tools: readonly ToolDefinition[]; complete: boolean },
+  scope: Scope,
+  { tools, complete }: { tools: readonly ToolDefinition[]; complete: boolean },
 ): Promise<DiscoveryCounts> {
-  const found = input.tools.map((tool) => ({
-    id: newId('policy'),
-    tool_name: tool.name,
-    title: tool.title,
-    description: tool.description,
-    input_schema: tool.inputSchema,
-    output_schema: tool.outputSchema,
-    annotations: tool.annotations,
-    definition_hash: definitionHash(tool),
-  }));
-  const counts = await row<DiscoveryCounts>(
+  const counts = { added: 0, changed: 0, vanished: 0, unchanged: 0 };
+  const retired: string[] = [];
+  for (const batch of batchesOf(tools)) {
+    const written = await writeBatch(tx, scope, batch);
+    counts.added += written.added;
+    counts.changed += written.changed;
+    counts.unchanged += written.unchanged;
+    retired.push(...written.retired);
+  }
+  if (complete) {
+    const names = tools.map(({ name }) => name);
+    const vanished = await markVanished(tx, scope, names);
+    counts.vanished = vanished.length;
+    retired.push(...vanished.filter(({ wasAutomatic }) => wasAutomatic).map(({ name }) => name));
+  }
+  return { ...counts, retired: retired.toSorted() };
+}
+
+/**
+ * Length of the JSON that is written at once: a server may list megabytes, and to hash and write all of it in one go
+ * would hold up every other request on the event loop.
+ */
+const BATCH_LENGTH = 256 * 1024;
+
+/** Writes the tools as lists of JSON, each when it is asked for. */
+function* batchesOf(tools: readonly ToolDefinition[]): Generator<string> {
+  let batch: string[] = [];
+  let length = 0;
+  for (const tool of tools) {
+    const json = storableJson({
+      id: newId('policy'),
+      tool_name: tool.name,
+      title: tool.title,
+      description: tool.description,
+      input_schema: tool.inputSchema,
+      output_schema: tool.outputSchema,
+      annotations: tool.annotations,
+      definition_hash: definitionHash(tool),
+    });
+    if (batch.length > 0 && length + json.length > BATCH_LENGTH) {
+      yield `[${batch.join(',')}]`;
+      batch = [];
+      length = 0;
+    }
+    batch.push(json);
+    length += json.length;
+  }
+  if (batch.length > 0) yield `[${batch.join(',')}]`;
+}
+
+async function writeBatch(
+  tx: Db,
+  { projectId, routineId, connectionId }: Scope,
+  batch: string,
+): Promise<Omit<DiscoveryCounts, 'vanished'>> {
+  const counts = await row<Omit<DiscoveryCounts, 'vanished'>>(
     tx,
     sql`
       with found as (
-        select * from jsonb_to_recordset(${storableJson(found)}::jsonb) as f(
+        select * from jsonb_to_recordset(${batch}::jsonb) as f(
           id text, tool_name text, title text, description text, input_schema jsonb, output_schema jsonb,
           annotations jsonb, definition_hash text)
       ), before as (
-        select * from tool_policies
-        where routine_id = ${scope.routineId} and connection_id = ${scope.connectionId}
+        select id, tool_name, state, definition_hash from tool_policies
+        where routine_id = ${routineId} and connection_id = ${connectionId}
+          and tool_name in (select tool_name from found)
       ), written as (
         insert into tool_policies (id, project_id, routine_id, connection_id, tool_name, title, description,
           input_schema, output_schema, annotations, definition_hash)
-        select id, ${scope.projectId}, ${scope.routineId}, ${scope.connectionId}, tool_name, title, description,
+        select id, ${projectId}, ${routineId}, ${connectionId}, tool_name, title, description,
           input_schema, nullif(output_schema, 'null'), nullif(annotations, 'null'), definition_hash
         from found
         on conflict (routine_id, connection_id, tool_name) do update set
@@ -58,23 +109,37 @@ export async function writeDiscovered(
           vanished_at = null, updated_at = now()
         where tool_policies.definition_hash <> excluded.definition_hash or tool_policies.vanished_at is not null
         returning id, state
-      ), gone as (
-        update tool_policies p set vanished_at = now(), state = 'disabled', updated_at = now()
-        where routine_id = ${scope.routineId} and connection_id = ${scope.connectionId}
-          and vanished_at is null and ${input.complete}::boolean
-          and not exists (select 1 from found where found.tool_name = p.tool_name)
-        returning id
       )
       select
         (select count(*) from written where id not in (select id from before)) as added,
         (select count(*) from found join before using (tool_name)
           where found.definition_hash <> before.definition_hash) as changed,
-        (select count(*) from gone) as vanished,
         (select count(*) from found join before using (tool_name)
           where found.definition_hash = before.definition_hash) as unchanged,
-        array(select tool_name from before where state = 'automatic' and (id in (select id from gone)
-          or id in (select id from written where state = 'disabled')) order by tool_name) as retired
+        array(select tool_name from before where state = 'automatic'
+          and id in (select id from written where state = 'disabled')) as retired
     `,
   );
-  return counts ?? { added: 0, changed: 0, vanished: 0, unchanged: 0, retired: [] };
+  return counts ?? { added: 0, changed: 0, unchanged: 0, retired: [] };
+}
+
+/** Disables the tools that the server no longer has. */
+function markVanished(
+  tx: Db,
+  { routineId, connectionId }: Scope,
+  present: readonly string[],
+): Promise<{ name: string; wasAutomatic: boolean }[]> {
+  return rows(
+    tx,
+    sql`
+      with gone as (
+        select id, state from tool_policies
+        where routine_id = ${routineId} and connection_id = ${connectionId} and vanished_at is null
+          and tool_name <> all(${present}::text[])
+      )
+      update tool_policies p set vanished_at = now(), state = 'disabled', updated_at = now()
+      from gone where p.id = gone.id
+      returning p.tool_name as name, gone.state = 'automatic' as "wasAutomatic"
+    `,
+  );
 }

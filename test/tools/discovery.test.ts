@@ -5,7 +5,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { connect, discovered, policyPath, type Json } from './support.ts';
+import { confirm, connect, discovered, policyPath, type Json } from './support.ts';
 
 let service: Service;
 let hostile: HostileTools;
@@ -21,13 +21,50 @@ afterAll(async () => {
   await service?.close();
 });
 
-test('of 10,000 tools the first 1,000 get a policy, in one statement, and the rest is mentioned', async () => {
+test('of 10,000 tools the first 1,000 get a policy, and the rest is mentioned', async () => {
   const { routineId, connectionId, tools } = await discovered(key, { url: hostile.url('many') });
   expect(tools).toHaveLength(1_000);
   const path = `/v1/routines/${routineId}/connections/${connectionId}/discover`;
   const again = await key.post(path);
   expect(again.data).toMatchObject({ added: 0, unchanged: 1_000, vanished: 0, truncated: true });
   expect(hostile.control.seen.filter((method) => method === 'tools/list')).toHaveLength(22);
+});
+
+test('of definitions that come to more than 4 MB the first are taken, and the rest is mentioned', async () => {
+  const found = await tryToDiscover(key, { url: hostile.url('heavy') });
+  expect(found.data).toMatchObject({ vanished: 0, skipped: 0, truncated: true });
+  const bytes = JSON.stringify(found.data.tools).length;
+  expect(bytes).toBeGreaterThan(3_900_000);
+  expect(bytes).toBeLessThan(4_700_000);
+  expect(hostile.control.seen.filter((method) => method === 'tools/list')).toHaveLength(3);
+});
+
+test('in a list of a megabyte, what changed and what is gone are found wherever they stand', async () => {
+  const tool = (index: number, description = 'x'.repeat(2_500)) => ({
+    name: `tool-${String(index).padStart(3, '0')}`,
+    description,
+    inputSchema: { type: 'object' },
+  });
+  hostile.control.tools = Array.from({ length: 400 }, (_, index) => tool(index));
+  const { routineId, connectionId, tools } = await discovered(key, { url: hostile.url('honest') });
+  expect(tools.map(({ name }) => name)).toEqual(hostile.control.tools.map(({ name }) => name));
+  const found = { routineId, connectionId, tools };
+  await confirm(key, found, ['tool-000', 'tool-200', 'tool-399']);
+  hostile.control.tools = [
+    ...hostile.control.tools.slice(0, 200).with(0, tool(0, 'Does something else now.')),
+    ...hostile.control.tools.slice(201, 399),
+    tool(399, 'Does something else now.'),
+    tool(400),
+  ];
+  const again = await key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
+  expect(again.data).toMatchObject({ added: 1, changed: 2, vanished: 1, unchanged: 397 });
+  const stateOf = (name: string) =>
+    again.data.tools.find((each: Json) => each['name'] === name)?.['state'];
+  expect(['tool-000', 'tool-200', 'tool-399'].map(stateOf)).toEqual(
+    Array.from({ length: 3 }, () => 'disabled'),
+  );
+  const { data: routine } = await key.get(`/v1/routines/${routineId}`);
+  expect(routine.stateReason).toContain('tool-000, tool-200, tool-399');
 });
 
 test('a routine takes 128 automatic tools and not one more', async () => {

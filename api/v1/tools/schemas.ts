@@ -108,7 +108,8 @@ export const discovery = z
           'The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB, or an `x-mcp-header` annotation that MCP does not allow.',
       }),
     truncated: z.boolean().meta({
-      description: 'The server has more than 50 pages or 1,000 tools; the rest was not looked at.',
+      description:
+        'The server has more than 50 pages, 1,000 tools or 4 MB of definitions; the rest was not looked at.',
     }),
     tools: z.array(toolPolicy).meta({ description: 'All policies of this connection.' }),
   })

@@ -2866,7 +2866,7 @@ export interface components {
             skippedTools: components["schemas"]["SkippedTool"][];
             /** @description All policies of this connection. */
             tools: components["schemas"]["ToolPolicy"][];
-            /** @description The server has more than 50 pages or 1,000 tools; the rest was not looked at. */
+            /** @description The server has more than 50 pages, 1,000 tools or 4 MB of definitions; the rest was not looked at. */
             truncated: boolean;
             unchanged: number;
             vanished: number;
