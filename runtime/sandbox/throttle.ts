@@ -6,6 +6,8 @@ const BURST_SECONDS = 1;
 /** Part of one core that a session may go on using: several times what it takes to pass on a long response. */
 const SHARE = 0.05;
 const INTERVAL_MS = 250;
+/** The same while a session that was stopped goes on: what it takes at once is what a call beside it may have to wait. */
+const PULSE_MS = 50;
 /** The unit of times in /proc, which is the same on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
@@ -37,7 +39,12 @@ export function createThrottle(): Throttle {
     await Promise.all([...sessions].map(([pid, watched]) => hold(pid, watched)));
     timer = sessions.size === 0 ? undefined : later();
   };
-  const later = () => setTimeout(() => void look(), INTERVAL_MS).unref();
+  const later = () => {
+    const goesOn = [...sessions.values()].some(
+      ({ isLowered, isStopped }) => isLowered && !isStopped,
+    );
+    return setTimeout(() => void look(), goesOn ? PULSE_MS : INTERVAL_MS).unref();
+  };
   return {
     watch(pid) {
       const at = performance.now();
