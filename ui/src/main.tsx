@@ -20,7 +20,7 @@ createRoot(root).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
-        <TooltipProvider delay={400}>
+        <TooltipProvider>
           <ToastProvider>
             <RouterProvider router={router} />
           </ToastProvider>

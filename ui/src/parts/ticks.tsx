@@ -51,30 +51,26 @@ export function Ticks({ runs, length = 10 }: TicksProps) {
           className="fill-line"
         />
       ))}
-      {shown.map((run, index) => {
-        const height = heightOf(run.state);
-        const { label, tone } = describeState(run.state);
-        return (
-          <g key={run.id}>
-            <title>{`${label}, ${exactTime(new Date(run.at))}`}</title>
-            <rect
-              x={(empty + index) * (WIDTH + GAP)}
-              width={WIDTH}
-              height={HEIGHT}
-              fill="transparent"
-            />
-            <rect
-              x={(empty + index) * (WIDTH + GAP)}
-              y={HEIGHT - height}
-              width={WIDTH}
-              height={height}
-              rx={1.5}
-              className={FILLS[tone]}
-            />
-          </g>
-        );
-      })}
+      {shown.map((run, index) => (
+        <Bar key={run.id} run={run} x={(empty + index) * (WIDTH + GAP)} />
+      ))}
     </svg>
+  );
+}
+
+/** A run with its title, which a low bar has over the whole height as well. */
+function Bar({ run: { state, at }, x }: { readonly run: Tick; readonly x: number }) {
+  const height = heightOf(state);
+  const { label, tone } = describeState(state);
+  const title = <title>{`${label}, ${exactTime(new Date(at))}`}</title>;
+  const bar = { x, y: HEIGHT - height, width: WIDTH, height, rx: 1.5, className: FILLS[tone] };
+  if (height === HEIGHT) return <rect {...bar}>{title}</rect>;
+  return (
+    <g>
+      {title}
+      <rect x={x} width={WIDTH} height={HEIGHT} fill="transparent" />
+      <rect {...bar} />
+    </g>
   );
 }
 

@@ -5,23 +5,32 @@ export interface TooltipProps {
   readonly text: ReactNode;
   /** One element, which takes the tooltip's handlers. */
   readonly children: ReactElement<Record<string, unknown>>;
-  readonly side?: 'top' | 'right' | 'bottom' | 'left';
 }
+
+/** Connects the triggers to the one popup: a list of hundreds of buttons would pay for a popup of each. */
+const popup = Base.createHandle<ReactNode>();
 
 /** Says more on hover and focus; never the only place of something that one has to know. */
-export function Tooltip({ text, children, side = 'top' }: TooltipProps) {
-  return (
-    <Base.Root>
-      <Base.Trigger render={children} />
-      <Base.Portal>
-        <Base.Positioner side={side} sideOffset={6} className="z-50">
-          <Base.Popup className="max-w-72 rounded-md bg-ink px-2 py-1 text-xs text-canvas shadow-overlay">
-            {text}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
-  );
+export function Tooltip({ text, children }: TooltipProps) {
+  return <Base.Trigger handle={popup} payload={text} render={children} />;
 }
 
-export const TooltipProvider = Base.Provider;
+/** Holds the popup, and the time after which it opens. */
+export function TooltipProvider({ children }: { readonly children: ReactNode }) {
+  return (
+    <Base.Provider delay={400}>
+      {children}
+      <Base.Root handle={popup}>
+        {({ payload }) => (
+          <Base.Portal>
+            <Base.Positioner sideOffset={6} className="z-50">
+              <Base.Popup className="max-w-72 rounded-md bg-ink px-2 py-1 text-xs text-canvas shadow-overlay">
+                {payload}
+              </Base.Popup>
+            </Base.Positioner>
+          </Base.Portal>
+        )}
+      </Base.Root>
+    </Base.Provider>
+  );
+}
