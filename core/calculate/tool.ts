@@ -1,3 +1,4 @@
+import { isJsonObject } from '#lib/json.ts';
 import type { CalculateOutcome, Operation } from './operation.ts';
 import { operations } from './operations.ts';
 
@@ -30,7 +31,7 @@ export const calculateTool: CalculateTool = {
   ].join(' '),
   inputSchema: inputSchema(),
   execute(args) {
-    const { operation: name, ...fields } = isObject(args) ? args : {};
+    const { operation: name, ...fields } = isJsonObject(args) ? args : {};
     const operation = typeof name === 'string' ? OPERATIONS.get(name) : undefined;
     if (operation === undefined) {
       return { ok: false, error: `operation must be one of ${NAMES.join(', ')}` };
@@ -48,8 +49,4 @@ function inputSchema(): Record<string, unknown> {
     required: ['operation'],
     additionalProperties: false,
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
