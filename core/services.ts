@@ -55,7 +55,7 @@ import { createSecretBox } from '#lib/secrets/index.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
 import { openTracing } from '#lib/tracing/index.ts';
 
-/** The composition root of both processes: opens what API and worker have in common, from the configuration they share. */
+/** Opens what API and worker have in common, from the configuration they share. */
 export async function openServices(config: ConfigOf<'worker'>, log: Log, service = 'ras') {
   const database = openDatabase({
     url: config.DATABASE_URL,
@@ -226,7 +226,7 @@ function hooksOf(
   };
 }
 
-/** The runs at a time on one account, by provider. */
+/** Returns the runs at a time on one account, by provider. */
 function runsAtATimeOf({ enabled }: ModelProviders): Record<string, number> {
   return Object.fromEntries(enabled.map(({ slot, file }) => [slot, file.concurrency]));
 }

@@ -7,7 +7,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
 /** Limit of nesting, far above what a value needs and far below what the stack holds. */
 const MAX_DEPTH = 200;
 
-/** JSON with sorted keys and no white space, in the manner of RFC 8785. @throws {RangeError} when nested too deeply */
+/**
+ * Writes JSON with sorted keys and no white space, in the manner of RFC 8785.
+ * @throws {RangeError} when nested too deeply
+ */
 export function canonicalJson(value: unknown, depth = 0): string {
   if (depth > MAX_DEPTH) throw new RangeError('nested too deeply');
   if (Array.isArray(value)) {

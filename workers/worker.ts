@@ -65,8 +65,9 @@ export interface RunningWorkers {
 }
 
 /**
- * The workers of one process: one for workflows and the steps of runs, and one each, with slots of their own, for
- * ticks and for webhook attempts, so that neither waits behind model calls. Any number of processes share the queues.
+ * Creates the workers of one process: one for workflows and the steps of runs, and one each, with slots of their own,
+ * for ticks and for webhook attempts, so that neither waits behind model calls. Any number of processes share the
+ * queues.
  * @throws the error of one that could not be created, when the others no longer hold the connection
  */
 export async function createWorkers(settings: WorkerSettings): Promise<RunningWorkers> {

@@ -4,7 +4,7 @@ import type { AuthOperation } from './operation.ts';
 import { done, session, user } from './schemas.ts';
 
 const password = z.string().min(10).max(128).meta({ format: 'password' });
-/** One that is only compared; what was set by older rules still has to fit. */
+/** A password that is only compared; one that was set under older rules still has to fit. */
 const givenPassword = z.string().min(1).max(128).meta({ format: 'password' });
 const token = z.string().min(1).max(2_000).meta({ description: 'From the mail.' });
 const returnTo = z.string().min(1).max(2_000).meta({

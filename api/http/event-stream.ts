@@ -72,7 +72,7 @@ interface Patience {
   end(): void;
 }
 
-/** A stopwatch that calls `lose` when it is not ended in time. */
+/** Creates a stopwatch that calls `lose` when it is not ended in time. */
 function createPatience(ms: number, lose: () => void): Patience {
   let timer: NodeJS.Timeout | undefined;
   const end = () => clearTimeout(timer);
@@ -125,7 +125,7 @@ function frameOf({ event, id, retryMs, data }: SentEvent): string {
   return `${lines.join('\n')}\n\n`;
 }
 
-/** Those who follow the same are sent the same object. */
+/** Serializes an object once for all its followers, who are sent the same one. */
 const serialized = oncePerObject((data: object) => JSON.stringify(data));
 
 function nextWithin<T>(next: Promise<T>, ms: number): Promise<T | 'idle'> {

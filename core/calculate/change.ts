@@ -11,9 +11,9 @@ export interface PercentChange {
 }
 
 /**
- * The change from one value to another. For counts of independent events an interval comes with it: the ratio of two
- * Poisson rates on the log scale (Kirkwood and Sterne, "Essential Medical Statistics", chapter 23). Exposures are
- * what the counts were collected over: days, sessions, spend.
+ * Computes the change from one value to another. For counts of independent events an interval comes with it: the ratio
+ * of two Poisson rates on the log scale (Kirkwood and Sterne, "Essential Medical Statistics", chapter 23). Exposures
+ * are what the counts were collected over: days, sessions, spend.
  */
 export function percentChange(input: {
   before: number | string;

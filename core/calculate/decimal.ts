@@ -10,7 +10,7 @@ export type Decimal = Big;
 
 const MAX_DIGITS = 40;
 const MAX_EXPONENT = 60;
-/** Below every double and every number that is read; sums write out all the zeros between their terms. */
+/** Zeros after the point beyond those of every double and every number that is read; sums write all of them out. */
 const MAX_ZEROS = 1_100;
 /** Digits that are kept, more than any result needs; products of long numbers would otherwise grow without end. */
 const KEPT_DIGITS = 100;

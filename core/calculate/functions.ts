@@ -9,7 +9,7 @@ export interface Value {
 
 type Args = readonly Decimal[];
 
-/** The functions of an expression by name. */
+/** Applies a function of an expression by its name. */
 export function applyFunction(name: string, args: readonly Value[]): Value {
   const found = FUNCTIONS.get(name);
   if (found === undefined) {

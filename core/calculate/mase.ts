@@ -8,7 +8,7 @@ export interface Mase {
   readonly scale: number;
 }
 
-/** The mean absolute scaled error of Hyndman and Koehler (International Journal of Forecasting 22, 2006). */
+/** Computes the mean absolute scaled error of Hyndman and Koehler (International Journal of Forecasting 22, 2006). */
 export function mase(input: {
   training: readonly number[];
   actual: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * The standard normal distribution, to about 1e-14: a power series near the middle, a continued fraction in the
- * tail (Marsaglia, "Evaluating the Normal Distribution", Journal of Statistical Software 11(4), 2004).
+ * Computes the standard normal distribution, to about 1e-14: a power series near the middle, a continued fraction in
+ * the tail (Marsaglia, "Evaluating the Normal Distribution", Journal of Statistical Software 11(4), 2004).
  */
 function normalCdf(x: number): number {
   if (x < 0) return 1 - normalCdf(-x);
@@ -14,13 +14,13 @@ function normalCdf(x: number): number {
   return 0.5 + total * density(x);
 }
 
-/** The chance of a value further from zero than `z`, on both sides. */
+/** Computes the chance of a value further from zero than `z`, on both sides. */
 export function twoSided(z: number): number {
   const size = Math.abs(z);
   return size > 3 ? 2 * upperTail(size) : 2 * (1 - normalCdf(size));
 }
 
-/** The value that a share `p` of the distribution lies below, found by halving. */
+/** Computes the value that a share `p` of the distribution lies below, found by halving. */
 export function normalQuantile(p: number): number {
   let low = -9;
   let high = 9;
@@ -32,7 +32,7 @@ export function normalQuantile(p: number): number {
   return (low + high) / 2;
 }
 
-/** The z of a two-sided interval: 1.96 for 0.95. */
+/** Computes the z of a two-sided interval: 1.96 for 0.95. */
 export function criticalValue(confidence: number): number {
   return normalQuantile(0.5 + confidence / 2);
 }

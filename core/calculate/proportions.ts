@@ -6,7 +6,7 @@ export interface Interval {
   readonly high: number;
 }
 
-/** Wilson's score interval (Journal of the American Statistical Association 22, 1927), no continuity correction. */
+/** Computes Wilson's score interval (Journal of the American Statistical Association 22, 1927), uncorrected. */
 export function wilson(successes: number, total: number, confidence = 0.95): Interval {
   assertCounts(successes, total);
   const z = criticalValue(confidence);

@@ -31,7 +31,7 @@ export function headerAnnotationFault(inputSchema: JsonObject): string | undefin
   return undefined;
 }
 
-/** The revision from which on parameters are mirrored; before it the annotation has no meaning. */
+/** Tells whether a revision of the protocol mirrors parameters; in an earlier one the annotation has no meaning. */
 export function mirrorsParameters(protocolVersion: string): boolean {
   return protocolVersion >= '2026-07-28';
 }

@@ -1,9 +1,9 @@
 import { ToolServerError } from './error.ts';
 
-/** How much JSON a response may hold. */
+/** Limits on the JSON of one response. */
 export interface JsonLimits {
   readonly objects: number;
-  /** Members of objects and items of lists, and what holds them. */
+  /** Members of objects, items of lists, and the objects and lists themselves. */
   readonly values: number;
 }
 

@@ -26,7 +26,10 @@ const MAX_RESUME_DELAY_MS = 30_000;
 
 /** Time for a result to get from the end of its response to the operation that waits for it. */
 export const GRACE_MS = 250;
-/** And how many turns of the event loop: a process that was held up comes to its clock before it comes to the result. */
+/**
+ * Turns of the event loop that have to pass as well: a process that was held up comes to its clock before it comes to
+ * the result.
+ */
 const GRACE_TURNS = 20;
 
 export function createResponseWatch(): ResponseWatch {

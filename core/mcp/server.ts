@@ -24,7 +24,7 @@ export interface RequestCredentials {
   ): Promise<Record<string, string> | undefined>;
 }
 
-/** Headers that are what they are: there are no others when the server refuses them. */
+/** Creates credentials that are always the same headers: when the server refuses them, there are no others. */
 export function fixedCredentials(headers: Readonly<Record<string, string>>): RequestCredentials {
   return { headers: async () => ({ ...headers }), refused: async () => undefined };
 }

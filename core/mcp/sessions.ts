@@ -48,7 +48,10 @@ export function createToolSessions(deps: {
   readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
 }): ToolSessions {
   const ending = new Set<Promise<void>>();
-  /** Each under what may take it: its run and connection, or the connection alone when it is not bound to a run. */
+  /**
+   * Idle sessions, each under the key of who may take it: its run and connection, or the connection alone when it is
+   * not bound to a run.
+   */
   const idle = new LRUCache<ToolSession, string>({
     max: MAX_IDLE,
     ttl: IDLE_MS,

@@ -35,7 +35,9 @@ interface Wanted {
   readonly types: readonly string[];
 }
 
-/** More than a schema of the size that is accepted has parts, unless its references multiply. */
+/**
+ * Parts of a schema that are looked at: more than any schema of the accepted size has, unless its references multiply.
+ */
 const MAX_LOOKS = 20_000;
 
 /** Tells whether no value that satisfies the schema can have a value of these types there. */
@@ -103,14 +105,14 @@ function has(value: unknown, tokens: readonly Step[], types: readonly string[]):
   return Array.isArray(value) && value.some((each) => has(each, rest, types));
 }
 
-/** The schemas of which a member satisfies one; one that says nothing where anything may be there. */
+/** Returns the schemas of which a member satisfies one; one that says nothing where anything may be there. */
 function memberOf(part: JsonObject, name: string): unknown[] {
   const { properties } = part;
   if (isJsonObject(properties) && Object.hasOwn(properties, name)) return [properties[name]];
   return 'patternProperties' in part ? [true] : [part['additionalProperties']];
 }
 
-/** The schemas of which an item satisfies one, whichever item it is. */
+/** Returns the schemas of which an item satisfies one, whichever item it is. */
 function itemsOf(part: JsonObject): unknown[] {
   const { items, prefixItems, additionalItems } = part;
   if (Array.isArray(items)) return [...items, additionalItems];

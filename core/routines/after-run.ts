@@ -4,8 +4,8 @@ import { statesBefore } from './states.ts';
 /**
  * Updates the routine of a run that ends: last run, failures in a row, the pause after too many. It is a part of the
  * statement that ends the run, whose common table expression `ended` it reads (`routine_id`, `trigger`); its own,
- * `routine`, returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether this run paused
- * it.
+ * `routine`, returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether this
+ * run paused it.
  * @param end.ownFault whether a failure is the routine's own; those of others neither count nor clear
  */
 export function routineAfterRun(end: {

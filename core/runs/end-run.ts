@@ -33,9 +33,9 @@ export async function endRun(deps: EndRunDeps, runId: string, ending: RunEnding)
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
  * row, the pause after too many), the breaker of its model account, the steps that were under way and their calls on an
- * account, the webhook deliveries, and the mails and pings of those who want to be told. When a model failed, the error of its last attempt becomes the run's error
- * message, because it says more than the reason does. The caller calls `afterEnd` when the transaction is committed, and
- * has locked the run with an earlier statement of it.
+ * account, the webhook deliveries, and the mails and pings of those who want to be told. When a model failed, the error
+ * of its last attempt becomes the run's error message, because it says more than the reason does. The caller calls
+ * `afterEnd` when the transaction is committed, and has locked the run with an earlier statement of it.
  * @returns undefined when the run had ended before; nothing is changed then
  */
 export async function recordEnd(

@@ -5,7 +5,7 @@ import { cut, SHOWN_LENGTH, type PendingTool, type ToolRecord } from './tool-rec
 import { fenced, noResult, readResult } from './tool-result.ts';
 import type { ToolStepEnd } from './tool-step-queries.ts';
 
-/** The end of a step whose call was not made. */
+/** Returns the end of a step whose call was not made. */
 export function refusedEnd(tool: PendingTool, { why }: Refusal): ToolStepEnd {
   return {
     state: 'failed',
@@ -15,7 +15,7 @@ export function refusedEnd(tool: PendingTool, { why }: Refusal): ToolStepEnd {
   };
 }
 
-/** The end of a step that was cut off, and whose call must not be made again. */
+/** Returns the end of a step that was cut off, and whose call must not be made again. */
 export function unknownEnd(tool: PendingTool): ToolStepEnd {
   return {
     state: 'outcome_unknown',
@@ -29,12 +29,12 @@ export function unknownEnd(tool: PendingTool): ToolStepEnd {
 const UNKNOWN =
   'Whether it was carried out is unknown: it may have taken effect. Do not repeat it; say in the result that this has to be checked.';
 
-/** The end of a step whose call was made, or could not be. */
+/** Returns the end of a step whose call was made, or could not be. */
 export function sentEnd(tool: PendingTool, call: AnsweredCall | FailedCall): ToolStepEnd {
   return call.kind === 'answered' ? answeredEnd(tool, call) : failedEnd(tool, call);
 }
 
-/** The end of a call that the service carried out itself. */
+/** Returns the end of a call that the service carried out itself. */
 export function builtInEnd(tool: PendingTool, outcome: BuiltInOutcome): ToolStepEnd {
   const { ok } = outcome;
   const text = ok ? JSON.stringify(outcome.result) : outcome.error;
@@ -100,7 +100,7 @@ function toolMessage(tool: PendingTool, value: string, failed: boolean): ModelMe
   };
 }
 
-/** The arguments of a call as its step shows them. */
+/** Returns the arguments of a call as its step shows them. */
 export function shownArguments(
   args: unknown,
   secrets: readonly string[],

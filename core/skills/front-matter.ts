@@ -35,7 +35,7 @@ export const frontMatter = z.strictObject({
   sources: z.array(source).min(1),
 });
 
-/** The skills whose facts were last checked more than so many days before, or are dated in the future. */
+/** Returns the skills whose facts were last checked more than so many days before, or are dated in the future. */
 export function staleSkills<Skill extends { readonly checked: string }>(
   skills: readonly Skill[],
   today: Date,

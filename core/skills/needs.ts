@@ -20,7 +20,7 @@ const WORDS = {
   support: 'support ticket tickets zendesk intercom helpdesk freshdesk survey surveys feedback',
 } as const;
 
-/** Rows of any kind come out of these. */
+/** Words for stores of data, from which rows of any kind can come. */
 const WAREHOUSE = 'warehouse bigquery snowflake redshift postgres sql query database dwh';
 const FROM_WAREHOUSE: readonly Need[] = [
   'analytics',
@@ -73,7 +73,7 @@ function needsOffered(tool: ToolHint): Need[] {
   return rows ? [...direct, ...FROM_WAREHOUSE] : direct;
 }
 
-/** The words of a text, of snake_case and camelCase names too, and each pair of neighbours written together. */
+/** Returns the words of a text, of snake_case and camelCase names too, and each pair of neighbours written together. */
 function wordsOf(text: string): Set<string> {
   const words = text
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -21,7 +21,7 @@ export function stateBlocks(text: string): StateBlock[] {
   return [...found.values()];
 }
 
-/** The keys that a skill's own text asks for, in order; none where it shows no block of its slug. */
+/** Returns the keys that a skill's own text asks for, in order; none where it shows no block of its slug. */
 export function stateKeys(instructions: string, slug: string): string[] {
   const block = stateBlocks(instructions).find((each) => each.slug === slug);
   return block === undefined ? [] : [...block.entries.keys()];

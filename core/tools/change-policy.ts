@@ -118,7 +118,9 @@ function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyCh
 
 type Limits = Pick<PolicyChange, 'maxCallsPerRun' | 'argumentSchema'>;
 
-/** One schema in place of another may allow anything, so that is never taken to be stricter. */
+/**
+ * Tells whether limits are stricter. One schema in place of another may allow anything, so it never counts as stricter.
+ */
 function isStricter(before: Limits, after: Limits): boolean {
   const calls = after.maxCallsPerRun ?? Number.POSITIVE_INFINITY;
   return (

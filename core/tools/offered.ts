@@ -36,8 +36,8 @@ export interface OfferedToolJson extends Unnamed {
 export type CallableToolJson = Unnamed;
 
 /**
- * The tools that a run may use: automatic, and confirmed before the run began, so that nothing which happens during a
- * run can give it more. As one JSON value, for a statement that reads other things of the run as well.
+ * Selects the tools that a run may use: automatic, and confirmed before the run began, so that nothing which happens
+ * during a run can give it more. As one JSON value, for a statement that reads other things of the run as well.
  */
 export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedAt: Sql }): Sql {
   return sql`(
@@ -46,7 +46,7 @@ export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedA
   )`;
 }
 
-/** The tools that a run which began now could use, without what is long about them. As one JSON value. */
+/** Selects the tools that a run could use if it began now, without what is long about them. As one JSON value. */
 export function callableToolsJson(routine: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select coalesce(json_agg(json_build_object(${unnamed}, 'description', left(p.description, 1000))

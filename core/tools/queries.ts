@@ -73,7 +73,7 @@ export async function readPolicy(
   return found;
 }
 
-/** A condition for a statement: the policy is still automatic, and still as it was read. */
+/** Returns the condition for a statement that the policy is still automatic, and still as it was read. */
 export function policyUnchanged(policy: Pick<ToolPolicy, 'id' | 'projectId' | 'updatedAt'>): Sql {
   return sql`exists (
     select 1 from tool_policies p

@@ -10,8 +10,8 @@ export interface ToolTarget {
 }
 
 /**
- * The target as one JSON value, for a statement that reads other things of the call as well: null where the policy or
- * its connection is gone.
+ * Selects the target as one JSON value, for a statement that reads other things of the call as well: null where the
+ * policy or its connection is gone.
  */
 export function targetJson(ids: {
   projectId: Sql;

@@ -10,7 +10,7 @@ export interface Budgets {
   readonly organization: Budget;
 }
 
-/** Whoever spends: a routine in its project and organization, on a model of this provider. */
+/** The one who spends: a routine in its project and organization, on a model of this provider. */
 export interface Spender {
   readonly routineId: string;
   readonly projectId: string;

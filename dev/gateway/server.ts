@@ -146,7 +146,7 @@ async function answerModels(response: ServerResponse, scripts: ScriptQueue): Pro
   }
 }
 
-/** One script or a list of them. */
+/** Parses one script or a list of them. */
 function parseScripts(body: unknown): Script[] {
   const parsed = z.array(Script).safeParse(Array.isArray(body) ? body : [body]);
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));

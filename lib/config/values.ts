@@ -2,7 +2,9 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/** `true` and `false`, nothing else: `TRUE`, `1` and `yes` are faults, so a launch switch is never half-read. */
+/**
+ * Accepts `true` and `false`, nothing else: `TRUE`, `1` and `yes` are faults, so a launch switch is never half-read.
+ */
 export function flag(fallback: boolean) {
   return z
     .enum(['true', 'false'], { error: 'expected true or false' })

@@ -103,7 +103,7 @@ export async function openRequest(
   }
 }
 
-/** The cheap claims, under the names that JWT has for them where it has one (RFC 7519). */
+/** Returns the cheap claims, under the names that JWT has for them where it has one (RFC 7519). */
 function headerCopies(claims: Claims): HeaderCopies {
   return {
     typ: 'ras-envelope',

@@ -36,7 +36,7 @@ export interface Metrics {
 /** `cached` is a part of `input`, `reasoning` a part of `output`. */
 export type TokenKind = 'input' | 'cached' | 'output' | 'reasoning';
 
-/** The instruments of one process on a registry of their own. */
+/** Creates the instruments of one process on a registry of their own. */
 export function createMetrics(): { metrics: Metrics; registry: Registry } {
   const registry = new Registry();
   const on = createInstruments(registry);

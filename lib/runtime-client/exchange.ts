@@ -16,7 +16,7 @@ import { RuntimeUnreachable } from './unreachable.ts';
 export const SILENCE_MS = 20_000;
 const CONNECT_MS = 5_000;
 
-/** The connections to one runtime: TLS 1.3, HTTP/1.1, its own authority and no other. */
+/** Opens the connections to one runtime: TLS 1.3, HTTP/1.1, its own authority and no other. */
 export function openConnections(ca: string): Agent {
   return new Agent({
     allowH2: false,

@@ -12,7 +12,7 @@ export type UnreachableReason =
    * wrong.
    */
   | 'rejected'
-  /** It cannot write its state, and began nothing. */
+  /** The runtime cannot write its state, and began nothing. */
   | 'failing'
   /** No frame for too long. */
   | 'silent'

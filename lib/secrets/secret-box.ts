@@ -18,8 +18,8 @@ export interface SecretBox {
 }
 
 /**
- * AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce and a 128-bit tag. A sealed text reads
- * `v1.<key id>.<base64url of nonce, ciphertext, tag>`; the key id is the start of the key's SHA-256.
+ * Creates a box that seals texts by AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce and a 128-bit tag. A
+ * sealed text reads `v1.<key id>.<base64url of nonce, ciphertext, tag>`; the key id is the start of the key's SHA-256.
  * New texts are sealed under `current`; `previous` only opens, during a rotation.
  */
 export function createSecretBox(keys: {

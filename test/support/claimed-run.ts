@@ -4,7 +4,7 @@ import { createRoutine } from './routines.ts';
 import type { Service } from './service.ts';
 import { fallDue } from './fall-due.ts';
 
-/** A scheduled run that a tick has claimed; it waits while the service has no workers. */
+/** Makes a scheduled run that a tick has claimed; it waits while the service has no workers. */
 export async function claimedRun(
   service: Service,
   key: ApiClient,

@@ -10,7 +10,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of its own for a test file, copied from the migrated template in about 50 ms. */
+/** Creates a database of its own for a test file, copied from the migrated template in about 50 ms. */
 export async function createTestDatabase(poolSize = 10): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await admin(`create database ${name} template ${inject('templateDatabase')}`);

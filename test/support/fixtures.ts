@@ -2,7 +2,7 @@ import { test as base } from 'vitest';
 import { signUp } from './people.ts';
 import { startService, type ServiceOptions } from './service.ts';
 
-/** Tests with a service of their file's own and two people who use it; each is there once a test asks for it. */
+/** Makes tests with a service of their file's own and two people who use it; each is there once a test asks for it. */
 export function serviceTest(options: ServiceOptions = {}) {
   return base
     .extend('options', { scope: 'file' }, options)

@@ -20,7 +20,7 @@ declare module 'vitest' {
   }
 }
 
-/** One Postgres and one Temporal server for all files of a test run; gone with it, however it ends. */
+/** Starts one Postgres and one Temporal server for all files of a test run; gone with it, however it ends. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'ras-test-'));
   const log = (message: string) => console.log(`  ${message}`);

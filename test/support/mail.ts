@@ -13,7 +13,7 @@ export interface Mailbox extends MailCatcher {
   find(address: string, pattern: RegExp): Promise<string>;
 }
 
-/** A real mail server, whose messages can be read. */
+/** Starts a real mail server, whose messages can be read. */
 export async function startMailbox({ smtpPort = 0 } = {}): Promise<Mailbox> {
   const catcher = await startMailCatcher({ smtpPort, httpPort: 0 });
   async function mailsTo(address: string): Promise<CaughtMail[]> {

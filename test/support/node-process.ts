@@ -26,7 +26,7 @@ export interface StartOptions {
   readonly wrap?: readonly string[];
 }
 
-/** One of the product's entries as its own process, with this environment and nothing of ours. */
+/** Starts one of the product's entries as its own process, with this environment and nothing of ours. */
 export function startNode(
   entry: string,
   env: Record<string, string>,

@@ -52,7 +52,7 @@ export async function signIn(service: Reachable, email: string): Promise<Person>
   };
 }
 
-/** Another session of a person, as in another browser. */
+/** Opens another session of a person, as in another browser. */
 export async function signInAgain(
   service: Reachable,
   { email, projectId }: Pick<Person, 'email' | 'projectId'>,

@@ -9,7 +9,7 @@ const { FC_SEED = '20261122', FC_TIMES = '1' } = process.env;
  */
 export const SEED = FC_SEED === 'random' ? randomInt(2 ** 31) : Number(FC_SEED);
 
-/** How many times the usual number of cases is tried; time limits grow with it. */
+/** Factor by which more cases than usual are tried; time limits grow with it. */
 export const TIMES = Number(FC_TIMES);
 
 if (!Number.isInteger(SEED) || !(TIMES > 0)) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from './client.ts';
 
-/** A body that creates a routine, with the given fields over it. */
+/** Makes a body that creates a routine, with the given fields over it. */
 export function routineBody(fields: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     name: 'Test routine',
@@ -41,7 +41,7 @@ export async function runOnce(client: ApiClient, routineId: string, body: unknow
   return runEnded(client, data.id);
 }
 
-/** A routine that has its proof run and is active. */
+/** Creates a routine that has its proof run and is active. */
 export async function activeRoutine(
   client: ApiClient,
   fields: Record<string, unknown> = {},

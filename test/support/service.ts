@@ -38,7 +38,10 @@ export interface ServiceOptions {
   readonly env?: Record<string, string>;
 }
 
-/** The whole service in this process, on a database of its own: API on a free port, fixture gateway, maybe workers. */
+/**
+ * Starts the whole service in this process, on a database of its own: API on a free port, fixture gateway, maybe
+ * workers.
+ */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   installRuntimeOnce();
   const testDatabase = await createTestDatabase();

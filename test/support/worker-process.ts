@@ -14,7 +14,7 @@ export interface WorkerProcesses {
   close(): Promise<void>;
 }
 
-/** Worker processes of a service that was started without workers of its own. */
+/** Starts worker processes of a service that was started without workers of its own. */
 export function workerProcesses(service: Service): WorkerProcesses {
   const { config } = service;
   const running = new Set<NodeProcess>();

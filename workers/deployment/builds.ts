@@ -39,7 +39,7 @@ function stateOf({ isCurrent, isNew }: KnownBuild, open: number): BuildStatus['s
   return isNew ? 'new' : 'drained';
 }
 
-/** No worker with a build has been there yet. */
+/** Status of a deployment of which Temporal has not seen a worker with a build yet. */
 const NOT_FOUND: ReadonlySet<number> = new Set([5]);
 
 async function knownBuilds({ client, name }: Deployment) {

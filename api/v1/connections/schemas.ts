@@ -35,7 +35,7 @@ const headerValue = z
   .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'printable ASCII without spaces at the ends');
 
 const name = nameOf(100).meta({ example: 'Analytics tools' });
-/** Without what parsers of addresses drop or turn. */
+/** Matches an address without the characters that parsers of addresses drop or rewrite. */
 const ADDRESS =
   // oxlint-disable-next-line no-control-regex -- they are what it is about
   /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\\\u0000-\u001f\u007f-\u009f]+$/;
@@ -155,7 +155,7 @@ export const connectionParams = z.strictObject({
   connectionId: idOf('connection', EXAMPLE.connection),
 });
 
-/** The credentials of a body as they are sealed, or null. */
+/** Returns the credentials of a body as they are sealed, or null. */
 export function credentialsOf(body: CredentialFields): StaticCredentials | null {
   const { bearerToken, headers: given } = body;
   if (given !== undefined && Object.keys(given).length > 0) {

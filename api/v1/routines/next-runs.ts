@@ -12,7 +12,7 @@ const known = new LRUCache<string, readonly string[], Timing>({
   memoMethod: (_key, _stale, { context: timing }) => nextStarts(timing, new Date(), COUNT).map(iso),
 });
 
-/** The next five times at which scheduled runs of a routine would start. */
+/** Returns the next five times at which scheduled runs of a routine would start. */
 export function nextRunsOf(routine: Timing): readonly string[] {
   const { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds } = routine;
   const now = new Date();

@@ -3,7 +3,10 @@ import { clientInformationOf, metadataOf } from './authorization-server.ts';
 import { SignInError } from './sign-in-error.ts';
 import type { SignInTarget } from './target.ts';
 
-/** The address that begins a sign-in (RFC 6749, section 4.1.1), and the verifier behind its challenge (RFC 7636). */
+/**
+ * Returns the address that begins a sign-in (RFC 6749, section 4.1.1), and the verifier behind its challenge (RFC
+ * 7636).
+ */
 export async function authorizationRequest(
   { server, client, scope, resource, parameters }: SignInTarget,
   redirectUri: string,

@@ -17,11 +17,14 @@ export function isIssuerCallback(name: string): boolean {
   return ISSUER_CALLBACK.test(name);
 }
 
-/** 128 bits: nobody finds a second issuer with the same. */
+/** Hexadecimal digits of the digest: 128 bits, so that nobody finds a second issuer with the same. */
 const DIGEST_LENGTH = 32;
 const ISSUER_CALLBACK = new RegExp(`^${TOOL_SERVER}-[0-9a-f]{${DIGEST_LENGTH}}$`);
 
-/** The address that a provider sends people back to: fixed by us, and registered there by an operator or a person. */
+/**
+ * Returns the address that a provider sends people back to: fixed by us, and registered there by an operator or a
+ * person.
+ */
 export function redirectUriOf(uiOrigin: string, callback: string): string {
   return `${uiOrigin}/oauth/callback/${callback}`;
 }

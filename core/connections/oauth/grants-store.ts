@@ -12,7 +12,7 @@ export interface StoredGrant {
   readonly state: ConnectionState;
   /** True when it expires within a minute. */
   readonly expiring: boolean;
-  /** Already. */
+  /** True when it has expired by the clock of the database. */
   readonly expired: boolean;
   /** The scopes that the provider named. */
   readonly scopes: readonly string[];

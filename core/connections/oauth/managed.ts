@@ -3,7 +3,7 @@ import type { OAuthProviderAuth, Provider, ProviderCatalogue } from '../provider
 import type { AuthorizationServer, OAuthClient } from './authorization-server.ts';
 import type { Grant } from './grant.ts';
 
-/** The authorization server of a provider, from its file. */
+/** Returns the authorization server of a provider, from its file. */
 export function serverOfProvider(provider: Provider): AuthorizationServer {
   const auth = oauthOf(provider);
   return {
@@ -16,7 +16,7 @@ export function serverOfProvider(provider: Provider): AuthorizationServer {
   };
 }
 
-/** The client that the operator registered at the provider. @throws {AppError} `provider_disabled` */
+/** Returns the client that the operator registered at the provider. @throws {AppError} `provider_disabled` */
 export function clientOfProvider(providers: ProviderCatalogue, provider: Provider): OAuthClient {
   const { clientId, clientSecret } = providers.clientOf(provider);
   return {

@@ -36,7 +36,7 @@ export async function registerAt(
 
 const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'];
 
-/** A secret where the server takes one; a list left out means `client_secret_basic` (RFC 8414, section 2). */
+/** Chooses a secret where the server takes one; a list left out means `client_secret_basic` (RFC 8414, section 2). */
 function authMethodFor(supported: readonly string[] = ['client_secret_basic']): string {
   return AUTH_METHODS.find((method) => supported.includes(method)) ?? 'none';
 }

@@ -42,7 +42,7 @@ export async function revokeGrant(
 
 const NOT_REVOKED = 'a sign-in was not revoked';
 
-/** The same with what is stored of the grant. Never throws either. */
+/** Revokes a grant as it is stored. Never throws either. */
 export async function revokeStored(
   deps: RevocationDeps,
   connection: Pick<Connection, 'id' | 'provider'>,

@@ -6,7 +6,10 @@ import { demandScopes, readGrant, retireGrant, type StoredGrant } from './grants
 import { renewGrant, type RenewalDeps } from './renewal.ts';
 import { createRenewals } from './shared-renewal.ts';
 
-/** Credentials of connections that a person signed in to, renewed when they have less than a minute left. */
+/**
+ * Creates the source of credentials for connections that a person signed in to. They are renewed when they have less
+ * than a minute left.
+ */
 export function createOAuthSource(deps: RenewalDeps): CredentialSource {
   const renewals = createRenewals<Grant>();
   const renewed = (

@@ -33,7 +33,7 @@ export interface EarlierSignIn {
   readonly demandedScopes: readonly string[];
 }
 
-/** A managed provider's authorization server. @throws {AppError} `provider_disabled`, `invalid_request` */
+/** Returns a managed provider's authorization server. @throws {AppError} `provider_disabled`, `invalid_request` */
 export function managedTarget(
   { providers }: Pick<SignInDeps, 'providers'>,
   provider: Provider,

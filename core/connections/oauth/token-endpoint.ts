@@ -77,7 +77,7 @@ export function renewTokens(context: TokenContext, refreshToken: string): Promis
   );
 }
 
-/** The scopes in a list of them; some providers put commas between. */
+/** Returns the scopes in a list of them; some providers put commas between. */
 export function scopesIn(text: string): string[] {
   return text.split(/[ ,]+/).filter((scope) => scope !== '');
 }

@@ -21,7 +21,7 @@ export function readAccounts(lookup: AccountsLookup, body: unknown): ProviderAcc
     .slice(0, MAX_ACCOUNTS);
 }
 
-/** One line to know a connection by. */
+/** Names the accounts of a connection in one line. */
 export function accountLabel(accounts: readonly ProviderAccount[]): string | null {
   const [first] = accounts;
   if (first === undefined) return null;

@@ -39,7 +39,10 @@ const staticCredentials = z.discriminatedUnion('kind', [
 ]);
 export type StaticCredentials = z.output<typeof staticCredentials>;
 
-/** One source for every connection, by its kind of authentication; `renewable` serves those that change by themselves. */
+/**
+ * Creates one source for every connection, by its kind of authentication; `renewable` serves those that change by
+ * themselves.
+ */
 export function createCredentialSource(
   deps: CredentialDeps,
   renewable: Partial<Record<ConnectionAuth, CredentialSource>>,

@@ -78,7 +78,7 @@ export function storeCredentials(
   });
 }
 
-/** The assignments that put new credentials in the place of the old ones, and end their renewal. */
+/** Returns the assignments that put new credentials in the place of the old ones, and end their renewal. */
 export function credentialColumns({ sealed, expiresInSeconds, scopes }: NewCredentials): Sql {
   return sql`
     credentials = ${sealed}, credentials_version = credentials_version + 1,

@@ -28,7 +28,7 @@ export interface ConnectionChange {
   readonly name?: string | undefined;
   /** The same address with another query, for servers that take their key there. */
   readonly url?: string | undefined;
-  /** They take the place of the ones there are. */
+  /** Credentials that replace the present ones. */
   readonly credentials?: StaticCredentials | undefined;
 }
 
@@ -103,7 +103,7 @@ function sameServer({ outbound }: ChangeDeps, stored: Connection, text: string):
   return url;
 }
 
-/** The stored credentials, without the consequences that a refusal of them has. */
+/** Returns the stored credentials, whose refusal has no consequences here. */
 function onTrial({ credentials }: ChangeDeps, connection: Connection): RequestCredentials {
   return {
     headers: (signal) => credentials.headers(connection, signal),

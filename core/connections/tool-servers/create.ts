@@ -84,7 +84,7 @@ export function allowedUrl(outbound: CreateDeps['outbound'], text: string): stri
   return url.href;
 }
 
-/** Credentials that are not stored yet. */
+/** Creates the credentials of a server from what a person has given; they are not stored yet. */
 export function givenCredentials(credentials: StaticCredentials | null): RequestCredentials {
   return fixedCredentials(credentials === null ? {} : headersOf(credentials));
 }

@@ -1,7 +1,7 @@
 import type { ToolServerError, ToolServerErrorKind } from '#core/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** The error for whoever names the address of a tool server that cannot be connected. */
+/** Returns the error for whoever names the address of a tool server that cannot be connected. */
 export function refusal(error: ToolServerError): AppError {
   const passing = PASSING.has(error.kind);
   const hint = error.kind === 'sign_in' ? SIGN_IN_HINT : '';

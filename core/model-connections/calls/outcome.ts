@@ -25,8 +25,8 @@ export async function endCall(
 }
 
 /**
- * The condition under which the response of a call is recorded: nobody has ended the call, and the lease on the runtime
- * has not been taken anew since it was issued.
+ * Returns the condition under which the response of a call is recorded: nobody has ended the call, and the lease on the
+ * runtime has not been taken anew since it was issued.
  */
 export function callHolds({ requestId, lease }: IssuedCall): Sql {
   return sql`exists (

@@ -75,7 +75,7 @@ async function refresh(
   }
 }
 
-/** Whatever the provider, the runtime or the account's state makes of it; anything else is an error of our own. */
+/** Tells whether the provider, the runtime or the account's state explains an error; any other is our own. */
 function isExpected(error: unknown): error is Error {
   return (
     error instanceof CallFailure || error instanceof RuntimeUnreachable || error instanceof AppError

@@ -11,7 +11,7 @@ export interface StoredCredential {
   readonly provider: ProviderSlot;
   readonly providerIdentity: string;
   readonly expiresAt: Date | null;
-  /** Already, by the clock of the database. */
+  /** True when it has expired by the clock of the database. */
   readonly expired: boolean;
   /** True when a process is renewing it. */
   readonly leased: boolean;

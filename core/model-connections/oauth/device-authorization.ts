@@ -24,7 +24,7 @@ const answer = z.object({
   device_code: z.string().min(1).max(4_096),
   user_code: z.string().regex(/^[\x21-\x7e]([\x20-\x7e]{0,62}[\x21-\x7e])?$/),
   verification_uri: z.string().max(2_000).optional(),
-  /** Google's name for it. */
+  /** Google's name for `verification_uri`. */
   verification_url: z.string().max(2_000).optional(),
   verification_uri_complete: z.string().max(2_000).nullish().catch(undefined),
   expires_in: z.unknown().optional(),
@@ -87,7 +87,7 @@ function saneSeconds(value: unknown, otherwise: number): number {
   return Math.ceil(seconds);
 }
 
-/** An interval that is no sane number becomes five seconds. */
+/** Returns the interval to poll at: five seconds where the response names no sane number. */
 function interval(value: unknown): number {
   const seconds = saneSeconds(value, DEFAULT_INTERVAL_SECONDS);
   return seconds > MAX_INTERVAL_SECONDS ? DEFAULT_INTERVAL_SECONDS : seconds;

@@ -74,7 +74,7 @@ export function oauthOf({ file }: Pick<ModelProvider, 'file'>): OAuthAuth {
   return file.auth;
 }
 
-/** OpenID Connect Discovery, else RFC 8414. @throws {SignInFailure} */
+/** Fetches the metadata of an issuer by OpenID Connect Discovery, else by RFC 8414. @throws {SignInFailure} */
 async function fetchMetadata(fetch: typeof globalThis.fetch, issuer: string): Promise<Metadata> {
   const base = issuer.replace(/\/$/, '');
   const { origin, pathname } = new URL(base);

@@ -166,7 +166,7 @@ async function settleSoon(deps: RevokeDeps, connectionId: string): Promise<void>
   }
 }
 
-/** A credential that no key opens any more can be told to nobody; it is erased all the same. */
+/** Opens a credential. One that no key opens any more cannot be revoked at its provider; it is erased all the same. */
 function openOrUndefined({ secrets, log }: RevokeDeps, connectionId: string, sealed: string) {
   try {
     return openCredential(secrets, connectionId, sealed);

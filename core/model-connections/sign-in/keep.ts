@@ -97,13 +97,13 @@ async function holdMembership(tx: Db, { projectId, ownerId }: TriedAccount): Pro
   if (held === undefined) throw new AppError('project_not_found');
 }
 
-/** One sign-in of a person at a provider is stored at a time: two to the same new account come to one row. */
+/** Lets one sign-in of a person at a provider be stored at a time, so that two to the same new account make one row. */
 async function takeTurnOfOwner(tx: Db, account: TriedAccount): Promise<void> {
   const key = `model account ${account.projectId} ${account.ownerId} ${account.provider.slot}`;
   await row(tx, sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);
 }
 
-/** The row to write: the one named, the one of the same account, or a new one. */
+/** Returns the row to write: the one named, the one of the same account, or a new one. */
 async function idFor(tx: Db, account: TriedAccount): Promise<string> {
   const { projectId, ownerId, provider, accountId, connectionId } = account;
   const same = await row<{ id: string }>(

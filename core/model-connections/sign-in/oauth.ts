@@ -189,7 +189,10 @@ async function redeem(
   }
 }
 
-/** RFC 9207: a response of another server would have its code redeemed at this one. @throws {SignInFailure} */
+/**
+ * Refuses a response of another server, whose code would otherwise be redeemed at this one (RFC 9207).
+ * @throws {SignInFailure}
+ */
 function assertIssuer({ issuer, sendsIssuer }: ProviderServer, iss: string | undefined): void {
   if (issuer === undefined || (iss === undefined && !sendsIssuer)) return;
   if (iss?.replace(/\/$/, '') !== issuer.replace(/\/$/, ''))

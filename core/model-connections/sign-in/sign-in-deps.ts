@@ -39,7 +39,7 @@ export async function openProvider(
   return { provider, runtime: modelRuntime };
 }
 
-/** The operator's client at a provider that people sign in to. @throws {AppError} `provider_disabled` */
+/** Returns the operator's client at a provider that people sign in to. @throws {AppError} `provider_disabled` */
 export function clientIdOf({ client }: ModelProvider): string {
   if (client === undefined) throw new AppError('provider_disabled');
   return client.id;

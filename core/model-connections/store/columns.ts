@@ -15,8 +15,8 @@ export const connectionColumns = sql`
 `;
 
 /**
- * The condition under which an account may be used: it is ready, its provider is enabled here and still the one that
- * it was connected at, and its owner is still in the project's organization.
+ * Returns the condition under which an account may be used: it is ready, its provider is enabled here and still the one
+ * that it was connected at, and its owner is still in the project's organization.
  * @param alias of the row of `model_connections`
  */
 export function isUsable(providers: Pick<ModelProviders, 'enabled'>, alias = 'c'): Sql {
@@ -33,7 +33,10 @@ export function isUsable(providers: Pick<ModelProviders, 'enabled'>, alias = 'c'
   )`;
 }
 
-/** The time until which the allowance of an account is used up, as an SQL expression; null where it is not known to be. */
+/**
+ * Returns the time until which the allowance of an account is used up, as an SQL expression; null where it is not known
+ * to be.
+ */
 export function notBeforeOf(connectionId: Sql): Sql {
   return sql`(select not_before from model_connections where id = ${connectionId})`;
 }

@@ -17,7 +17,7 @@ export function gateText(verdict: GateVerdict | null): string {
   return fence('What the gate of this routine saw', `${value}${rest}`);
 }
 
-/** Words for the briefing why the run goes on. */
+/** Says for the briefing why the run goes on. */
 export function wordsOnGate({ reason, error, changed }: GateVerdict): string {
   switch (reason) {
     case 'first':

@@ -4,7 +4,10 @@ import { sql, type Sql } from '#lib/database/index.ts';
 import { dueOf, dueOfAll } from './batch.ts';
 import { CONTENT, RUNS, type Stage } from './stage.ts';
 
-/** The backlog of retention, as SQL expressions: seconds by which the oldest due run is past its days; 0 when none is. */
+/**
+ * Returns the backlog of retention, as SQL expressions: seconds by which the oldest due run is past its days; 0 when
+ * none is.
+ */
 export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['name'], Sql>> {
   return { content: overdueSeconds(CONTENT, rule), runs: overdueSeconds(RUNS, rule) };
 }

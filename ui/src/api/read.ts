@@ -156,7 +156,7 @@ export function useAll<P extends PathOf<'get'>>(
   return list;
 }
 
-/** All items of the pages read so far: the same array while none of them has changed. */
+/** Joins the items of the pages read so far: the same array while none of them has changed. */
 function itemsOf({ pages }: InfiniteData<Reply<unknown>>): readonly unknown[] {
   return pages.flatMap(({ data }) => data);
 }

@@ -24,7 +24,7 @@ function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return format;
 }
 
-/** "Mon 23 Nov, 07:00"; with the year when it is another one. */
+/** Formats an instant as "Mon 23 Nov, 07:00", with the year when it is another one. */
 export function dateTime(at: Date, zone = VIEWER_ZONE, now = new Date()): string {
   const isThisYear = at.getFullYear() === now.getFullYear();
   return formatOf({ ...(isThisYear ? SHORT : LONG), timeZone: zone }).format(at);

@@ -21,7 +21,7 @@ export interface ComboboxProps<Item> {
   readonly disabled?: boolean;
 }
 
-/** How many of those that fit are drawn: there may be thousands. */
+/** Matches that are drawn: there may be thousands. */
 const SHOWN = 500;
 
 /** Chooses one item of many, found by typing. */

@@ -13,7 +13,7 @@ export function useEnter(): (to: string | undefined) => Promise<void> {
   };
 }
 
-/** A path of this origin, or undefined: nobody is led elsewhere by a link to the sign-in page. */
+/** Returns a path of this origin, or undefined: nobody is led elsewhere by a link to the sign-in page. */
 function ownPath(to: string | undefined): string | undefined {
   if (to === undefined || !to.startsWith('/') || to.startsWith('//') || to.includes('\\')) {
     return undefined;

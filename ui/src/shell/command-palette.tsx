@@ -9,7 +9,7 @@ import { POPUP_ITEM } from '#ui/parts/popup.ts';
 import { placesFor } from './navigation.ts';
 import { useProjects } from './projects.ts';
 
-/** How many of those that fit are drawn: a project may have thousands of routines. */
+/** Matches that are drawn: a project may have thousands of routines. */
 const SHOWN = 100;
 
 interface Command {

@@ -7,7 +7,7 @@ const CHORD_MS = 1_200;
 
 export interface Keys {
   readonly projectId: string;
-  /** Those that there are for this service. */
+  /** The pages that there are for this service. */
   readonly places: readonly Place[];
   readonly onPalette: () => void;
   readonly onHelp: () => void;

@@ -66,7 +66,7 @@ const PLACES: readonly (readonly Place[])[] = [
   ],
 ];
 
-/** The pages that there are for this service, as the sidebar, the palette and the keys know them. */
+/** Lists the pages that there are for this service, as the sidebar, the palette and the keys know them. */
 export function placesFor(config: { readonly commercialAcquisition: boolean } | undefined) {
   return PLACES.map((group) =>
     group.filter((place) => place.commercial !== true || config?.commercialAcquisition === true),

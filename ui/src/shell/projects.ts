@@ -7,7 +7,7 @@ export interface ProjectGroup {
   readonly projects: readonly Shape<'Project'>[];
 }
 
-/** The projects of this person by organization, and where this page stands among them. */
+/** Reads the projects of this person by organization, and where this page stands among them. */
 export function useProjects() {
   const projectId = useProjectId();
   const organizations = useRead(
@@ -28,7 +28,7 @@ export function useProjects() {
   };
 }
 
-/** Your role in the organization of this project; undefined until it is known. */
+/** Returns your role in the organization of this project; undefined until it is known. */
 export function useRole(): Shape<'Organization'>['role'] | undefined {
   return useProjects().organization?.role;
 }

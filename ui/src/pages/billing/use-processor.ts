@@ -2,7 +2,7 @@ import { useSend } from '#ui/api/send.ts';
 import type { PaidPlan } from './plans.ts';
 import { visitProcessor } from './visit.ts';
 
-/** The two ways to the pages of the payment processor; errors are said in a toast. */
+/** Offers the two ways to the pages of the payment processor; errors are shown in a toast. */
 export function useProcessor() {
   const portal = useSend('post', '/v1/billing/portal', {
     onDone: ({ url }) => visitProcessor(url),

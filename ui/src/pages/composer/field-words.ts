@@ -30,7 +30,7 @@ export const FIELD_NAMES: Readonly<Record<keyof RoutineForm, string>> = {
   notifications: 'Who is told',
 };
 
-/** A value of the form as a person reads it. */
+/** Words a value of the form as a person reads it. */
 export function valueInWords(field: keyof RoutineForm, value: unknown): string {
   if (value === null || value === '') return 'None';
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';

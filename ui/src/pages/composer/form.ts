@@ -45,20 +45,20 @@ export const NEW_ROUTINE: RoutineForm = {
 
 const FIELDS = Object.keys(NEW_ROUTINE);
 
-/** The fields of a routine that the form shows. */
+/** Returns the fields of a routine that the form shows. */
 export function formOf(routine: Shape<'Routine'>): RoutineForm {
   const given: Readonly<Record<string, unknown>> = { ...routine };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of the form is a field of a routine
   return Object.fromEntries(FIELDS.map((field) => [field, given[field]])) as RoutineForm;
 }
 
-/** The fields that differ, by name. */
+/** Returns the fields that differ, by name. */
 export function changedFields(before: RoutineForm, after: RoutineForm): (keyof RoutineForm)[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the form
   return (FIELDS as (keyof RoutineForm)[]).filter((field) => !isSame(before[field], after[field]));
 }
 
-/** A patch of these fields. */
+/** Makes a patch of these fields. */
 export function patchOf(form: RoutineForm, fields: readonly (keyof RoutineForm)[]) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fields of the form are fields of a patch
   return Object.fromEntries(fields.map((field) => [field, form[field]])) as Shape<'UpdateRoutine'>;

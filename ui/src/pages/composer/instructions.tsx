@@ -126,7 +126,7 @@ function Variables({ text }: { text: string }) {
   );
 }
 
-/** The variables as they are saved: an empty value for each that is asked for and has none. */
+/** Returns the variables as they are saved: an empty value for each that is asked for and has none. */
 export function completeVariables({ instructions, variables }: RoutineForm) {
   const asked = variablesIn(instructions).map((name) => [name, variables[name] ?? ''] as const);
   const kept = Object.entries(variables).filter(([, value]) => value !== '');

@@ -97,7 +97,7 @@ export function NextTimes({
   );
 }
 
-/** The value once it has stood still for a moment, so that the server is not asked at every key. */
+/** Returns the value once it has stood still for a moment, so that the server is not asked at every key. */
 function useSettled(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

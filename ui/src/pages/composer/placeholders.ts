@@ -6,7 +6,7 @@ const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
 export interface BuiltIn {
   readonly name: string;
   readonly means: string;
-  /** What the routine has to have for it to hold anything. */
+  /** The field that the routine needs for this placeholder to hold anything. */
   readonly needs?: 'gate' | 'resultSchema';
 }
 
@@ -33,7 +33,7 @@ export function builtInsOf(form: Pick<RoutineForm, 'gate' | 'resultSchema'>): re
   return BUILT_IN.filter(({ needs }) => needs === undefined || form[needs] !== null);
 }
 
-/** The variables that the instructions ask for, each once, in their order. */
+/** Returns the variables that the instructions ask for, each once, in their order. */
 export function variablesIn(instructions: string): string[] {
   const asked = Array.from(instructions.matchAll(PLACEHOLDER), ([, name = '']) => name);
   // Variables have no dots, so what has one is built in, or a mistake that saving tells of.

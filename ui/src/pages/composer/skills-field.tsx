@@ -10,7 +10,7 @@ const NewSkill = lazy(() => import('./new-skill.tsx'));
 const SkillPicker = lazy(() => import('./skill-picker.tsx'));
 const SkillPreview = lazy(() => import('./skill-preview.tsx'));
 
-/** The reference by which a routine names a skill. */
+/** Returns the reference by which a routine names a skill. */
 function referenceOf({ id, slug }: Pick<Shape<'SkillSummary'>, 'id' | 'slug'>): string {
   return id ?? slug ?? '';
 }

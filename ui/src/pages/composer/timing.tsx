@@ -136,7 +136,7 @@ function LocalTime({ name, label }: { name: 'startsAt' | 'endsAt'; label: string
   );
 }
 
-/** "2027-01-01T09:30", on the clock of the reader. */
+/** Formats an instant as "2027-01-01T09:30", on the clock of the reader. */
 function localText(at: Date): string {
   const two = (value: number) => String(value).padStart(2, '0');
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;

@@ -31,7 +31,7 @@ export interface EditorOptions {
   readonly onTest: (routineId: string | undefined) => Promise<void>;
 }
 
-/** The state of the form: what is saved, what is not, and the ways to save it. */
+/** Keeps the state of the form: what is saved, what is not, and the ways to save it. */
 export function useEditor({ initial, onSave, onSaved, onTest }: EditorOptions): Editor {
   const form = useForm<RoutineForm>({ defaultValues: initial });
   const [base, setBase] = useState(initial);

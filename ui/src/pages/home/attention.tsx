@@ -102,7 +102,7 @@ function Stopped({ routine, projectId }: { routine: Routine; projectId: string }
 interface FailedProps {
   /** Runs of one routine, the latest first. */
   readonly runs: readonly RunSummary[];
-  /** There may be more of them than were read. */
+  /** True when there may be more of them than were read. */
   readonly isCut: boolean;
   readonly projectId: string;
 }

@@ -141,7 +141,7 @@ export function BackfillDialog({
   );
 }
 
-/** Up to the last whole minute: what is to come cannot be made up for. */
+/** Returns the last seven days up to the last whole minute: what is to come cannot be made up for. */
 function lastWeek(): Window {
   const now = Date.now();
   return {

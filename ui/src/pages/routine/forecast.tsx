@@ -40,7 +40,7 @@ export function Forecast({
   );
 }
 
-/** What the runs of a forecast come to, and what that is taken from. */
+/** Shows what the runs of a forecast come to, and what that is estimated from. */
 export function Amounts({
   forecast,
 }: {

@@ -18,7 +18,7 @@ type Routine = Shape<'RoutineDetail'>;
 type Preview = Shape<'RunPreview'>;
 type Amount = Shape<'ForecastAmount'>;
 
-/** What a run that began now would be told and offered, whether it could begin, and what it may cost. */
+/** Shows what a run that began now would be told and offered, whether it could begin, and what it may cost. */
 export function PreviewTab({ routine }: { readonly routine: Routine }) {
   const [variables, setVariables] = useState<Readonly<Record<string, string>>>({});
   const preview = useAsk(
@@ -178,7 +178,7 @@ interface VariablesProps {
   readonly onChange: (variables: Readonly<Record<string, string>>) => void;
 }
 
-/** Other values to look at; nothing of them is saved. */
+/** Fields for trying other values; none of them is saved. */
 function Variables({ routine: { variables }, preview, onChange }: VariablesProps) {
   const form = useForm({ defaultValues: { variables: { ...variables } } });
   const names = Object.keys(variables);

@@ -13,7 +13,7 @@ import { json } from './json.ts';
 import { Fold } from '#ui/parts/fold.tsx';
 
 type RunChanges = Shape<'RunChanges'>;
-/** Each of them is a stop of the Tab key. */
+/** Values shown side by side; each of them is a stop of the Tab key. */
 const SIDE_BY_SIDE = 50;
 
 type Items = Pick<RunChanges, 'counts' | 'added' | 'removed' | 'changed' | 'by'>;
@@ -44,7 +44,7 @@ export function Comparison({ changes }: { readonly changes: RunChanges }) {
   );
 }
 
-/** What was added, removed and changed; where the run keeps only the first items, the others on request. */
+/** Shows what was added, removed and changed; where the run keeps only the first items, the others on request. */
 export function ChangeLines({ runId, changes }: { runId: string; changes: RunChanges }) {
   const [isAll, setAll] = useState(false);
   // Without another run named it is the comparison that was made when the run ended.

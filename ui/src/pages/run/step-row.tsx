@@ -22,7 +22,9 @@ export interface StepRowProps {
   /** Number of earlier calls whose results are left out from this step on. */
   readonly leftOut: number;
   readonly span: Span;
-  /** Of a step that is under way; a row that is over is not drawn again while time goes on. */
+  /**
+   * The present time while the step is under way; the row of a step that has ended is not drawn again as time passes.
+   */
   readonly now: number | undefined;
 }
 

@@ -43,7 +43,7 @@ export function WelcomePage() {
   );
 }
 
-/** Without an organization there are no settings to find these in. */
+/** Offers the ways out to a person without an organization, who has no settings to find them in. */
 function WayOut() {
   const { user } = useSession();
   const signOut = useSignOut();
