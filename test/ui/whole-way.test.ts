@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, expect } from 'vitest';
 import { startHostileTools } from '#dev/hostile-tools/server.ts';
@@ -11,6 +12,7 @@ import { startMailbox } from '#test/support/mail.ts';
 import { runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { hearEvents, startProcessor } from '../billing/support.ts';
+import { duration } from '../../ui/src/format/times.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { sequence } from './support/photograph.ts';
 import { signInByForm, signUpByForm } from './support/steps/accounts.ts';
@@ -244,6 +246,9 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   // Those that have ended; the one under way cannot be opened yet.
   const steps = page.getByRole('list', { name: 'Steps' }).getByRole('button');
   await expect.poll(() => steps.count()).toBe(1);
+  // How long it waited until it began, and no longer how long it had when the page was opened.
+  const waited = duration((await readRun(page)).queuedSeconds * 1_000);
+  await page.getByRole('region', { name: 'Facts' }).getByText(waited, { exact: true }).waitFor();
   await take(watched, 'first-steps');
   const third = hold();
   second.release();
@@ -257,6 +262,17 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   await page.goto(routine);
   await page.getByRole('button', { name: 'Activate' }).click();
   await page.getByText('Active, done').waitFor({ state: 'attached' });
+}
+
+/** Reads the run whose page is open, from the API. */
+async function readRun(page: Page): Promise<{ queuedSeconds: number }> {
+  const [projectId, runId] = ['prj', 'run'].map(
+    (kind) => new RegExp(`${kind}_[0-9a-z]+`).exec(page.url())![0],
+  );
+  const response = await page.request.get(`/v1/runs/${runId}`, {
+    headers: { 'X-Project-Id': projectId! },
+  });
+  return (await response.json()).data;
 }
 
 /** Holds the next call of a tool until it is released. */

@@ -35,8 +35,8 @@ export function useFollowedRun(runId: string): FollowedRun {
     },
     onState: (next) => {
       dispatch({ kind: 'state', run: next });
-      // Deliveries, waiting time and links are in the detail only.
-      if (isOver(next)) read.refetch();
+      // Deliveries, waiting time and links are in the detail only, and settled once it has begun or ended.
+      if (next.state !== 'queued') read.refetch();
     },
     onStep: (step) => dispatch({ kind: 'step', step }),
     onRead: (next) => dispatch({ kind: 'read', run: next }),
