@@ -51,7 +51,7 @@ test('a tool is found, confirmed, changes on its server, and is confirmed anew',
   for (const said of [
     'Weekly rankings',
     'hostile-tools',
-    'by the connection Rank tools',
+    'None, as no credentials are sent, by the connection Rank tools',
     'That it changes nothing. Nobody has verified it.',
   ]) {
     await expect.poll(() => question.innerText()).toContain(said);

@@ -136,10 +136,15 @@ function factsOf(policy: Policy, connection: ConfirmToolProps['connection']) {
       value:
         connection === undefined
           ? 'unknown'
-          : `${connection.accountLabel ?? 'Whoever the credentials belong to'}, by the connection ${connection.name}`,
+          : `${accountOf(connection)}, by the connection ${connection.name}`,
     },
     { label: 'Server claims', value: claimText(policy) },
   ];
+}
+
+function accountOf({ auth, accountLabel }: Shape<'Connection'>): string {
+  if (accountLabel !== null) return accountLabel;
+  return auth === 'none' ? 'None, as no credentials are sent' : 'Whoever the credentials belong to';
 }
 
 function Definition({ policy }: { readonly policy: Policy }) {
