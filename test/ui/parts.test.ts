@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { dashboardTest } from './support/fixtures.ts';
 import { photograph } from './support/photograph.ts';
 import { expect } from 'vitest';
@@ -28,6 +28,15 @@ test('all parts hold to the policy in all their states', async ({ visit }) => {
       act: (page) => page.getByRole('combobox', { name: 'Model' }).fill('re'),
     },
   ]);
+});
+
+test('on a phone the actions of a page come after what is said of it', async ({ visit }) => {
+  const { page } = await visit('/_parts', { width: 360 });
+  const topOf = async (locator: Locator) => (await locator.boundingBox())!.y;
+  const said = page.getByText('Everything that pages are made of');
+  await said.waitFor();
+  const action = page.getByRole('button', { name: 'Secondary' });
+  expect(await topOf(action.first())).toBeGreaterThan(await topOf(said));
 });
 
 test('what is shown once closes by its own button only', async ({ visit }) => {

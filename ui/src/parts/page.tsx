@@ -37,18 +37,21 @@ export function PageHeader({
           {back.label}
         </Link>
       )}
-      <div className="flex min-h-8 flex-wrap items-center justify-between gap-x-6 gap-y-3">
-        <div className="flex min-w-0 flex-wrap items-center gap-x-2.5 gap-y-1">
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
+        <div className="flex min-h-8 min-w-0 flex-wrap items-center gap-x-2.5 gap-y-1">
           <h1 className="text-xl font-semibold tracking-tight text-ink wrap-anywhere">{title}</h1>
           {badge}
         </div>
         {actions !== undefined && (
-          <div className="flex flex-wrap items-center gap-2">{actions}</div>
+          // Where there is no room beside the title they come after what is said of it.
+          <div className="flex flex-wrap items-center gap-2 max-sm:order-last">{actions}</div>
+        )}
+        {description !== undefined && (
+          <div className="-mt-2 w-full">
+            <p className="max-w-2xl text-base text-muted">{description}</p>
+          </div>
         )}
       </div>
-      {description !== undefined && (
-        <p className="mt-1 max-w-2xl text-base text-muted">{description}</p>
-      )}
     </header>
   );
 }
