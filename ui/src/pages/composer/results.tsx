@@ -67,7 +67,7 @@ export function Results() {
           Checks
         </p>
         <p className="-mt-1.5 text-sm text-muted">
-          Code looks at the result. A run that passes not all of them fails.
+          Code looks at the result. A run that does not pass all of them fails.
         </p>
         {checks.map((check, index) => (
           <CheckRow

@@ -108,7 +108,7 @@ function Stage({ attempt, name }: { readonly attempt: Attempt; readonly name: st
     case 'succeeded':
       return (
         <div role="status">
-          <Notice>
+          <Notice tone="good">
             The account is connected. Choose one of its models when you edit a routine.
           </Notice>
         </div>
