@@ -6,13 +6,17 @@ import {
 import { TypedSearchAttributes } from '@temporalio/common';
 import { SEARCH_ATTRIBUTE, WORKFLOW } from '#lib/temporal/index.ts';
 
+/** Ways in which a run is started. */
+export const TRIGGERS = ['schedule', 'manual', 'backfill'] as const;
+export type Trigger = (typeof TRIGGERS)[number];
+
 /** Input of a run's workflow: ids and small values, nothing private. */
 export interface StartableRun {
   readonly id: string;
   readonly organizationId: string;
   readonly projectId: string;
   readonly routineId: string;
-  readonly trigger: string;
+  readonly trigger: Trigger;
   readonly timeoutSeconds: number;
 }
 

@@ -1,1 +1,8 @@
-export { createEngine, type Engine, type StartableDelivery, type StartableRun } from './engine.ts';
+export {
+  createEngine,
+  TRIGGERS,
+  type Engine,
+  type StartableDelivery,
+  type StartableRun,
+  type Trigger,
+} from './engine.ts';

@@ -1,5 +1,4 @@
-export const TRIGGERS = ['schedule', 'manual', 'backfill'] as const;
-export type Trigger = (typeof TRIGGERS)[number];
+export { TRIGGERS, type Trigger } from '#core/engine/index.ts';
 
 /** Every state of a run. `skipped` is an occurrence that a policy passed over: it never runs. */
 export const RUN_STATES = [

@@ -1,3 +1,4 @@
+import type { Trigger } from '#core/engine/index.ts';
 import type { DeliverPolicy } from '#core/routines/index.ts';
 import type { ComparedResult } from '#core/results/index.ts';
 import { utf8Start } from './utf8.ts';
@@ -7,7 +8,7 @@ export interface EndedRun {
   readonly id: string;
   readonly routineId: string;
   readonly projectId: string;
-  readonly trigger: string;
+  readonly trigger: Trigger;
   readonly state: 'succeeded' | 'failed' | 'cancelled';
   readonly reason: string | null;
   readonly errorMessage: string | null;

@@ -1,6 +1,7 @@
 import { execute, row, sql, storableJson, type Db } from '#lib/database/index.ts';
 import { recordEnd } from '../end-run.ts';
 import { skip, type RecordedEnd } from '../ending.ts';
+import type { RunState } from '../states.ts';
 import { keepSeen } from './baseline.ts';
 import type { GateVerdict } from './verdict.ts';
 
@@ -38,7 +39,7 @@ export type Skipped =
  */
 export async function recordQuiet(tx: Db, runId: string, verdict: GateVerdict): Promise<Skipped> {
   // A statement of its own, so that the next ones see what whoever held the run has recorded.
-  const run = await row<{ state: string; gate: GateVerdict | null }>(
+  const run = await row<{ state: RunState; gate: GateVerdict | null }>(
     tx,
     sql`select state, gate from runs where id = ${runId} for no key update`,
   );

@@ -2,6 +2,7 @@ import type { ComparedResult, Withheld } from '#core/results/index.ts';
 import type { DeliverPolicy } from '#core/routines/index.ts';
 import { execute, sql, storableJson, type Db } from '#lib/database/index.ts';
 import type { ResultData } from '../ending.ts';
+import type { RunState } from '../states.ts';
 import { compareWith } from './compare.ts';
 import { findBaseline } from './last-delivered.ts';
 import { withheldBy } from './withhold.ts';
@@ -14,7 +15,7 @@ export interface JustEnded {
   readonly id: string;
   readonly projectId: string;
   readonly routineId: string;
-  readonly state: string;
+  readonly state: RunState;
   readonly outcome: string | null;
   readonly webhookUrl: string | null;
   readonly webhookFailedAt: Date | null;

@@ -1,8 +1,9 @@
 import type { DeliverPolicy } from '#core/routines/index.ts';
 import { areNone, type ComparedResult, type Withheld } from '#core/results/index.ts';
+import type { RunState } from '../states.ts';
 
 interface JudgedRun {
-  readonly state: string;
+  readonly state: RunState;
   readonly outcome: string | null;
   /** Null without data. */
   readonly changes: ComparedResult | null;
