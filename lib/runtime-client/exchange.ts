@@ -9,12 +9,15 @@ import {
   type FrameContent,
   type RequestToSeal,
 } from '#lib/envelope/index.ts';
+import { parseRetryAfter } from '#lib/retry-after.ts';
 import { linesOf } from './lines.ts';
 import { RuntimeUnreachable } from './unreachable.ts';
 
 /** A runtime that works says so every five seconds. */
 export const SILENCE_MS = 20_000;
 const CONNECT_MS = 5_000;
+/** Longest wait that a busy runtime can ask for. */
+const LONGEST_WAIT_MS = 60_000;
 
 /** Opens the connections to one runtime: TLS 1.3, HTTP/1.1, its own authority and no other. */
 export function openConnections(ca: string): Agent {
@@ -100,8 +103,12 @@ async function refusal({ statusCode, headers, body }: Dispatcher.ResponseData): 
   if (statusCode === 413) return new CallFailure('too_large');
   if (statusCode === 500) return new RuntimeUnreachable('failing');
   if (statusCode !== 503) return new RuntimeUnreachable('rejected');
-  const seconds = Number(headers['retry-after']);
-  return new RuntimeUnreachable('busy', Number.isFinite(seconds) ? seconds * 1_000 : undefined);
+  const wait = headers['retry-after'];
+  const retryAfterMs = parseRetryAfter(typeof wait === 'string' ? wait : undefined, {
+    now: new Date(),
+    maxMs: LONGEST_WAIT_MS,
+  });
+  return new RuntimeUnreachable('busy', retryAfterMs);
 }
 
 function failureOf({ code, details }: Extract<FrameContent, { type: 'failure' }>): CallFailure {

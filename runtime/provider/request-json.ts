@@ -2,6 +2,7 @@ import { outboundErrorIn } from '#lib/outbound/index.ts';
 import type { LoadedProvider } from '#lib/provider-file/index.ts';
 import { classifyStatus, type Classified } from '../session/classify.ts';
 import { providerHeaders, type Credential } from './credential.ts';
+import { retryAfterIn } from './retry-after.ts';
 
 export interface ProviderCall {
   readonly provider: LoadedProvider;
@@ -41,7 +42,7 @@ export async function requestJson(
     const { status, headers } = answer;
     return {
       failure: classifyStatus(
-        { status, retryAfter: headers.get('retry-after'), body },
+        { status, retryAfterMs: retryAfterIn(headers), body },
         provider.file.limits,
       ),
     };

@@ -7,6 +7,7 @@ import { outboundErrorIn } from '#lib/outbound/index.ts';
 import type { AllowedRequest, LoadedProvider } from '#lib/provider-file/index.ts';
 import type { Credential } from '../provider/credential.ts';
 import { providerHeaders } from '../provider/credential.ts';
+import { retryAfterIn } from '../provider/retry-after.ts';
 import { classifyStatus, type Classified } from '../session/classify.ts';
 
 /** Limit of a request: strings within strings are escaped once more on their way to the provider. */
@@ -156,7 +157,7 @@ async function readError(
     // The status alone says enough.
   }
   return classifyStatus(
-    { status, retryAfter: headers.get('retry-after'), body: parsed(Buffer.concat(chunks)) },
+    { status, retryAfterMs: retryAfterIn(headers), body: parsed(Buffer.concat(chunks)) },
     limits,
   );
 }

@@ -18,14 +18,17 @@ const LONGEST_BURST_MS = 10 * 60_000;
 
 /**
  * Reads a response with an error's status.
- * @param body parsed JSON, or undefined when it was none
+ * @param response.retryAfterMs the wait of its `Retry-After`, read outside of the session; undefined without one
+ * @param response.body parsed JSON, or undefined when it was none
  */
 export function classifyStatus(
-  { status, retryAfter, body }: { status: number; retryAfter: string | null; body: unknown },
+  response: { status: number; retryAfterMs: number | undefined; body: unknown },
   limits: LimitWords,
   now = Date.now(),
 ): Classified {
-  const retryAfterMs = readRetryAfter(retryAfter, now);
+  const { status, body } = response;
+  const claimedMs = response.retryAfterMs ?? Number.NaN;
+  const retryAfterMs = isSane(claimedMs) ? claimedMs : null;
   const resetAt = readReset(body, limits, now);
   const waitMs = resetAt === null ? retryAfterMs : resetAt - now;
   const isLimit = status === 402 || (status < 500 && namesLimit(body, limits));
@@ -84,14 +87,6 @@ function readReset(body: unknown, limits: LimitWords, now: number): number | nul
   const path = limits.resetInSeconds;
   const seconds = path === undefined ? undefined : Number(valuesAt(body, path)[0]);
   return seconds !== undefined && isSane(seconds * 1_000) ? now + seconds * 1_000 : null;
-}
-
-/** Reads `Retry-After`, in seconds or as a date (RFC 9110, section 10.2.3). */
-function readRetryAfter(header: string | null, now: number): number | null {
-  if (header === null) return null;
-  const text = header.trim();
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
-  return isSane(ms) ? ms : null;
 }
 
 /** Returns true for a wait of at most forty days; a provider's time is only a claim. */

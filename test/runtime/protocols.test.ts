@@ -119,6 +119,20 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     expect(JSON.stringify([error, String(error)])).not.toContain(secretText);
   });
 
+  test('waits as long as a number of seconds or an HTTP date says, and no other date', async () => {
+    const inAnHour = new Date(Date.now() + 3_600_000);
+    const waits = [inAnHour.toUTCString(), inAnHour.toISOString()];
+    for (const wait of waits) {
+      rig.providers.control.script({
+        kind: 'error',
+        status: 503,
+        headers: { 'retry-after': wait },
+      });
+    }
+    await expect(run()).rejects.toMatchObject({ details: { retryAfterMs: expect.any(Number) } });
+    await expect(run()).rejects.toMatchObject({ details: { retryAfterMs: null } });
+  });
+
   test('reads when a used-up allowance resets, in either form', async () => {
     const at = Math.floor(Date.now() / 1_000) + 123_518;
     const limit = (fields: object) => ({
