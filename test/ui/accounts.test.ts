@@ -34,6 +34,19 @@ test('pages before the sign-in', async ({ visit }) => {
         await page.getByRole('alert').first().waitFor();
       },
     },
+    {
+      name: 'sign-up-sent',
+      path: '/sign-up',
+      act: async (page) => {
+        await page.getByLabel('Name').fill('Ada');
+        await page.getByLabel('E-mail').fill(newEmail());
+        await page.getByLabel('Password').fill(PASSWORD);
+        await page.getByRole('button', { name: 'Create account' }).click();
+        await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+        // Whether a mail was sent is not told: the address may have an account already.
+        expect(await page.locator('body').innerText()).not.toContain('we have sent');
+      },
+    },
     { name: 'reset', path: '/reset-password' },
     { name: 'reset-token', path: '/reset-password#token' },
     { name: 'invitation', path: '/invitations#token' },

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
@@ -7,16 +8,21 @@ export function confirmedAddress(): string {
   return `${location.origin}/verified`;
 }
 
-/** Says that the address waits to be confirmed, and mails the link again. */
-export function ResendMail({ email }: { readonly email: string }) {
+export interface ResendMailProps {
+  readonly email: string;
+  readonly tone: 'info' | 'warn';
+  /** Says why the link may be wanted again. */
+  readonly children: ReactNode;
+}
+
+/** Mails the link that confirms an address again. */
+export function ResendMail({ email, tone, children }: ResendMailProps) {
   const resend = useSend('post', '/auth/send-verification-email', {
     done: 'A new link is on its way',
   });
   return (
-    <Notice tone="warn">
-      <span className="grow">
-        Confirm your address first: open the link in the mail that we have sent to {email}.
-      </span>
+    <Notice tone={tone}>
+      <span className="grow">{children}</span>
       <Button
         size="sm"
         busy={resend.isSending}

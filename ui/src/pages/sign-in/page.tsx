@@ -66,7 +66,12 @@ export function SignInPage() {
           <Input type="password" autoComplete="current-password" {...form.register('password')} />
         </Field>
         <FormError message={isUnconfirmed ? undefined : errors.root?.message} />
-        {isUnconfirmed && <ResendMail email={form.getValues('email')} />}
+        {isUnconfirmed && (
+          <ResendMail email={form.getValues('email')} tone="warn">
+            Confirm your address first: open the link in the mail that we have sent to{' '}
+            {form.getValues('email')}.
+          </ResendMail>
+        )}
         <Button kind="primary" type="submit" busy={signIn.isSending}>
           Sign in
         </Button>

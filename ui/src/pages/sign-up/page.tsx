@@ -1,5 +1,4 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { MailCheck } from 'lucide-react';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
@@ -128,8 +127,9 @@ function CheckMail({ email }: { email: string }) {
         </>
       }
     >
-      <MailCheck aria-hidden className="size-5 text-faint" strokeWidth={1.75} />
-      <ResendMail email={email} />
+      <ResendMail email={email} tone="info">
+        No mail after a minute? Look among the unwanted mail first.
+      </ResendMail>
     </AuthFrame>
   );
 }
