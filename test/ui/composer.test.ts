@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createRoutine } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
@@ -87,6 +87,20 @@ test('skills are put in order by the keyboard alone', async ({ visit, person }) 
   await page.getByText('Nothing has changed.').first().waitFor();
   const { data } = await client.get(`/v1/routines/${id}`);
   expect(data.skills).toEqual(['core-web-vitals', 'seo-audit']);
+});
+
+test('the next times fit on a phone, however long the names of their zones are', async ({
+  visit,
+  person,
+}) => {
+  const client = person.session.with({ 'X-Project-Id': person.projectId });
+  const id = await createRoutine(client, { timezone: 'America/North_Dakota/New_Salem' });
+  const path = `/p/${person.projectId}/routines/${id}/edit`;
+  const { page } = await visit(path, { as: person, width: 360 });
+  const table = page.getByRole('table', { name: 'The next times' });
+  const widthOf = async (locator: Locator) => (await locator.boundingBox())!.width;
+  await table.waitFor();
+  expect(await widthOf(table)).toBeLessThanOrEqual(await widthOf(table.locator('..')));
 });
 
 test('the composer in all its states', async ({ visit, person }) => {

@@ -63,11 +63,11 @@ export function NextTimes({
         <caption className="sr-only">The next times</caption>
         <thead>
           <tr className="text-left text-xs text-faint">
-            <th scope="col" className="pr-3 pb-1 font-medium sm:pr-8">
+            <th scope="col" className="pr-3 pb-1 font-medium wrap-anywhere sm:pr-8">
               Next times, {zone}
             </th>
             {isElsewhere && (
-              <th scope="col" className="pb-1 font-medium">
+              <th scope="col" className="pb-1 font-medium wrap-anywhere">
                 For you, {VIEWER_ZONE}
               </th>
             )}
