@@ -348,6 +348,7 @@ test('a version is restored, and becomes a new one', async ({ visit, person }) =
   const { page } = await visit(`/p/${person.projectId}/routines/${id}/versions`, { as: person });
   await page.getByText('Removed: ').first().waitFor({ state: 'attached' });
   await page.getByRole('button', { name: /^Version 1/ }).click();
+  await page.getByText('Steps of a run: 25').waitFor();
   await page.getByRole('button', { name: 'Restore', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
   await page.waitForURL(/\/routines\/rtn_[^/]+$/);

@@ -60,9 +60,25 @@ function textOf(version: Version, field: Field): string {
   }
   return Object.entries(value)
     .filter(([, each]) => each !== null)
-    .map(([name, each]) => `${name}: ${typeof each === 'string' ? each : JSON.stringify(each)}`)
+    .map(([name, each]) => {
+      const words = field === 'variables' ? name : (WORDS[name] ?? name);
+      return `${words}: ${typeof each === 'string' ? each : JSON.stringify(each)}`;
+    })
     .join('\n');
 }
+
+/** What the composer calls them. */
+const WORDS: Readonly<Record<string, string>> = {
+  provider: 'Provider',
+  connectionId: 'Account',
+  modelId: 'Model',
+  maxSteps: 'Steps of a run',
+  timeoutSeconds: 'Time of a run, in seconds',
+  maxTotalTokens: 'Tokens of a run',
+  maxOutputTokens: 'Output of a step, in tokens',
+  maxQueueSeconds: 'Longest wait, in seconds',
+  abnormalFactor: 'Unusually large, times the usual',
+};
 
 function nameOf(value: unknown): string {
   return typeof value === 'object' &&
