@@ -184,6 +184,7 @@ test('an organization and an account are deleted by those who may', async ({ ser
   await page.getByRole('dialog').getByRole('alert').waitFor();
 
   await page.goto(pathOf(ada));
+  await page.getByText('Pause the active routines first.').waitFor();
   await page.getByRole('button', { name: 'Delete organization' }).click();
   await page.getByLabel(/^Type/).fill(data.name);
   await page.getByRole('dialog').getByRole('button', { name: 'Delete organization' }).click();

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { errorInWords } from '#ui/api/form.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { ConfirmByNameDialog } from '#ui/parts/dialog.tsx';
@@ -10,6 +11,8 @@ import type { Organization } from '../of-organization.tsx';
 export function DeleteOrganization({ organization }: { readonly organization: Organization }) {
   const [isAsking, setAsking] = useState(false);
   const { id, name } = organization;
+  const billing = useRead('/v1/billing', {}, { staleMs: 60_000 });
+  const hasSubscription = billing.data?.source === 'subscription';
   const remove = useSend('delete', '/v1/organizations/{organizationId}', {
     showsError: true,
     // A new document: nothing of what is gone is left in memory.
@@ -25,8 +28,8 @@ export function DeleteOrganization({ organization }: { readonly organization: Or
           </Button>
         }
       >
-        With all of its projects, routines, connections and API keys. Pause the active routines and
-        end the subscription first.
+        With all of its projects, routines, connections and API keys. Pause the active routines
+        {hasSubscription && ' and end the subscription'} first.
       </Danger>
       <ConfirmByNameDialog
         open={isAsking}
