@@ -41,7 +41,10 @@ function Group({
       <h3 className="mb-1 text-sm font-medium text-faint">{label}</h3>
       <ul>
         {rows.map((row) => (
-          <li key={row.keys.join()} className="flex h-8 items-center justify-between">
+          <li
+            key={row.keys.join()}
+            className="flex min-h-8 items-center justify-between gap-4 py-1"
+          >
             {row.label}
             <span className="flex gap-1">
               {row.keys.map((key) => (

@@ -118,7 +118,8 @@ function Trigger({ run }: { run: RunDetail }) {
 function usageFacts(run: RunDetail): Fact[] {
   const usage = isOver(run) ? run.usage : totalOf(run.steps);
   if (usage.totalTokens === 0) return [];
-  const cached = usage.cachedInputTokens > 0 ? `, ${count(usage.cachedInputTokens)} cached` : '';
+  const cached =
+    usage.cachedInputTokens > 0 ? `, ${count(usage.cachedInputTokens)}\u00a0cached` : '';
   return [
     {
       label: 'Tokens',
@@ -127,7 +128,7 @@ function usageFacts(run: RunDetail): Fact[] {
           {count(usage.totalTokens)}
           {usage.estimated && <span className="text-muted"> estimated</span>}
           <span className="block text-xs text-muted">
-            {count(usage.inputTokens)} in{cached}, {count(usage.outputTokens)} out
+            {`${count(usage.inputTokens)}\u00a0in${cached}, ${count(usage.outputTokens)}\u00a0out`}
           </span>
         </>
       ),
