@@ -86,3 +86,31 @@ test('toasts stay clear of the buttons of a dialog, wide and narrow', async ({ v
     }
   }
 });
+
+test('a tooltip opens on hover and on focus, also in a dialog, one at a time', async ({
+  visit,
+}) => {
+  const { page } = await visit('/_parts');
+  const tooltips = page.getByRole('tooltip');
+  const button = page.getByRole('button', { name: 'Run now' }).first();
+  await button.hover();
+  await expect.poll(() => tooltips.allInnerTexts()).toEqual(['Run now']);
+  await page.mouse.move(0, 0);
+  await expect.poll(() => tooltips.count()).toBe(0);
+
+  await page.getByRole('button', { name: 'Confirm by name' }).click();
+  const confirm = page.getByRole('dialog').getByRole('button', { name: 'Delete project' });
+  await confirm.hover();
+  await expect.poll(() => tooltips.count()).toBe(1);
+  const why = await tooltips.innerText();
+  // A screen reader hears it from the button itself.
+  expect(await confirm.getAttribute('aria-description')).toBe(why);
+  await page.mouse.move(0, 0);
+  await expect.poll(() => tooltips.count()).toBe(0);
+  await page.keyboard.press('Tab');
+  await confirm.focus();
+  await expect.poll(() => tooltips.allInnerTexts()).toEqual([why]);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => tooltips.count()).toBe(0);
+  expect(await confirm.isVisible()).toBe(true);
+});

@@ -57,6 +57,8 @@ export function Button({
       // oxlint-disable-next-line react/button-has-type -- it has one by default
       type={type}
       aria-disabled={isOff || undefined}
+      // oxlint-disable-next-line jsx-a11y/role-supports-aria-props -- WAI-ARIA 1.3 has it on every role
+      aria-description={disabledReason}
       aria-busy={busy || undefined}
       className={cx(BASE, KINDS[kind], SIZES[size], className)}
       onClick={(event: MouseEvent<HTMLButtonElement>) => {
@@ -96,6 +98,8 @@ export function IconButton({
         type="button"
         aria-label={label}
         aria-disabled={isOff || undefined}
+        // oxlint-disable-next-line jsx-a11y/role-supports-aria-props -- WAI-ARIA 1.3 has it on every role
+        aria-description={disabledReason}
         className={cx(BASE, KINDS[kind], ICON_SIZES[size], className)}
         onClick={(event) => {
           if (isOff) event.preventDefault();

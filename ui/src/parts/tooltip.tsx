@@ -24,7 +24,10 @@ export function TooltipProvider({ children }: { readonly children: ReactNode }) 
         {({ payload }) => (
           <Base.Portal>
             <Base.Positioner sideOffset={6} className="z-50">
-              <Base.Popup className="max-w-72 rounded-md bg-ink px-2 py-1 text-xs text-canvas shadow-overlay">
+              <Base.Popup
+                role="tooltip"
+                className="max-w-72 rounded-md bg-ink px-2 py-1 text-xs text-canvas shadow-overlay"
+              >
                 {payload}
               </Base.Popup>
             </Base.Positioner>
