@@ -83,7 +83,17 @@ test('a routine in all its states', async ({ visit, person }) => {
   const failed = await failedRoutine(client);
   const path = `/p/${person.projectId}/routines`;
   await photograph(visit, 'routine', [
-    { name: 'active', as: person, path: `${path}/${active}` },
+    {
+      name: 'active',
+      as: person,
+      path: `${path}/${active}`,
+      // In the zone of the reader, as all times that name none.
+      act: (page) =>
+        page
+          .getByText(/^Next run /)
+          .locator('time[title*="Europe/Berlin"]')
+          .waitFor(),
+    },
     { name: 'draft', as: person, path: `${path}/${failed}` },
     { name: 'runs', as: person, path: `${path}/${failed}?tab=runs` },
     { name: 'tools', as: person, path: `${path}/${active}?tab=tools` },

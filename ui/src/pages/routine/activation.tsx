@@ -99,7 +99,7 @@ export function Activation({ routine }: { readonly routine: Routine }) {
         >
           {isActive ? (
             <>
-              Next run <Time at={routine.nextRunAt} zone={routine.timezone} />
+              Next run <Time at={routine.nextRunAt} />
             </>
           ) : (
             activeLine(routine)
