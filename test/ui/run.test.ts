@@ -164,7 +164,11 @@ test('a run in all its states', async ({ service, person, key, tools, visit }) =
       ...at(queued.id),
       name: 'queued',
       loading: true,
-      act: (page) => page.getByText(/^Waiting for/).waitFor(),
+      act: async (page) => {
+        await page.getByText(/^Waiting for/).waitFor();
+        // Its time has not come yet.
+        expect(await page.getByText('Waited', { exact: true }).count()).toBe(0);
+      },
     },
     { ...at(good.id), name: 'loading', before: holding(api(good.id)), loading: true },
     { ...at(good.id), name: 'failed', before: failing(api(good.id)) },

@@ -56,7 +56,8 @@ function timeFacts(run: RunDetail): Fact[] {
     label: run.startedAt === null ? 'Created' : 'Started',
     value: <Time at={run.startedAt ?? run.createdAt} />,
   });
-  if (run.queuedSeconds !== null && run.state !== 'skipped') {
+  const isAhead = run.state === 'queued' && run.queuedSeconds === 0;
+  if (run.queuedSeconds !== null && run.state !== 'skipped' && !isAhead) {
     facts.push({ label: 'Waited', value: duration(run.queuedSeconds * 1_000) });
   }
   if (took !== null) facts.push({ label: 'Took', value: duration(took) });
