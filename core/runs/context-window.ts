@@ -19,7 +19,10 @@ export interface FittedTranscript {
 /** The part of a model's context window that is kept free for its response, unless the response is limited to less. */
 const OUTPUT_SHARE = 1 / 4;
 
-/** Once results are left out, more are than this step needs: the following steps then begin with the same messages. */
+/**
+ * The part of that room to which the input is cut once it is too long: less than this step needs, so that the following
+ * steps begin with the same messages.
+ */
 const KEPT_SHARE = 3 / 4;
 
 /** Characters below which a result stays, because a note in its place would hardly be shorter. */

@@ -15,7 +15,7 @@ export interface WantedCall {
   readonly runStartedAt: Date;
   /** The calls that the run has sent before under the same policy. */
   readonly earlierCalls: number;
-  /** An earlier attempt has noted that it sends this very call. */
+  /** True when an earlier attempt has noted that it sends this very call. */
   readonly maybeSent: boolean;
 }
 

@@ -30,7 +30,7 @@ const options = z.strictObject({
     .default(false),
 });
 
-/** Without a slash at its end; the path of a request is appended. */
+/** Base address of the API, without a slash at its end: the path of a request is appended. */
 const baseUrl = providerUrl.refine((url) => !url.endsWith('/'), 'expected no slash at the end');
 
 const api = z.strictObject({

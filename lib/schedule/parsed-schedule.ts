@@ -9,7 +9,7 @@ export interface ParsedSchedule {
   readonly days: ScheduledDays;
   /** The hour field admits all 24 hours, however that is written. */
   readonly everyHour: boolean;
-  /** Minute or hour is a wildcard or a step: a local time that occurs twice fires twice. */
+  /** True when minute or hour is a wildcard or a step: a local time that occurs twice then fires twice. */
   readonly bothPasses: boolean;
 }
 

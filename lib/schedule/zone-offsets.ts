@@ -5,7 +5,7 @@ import { MINUTES_PER_DAY, MINUTES_PER_HOUR, MS_PER_MINUTE } from './wall-clock.t
 export interface OffsetSpan {
   /** The minute in which the offset began, or a later one that is at least `LEAD_IN` before the minute asked for. */
   readonly start: number;
-  /** Exclusive; the offset may go on. */
+  /** The minute before which the span ends; the offset may last longer. */
   readonly end: number;
   /** Whole minutes to add to UTC for local time; a sub-minute historical offset is rounded down. */
   readonly offset: number;

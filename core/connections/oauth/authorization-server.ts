@@ -24,7 +24,7 @@ export const oauthClient = z.strictObject({
   id: z.string(),
   secret: z.string().optional(),
   authMethod: z.string().optional(),
-  /** A person gave it, so that it outlives the sign-in; else each sign-in settles it anew. */
+  /** True when a person gave it, so that it outlives the sign-in; any other is settled anew by each sign-in. */
   given: z.boolean(),
 });
 export type OAuthClient = z.output<typeof oauthClient>;

@@ -17,7 +17,7 @@ import type { SignInDeps } from './sign-in-deps.ts';
 export interface SignInTarget {
   readonly server: AuthorizationServer;
   readonly client: OAuthClient;
-  /** Server and client were learned on the way, and have to be kept with the grant. */
+  /** True when server and client were learned on the way, and so have to be kept with the grant. */
   readonly discovered: boolean;
   readonly resource: string | null;
   readonly scope: string | undefined;

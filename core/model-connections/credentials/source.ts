@@ -35,7 +35,7 @@ export interface ModelCredentials {
   ): Promise<CallCredential | undefined>;
 }
 
-/** A credential lasts longer than its call by this. */
+/** Time by which a credential has to outlast its call. */
 const MARGIN_MS = 60_000;
 
 export function createModelCredentials(
