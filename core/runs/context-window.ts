@@ -20,7 +20,7 @@ export interface FittedTranscript {
 const OUTPUT_SHARE = 1 / 4;
 
 /**
- * The part of that room to which the input is cut once it is too long: less than this step needs, so that the following
+ * The part of its room to which a transcript is cut once it is too long: less than would fit, so that the following
  * steps begin with the same messages.
  */
 const KEPT_SHARE = 3 / 4;
