@@ -10,11 +10,11 @@ import { Box, Section } from '#ui/parts/page.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { changedFields, type RoutineForm } from './form.ts';
 import { Instructions } from './instructions.tsx';
-import { ModelField } from './model-field.tsx';
 import { SkillsField } from './skills-field.tsx';
 import type { Editor } from './use-editor.ts';
 
 // What stands below the instructions, and beside them, is loaded after them.
+const ModelField = lazy(() => import('./model-field.tsx'));
 const ScheduleField = lazy(() => import('./schedule-field.tsx'));
 const Settings = lazy(() => import('./settings.tsx'));
 const TestRun = lazy(() => import('./test-run.tsx'));
@@ -52,7 +52,9 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
               <NameField />
               <Instructions />
               <SkillsField />
-              <ModelField routineId={routine?.id} />
+              <Suspense fallback={<Skeleton className="h-14" />}>
+                <ModelField routineId={routine?.id} />
+              </Suspense>
             </Box>
           </Section>
           <Section title="Schedule">

@@ -23,7 +23,12 @@ export interface ConflictDialogProps {
 }
 
 /** Shows what both have changed side by side; what only one has changed is kept as it is. */
-export function ConflictDialog({ conflict, onClose, onResolve, isSaving }: ConflictDialogProps) {
+export default function ConflictDialog({
+  conflict,
+  onClose,
+  onResolve,
+  isSaving,
+}: ConflictDialogProps) {
   const { base, mine, theirs } = conflict;
   const ours = changedFields(base, mine);
   const others = changedFields(base, theirs);

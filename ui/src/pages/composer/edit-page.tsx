@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { WebhookSecret } from '#ui/parts/webhook-secret.tsx';
 import { errorInWords } from '#ui/api/form.ts';
@@ -14,10 +14,12 @@ import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Composer } from './composer.tsx';
-import { ConflictDialog, type Conflict } from './conflict.tsx';
+import type { Conflict } from './conflict.tsx';
 import { changedFields, formOf, patchOf, type RoutineForm } from './form.ts';
 import { ComposerSkeleton } from './new-page.tsx';
 import { useEditor } from './use-editor.ts';
+
+const ConflictDialog = lazy(() => import('./conflict.tsx'));
 
 const { useParams, useSearch, useNavigate } = getRouteApi(
   '/account/p/$projectId/routines/$routineId/edit',
@@ -145,12 +147,14 @@ function EditRoutine({
         }
       />
       {conflict !== null && (
-        <ConflictDialog
-          conflict={conflict}
-          onClose={() => setConflict(null)}
-          onResolve={(merged) => void resolve(merged)}
-          isSaving={save.isSending}
-        />
+        <Suspense>
+          <ConflictDialog
+            conflict={conflict}
+            onClose={() => setConflict(null)}
+            onResolve={(merged) => void resolve(merged)}
+            isSaving={save.isSending}
+          />
+        </Suspense>
       )}
       <WebhookSecret
         open={secret !== null}

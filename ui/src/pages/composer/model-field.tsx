@@ -11,7 +11,7 @@ import { isSame, type RoutineForm } from './form.ts';
 type Option = Shape<'ModelOption'> & { readonly account: string };
 
 /** Chooses the model, by account, with what it costs and what past runs used. */
-export function ModelField({ routineId }: { readonly routineId: string | undefined }) {
+export default function ModelField({ routineId }: { readonly routineId: string | undefined }) {
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
   const models = useRead('/v1/models', {}, { staleMs: 60_000 });
   const accounts = useRead('/v1/model-connections', { query: { limit: 200 } }, { staleMs: 60_000 });

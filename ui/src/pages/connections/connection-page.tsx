@@ -1,6 +1,6 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { KeyRound, LogIn, Pencil, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
@@ -12,10 +12,11 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { Accounts } from './accounts.tsx';
 import { ConnectionFacts } from './connection-facts.tsx';
 import { DeleteConnection } from './delete-connection.tsx';
-import { Reconnect } from './reconnect.tsx';
-import { RenameDialog } from './rename.tsx';
 import { Returned } from './returned.tsx';
 import { ToolsByRoutine } from './tools-by-routine.tsx';
+
+const Reconnect = lazy(() => import('./reconnect.tsx'));
+const RenameDialog = lazy(() => import('./rename.tsx'));
 
 const { useParams, useSearch } = getRouteApi('/account/p/$projectId/connections/$connectionId');
 
@@ -116,10 +117,12 @@ function Opened({ connection, back }: OpenedProps) {
           <Accounts connectionId={connection.id} />
         </Section>
       )}
-      {open === 'reconnect' && (
-        <Reconnect connection={connection} provider={provider} onClose={close} />
-      )}
-      {open === 'rename' && <RenameDialog connection={connection} onClose={close} />}
+      <Suspense>
+        {open === 'reconnect' && (
+          <Reconnect connection={connection} provider={provider} onClose={close} />
+        )}
+        {open === 'rename' && <RenameDialog connection={connection} onClose={close} />}
+      </Suspense>
       <DeleteConnection
         connection={connection}
         open={open === 'delete'}

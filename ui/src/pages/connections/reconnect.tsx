@@ -17,7 +17,7 @@ export interface ReconnectProps {
 }
 
 /** Gives a connection new credentials in the way in which it got its present ones. */
-export function Reconnect({ connection, provider, onClose }: ReconnectProps) {
+export default function Reconnect({ connection, provider, onClose }: ReconnectProps) {
   if (provider !== undefined) {
     return <ConnectProviderDialog provider={provider} connection={connection} onClose={onClose} />;
   }

@@ -6,7 +6,7 @@ import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 
 /** Gives a connection another name; routines keep what they may call. */
-export function RenameDialog({
+export default function RenameDialog({
   connection,
   onClose,
 }: {

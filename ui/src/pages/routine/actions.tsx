@@ -9,7 +9,7 @@ import {
   Wrench,
 } from 'lucide-react';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
@@ -17,9 +17,10 @@ import { Button } from '#ui/parts/button.tsx';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Menu } from '#ui/parts/menu.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
-import { BackfillDialog } from './backfill-dialog.tsx';
-import { RotateSecret } from './rotate-secret.tsx';
-import { RunDialog } from './run-dialog.tsx';
+
+const BackfillDialog = lazy(() => import('./backfill-dialog.tsx'));
+const RotateSecret = lazy(() => import('./rotate-secret.tsx'));
+const RunDialog = lazy(() => import('./run-dialog.tsx'));
 
 type Opened = 'run' | 'backfill' | 'pause' | 'archive' | 'secret';
 
@@ -113,11 +114,15 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
           ],
         ]}
       />
-      {open === 'run' && <RunDialog routineId={routineId} variables={variables} onClose={close} />}
-      {open === 'backfill' && <BackfillDialog routineId={routineId} onClose={close} />}
       <PauseDialog routineId={routineId} open={open === 'pause'} onClose={close} />
       <ArchiveDialog routine={routine} open={open === 'archive'} onClose={close} />
-      {open === 'secret' && <RotateSecret routineId={routineId} onClose={close} />}
+      <Suspense>
+        {open === 'run' && (
+          <RunDialog routineId={routineId} variables={variables} onClose={close} />
+        )}
+        {open === 'backfill' && <BackfillDialog routineId={routineId} onClose={close} />}
+        {open === 'secret' && <RotateSecret routineId={routineId} onClose={close} />}
+      </Suspense>
     </>
   );
 }

@@ -29,7 +29,7 @@ interface Window {
 }
 
 /** Makes runs for times of the past, once what they come to has been seen and accepted. */
-export function BackfillDialog({
+export default function BackfillDialog({
   routineId,
   onClose,
 }: {

@@ -1,5 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Pencil } from 'lucide-react';
+import { lazy, Suspense, type ReactNode } from 'react';
 import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { sentence } from '#ui/api/form.ts';
@@ -13,9 +14,10 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { Tabs } from '#ui/parts/tabs.tsx';
 import { Actions } from './actions.tsx';
 import { Overview } from './overview.tsx';
-import { PreviewTab } from './preview-tab.tsx';
-import { RunsTab } from './runs-tab.tsx';
-import { ToolsTab } from './tools-tab.tsx';
+
+const PreviewTab = lazy(() => import('./preview-tab.tsx'));
+const RunsTab = lazy(() => import('./runs-tab.tsx'));
+const ToolsTab = lazy(() => import('./tools-tab.tsx'));
 
 const { useParams, useSearch, useNavigate } = getRouteApi(
   '/account/p/$projectId/routines/$routineId',
@@ -82,17 +84,22 @@ function RoutineTabs({ routine }: { routine: Shape<'RoutineDetail'> }) {
         }
         tabs={[
           { value: 'overview', label: 'Overview', panel: <Overview routine={routine} /> },
-          { value: 'runs', label: 'Runs', panel: <RunsTab routineId={routine.id} /> },
+          { value: 'runs', label: 'Runs', panel: loaded(<RunsTab routineId={routine.id} />) },
           {
             value: 'tools',
             label: `Tools ${routine.callableTools.length > 0 ? routine.callableTools.length : ''}`,
-            panel: <ToolsTab routine={routine} />,
+            panel: loaded(<ToolsTab routine={routine} />),
           },
-          { value: 'preview', label: 'Preview', panel: <PreviewTab routine={routine} /> },
+          { value: 'preview', label: 'Preview', panel: loaded(<PreviewTab routine={routine} />) },
         ]}
       />
     </>
   );
+}
+
+/** Shows a tab when its script has come. */
+function loaded(panel: ReactNode) {
+  return <Suspense fallback={<SkeletonRows rows={4} />}>{panel}</Suspense>;
 }
 
 /** Says why the service paused the routine, and what else may be wrong with it. */

@@ -19,7 +19,7 @@ type Preview = Shape<'RunPreview'>;
 type Amount = Shape<'ForecastAmount'>;
 
 /** Shows what a run that began now would be told and offered, whether it could begin, and what it may cost. */
-export function PreviewTab({ routine }: { readonly routine: Routine }) {
+export default function PreviewTab({ routine }: { readonly routine: Routine }) {
   const [variables, setVariables] = useState<Readonly<Record<string, string>>>({});
   const preview = useAsk(
     '/v1/routines/{routineId}/preview',

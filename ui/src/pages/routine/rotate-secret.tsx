@@ -13,7 +13,7 @@ export interface RotateSecretProps {
 }
 
 /** Replaces the webhook secret in two steps: what will happen, then the new one, once. */
-export function RotateSecret({ routineId, onClose }: RotateSecretProps) {
+export default function RotateSecret({ routineId, onClose }: RotateSecretProps) {
   const [force, setForce] = useState(false);
   const rotate = useSend('post', '/v1/routines/{routineId}/webhook-secret', {
     refreshes: ['/v1/routines'],

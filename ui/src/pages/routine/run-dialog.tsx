@@ -16,7 +16,7 @@ export interface RunDialogProps {
 }
 
 /** Runs a routine once with variables of its own, now or at a given time. */
-export function RunDialog({ routineId, variables, onClose }: RunDialogProps) {
+export default function RunDialog({ routineId, variables, onClose }: RunDialogProps) {
   const projectId = useProjectId();
   const navigate = useNavigate();
   const form = useForm({ defaultValues: { variables: { ...variables }, runAt: '' } });

@@ -19,7 +19,7 @@ const TICKS = 60;
 type Run = Shape<'RunSummary'>;
 
 /** Shows the runs of one routine: as ticks, and one by one. */
-export function RunsTab({ routineId }: { readonly routineId: string }) {
+export default function RunsTab({ routineId }: { readonly routineId: string }) {
   const projectId = useProjectId();
   const runs = useList(
     '/v1/routines/{routineId}/runs',

@@ -7,7 +7,7 @@ import { Section } from '#ui/parts/page.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 
 /** Lists the tools that a run would be offered now. */
-export function ToolsTab({ routine }: { readonly routine: Shape<'RoutineDetail'> }) {
+export default function ToolsTab({ routine }: { readonly routine: Shape<'RoutineDetail'> }) {
   const projectId = useProjectId();
   const manage = (
     <ButtonLink
