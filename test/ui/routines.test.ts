@@ -316,12 +316,13 @@ test('a run is asked for a later time, with other values', async ({ visit, perso
   });
   await page.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'Run with other values or later' }).click();
-  await page.getByLabel('At', { exact: false }).last().fill('2020-01-01T07:00');
-  await page.getByLabel('site').fill('docs.example.com');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('At', { exact: false }).last().fill('2020-01-01T07:00');
+  await dialog.getByLabel('site').fill('docs.example.com');
   await page.getByRole('button', { name: 'Schedule this run' }).click();
-  await page.getByRole('dialog').getByRole('alert').waitFor();
+  await dialog.getByRole('alert').waitFor();
   const at = ago(-2);
-  await page.getByLabel('At', { exact: false }).last().fill(at);
+  await dialog.getByLabel('At', { exact: false }).last().fill(at);
   await page.getByRole('button', { name: 'Schedule this run' }).click();
   await page.getByText(/^Waiting for the time that it was asked for/).waitFor();
   await expectClean();
