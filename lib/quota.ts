@@ -30,3 +30,20 @@ export async function assertWithinQuota(
   const whose = holder === 'project' ? 'A project' : 'An organization';
   throw new AppError('limit_reached', `${whose} has at most ${max} ${what}; ${remedy}.`);
 }
+
+/** Two limits of what is kept when it is over: as many as are live, and as many as there ever were. */
+export interface KeptQuota extends Pick<Quota, 'holder'> {
+  /** Selects all rows, in any columns, with a `where` that goes on. */
+  readonly all: Sql;
+  readonly ever: { readonly max: number; readonly what: string };
+  readonly live: { readonly where: Sql } & Omit<Quota, 'holder' | 'counted'>;
+}
+
+/** Refuses another one by both limits, as `assertWithinQuota` does. @throws {AppError} `limit_reached` */
+export async function assertWithinKeptQuota(
+  db: Db,
+  { holder = 'project', all, ever, live: { where, ...live } }: KeptQuota,
+): Promise<void> {
+  await assertWithinQuota(db, { holder, counted: all, ...ever, remedy: `use another ${holder}` });
+  await assertWithinQuota(db, { holder, counted: sql`${all} and ${where}`, ...live });
+}

@@ -2,7 +2,7 @@ import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import { assertWithinQuota } from '#lib/quota.ts';
+import { assertWithinKeptQuota } from '#lib/quota.ts';
 import { generateApiKey } from './api-key-format.ts';
 import { holdProject } from './hold-project.ts';
 import { roleOf } from './roles.ts';
@@ -87,18 +87,10 @@ export async function createApiKey(
 }
 
 async function assertRoomForKey(tx: Db, projectId: string, id: string): Promise<void> {
-  const keys = sql`select from api_keys where project_id = ${projectId} and id <> ${id}`;
-  await assertWithinQuota(tx, {
-    counted: keys,
-    max: MAX_KEYS_EVER,
-    what: 'API keys, revoked ones included',
-    remedy: 'use another project',
-  });
-  await assertWithinQuota(tx, {
-    counted: sql`${keys} and ${isLive}`,
-    max: MAX_KEYS,
-    what: 'API keys',
-    remedy: 'revoke one first',
+  await assertWithinKeptQuota(tx, {
+    all: sql`select from api_keys where project_id = ${projectId} and id <> ${id}`,
+    ever: { max: MAX_KEYS_EVER, what: 'API keys, revoked ones included' },
+    live: { where: isLive, max: MAX_KEYS, what: 'API keys', remedy: 'revoke one first' },
   });
 }
 

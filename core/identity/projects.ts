@@ -2,7 +2,7 @@ import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import { assertWithinQuota } from '#lib/quota.ts';
+import { assertWithinKeptQuota } from '#lib/quota.ts';
 import { assertAdmin, lockOrganization } from './roles.ts';
 
 export interface Project {
@@ -69,20 +69,16 @@ async function assertRoomForProject(
   tx: Db,
   { id, organizationId }: { readonly id: string; readonly organizationId: string },
 ): Promise<void> {
-  const projects = sql`select from projects where organization_id = ${organizationId} and id <> ${id}`;
-  await assertWithinQuota(tx, {
+  await assertWithinKeptQuota(tx, {
     holder: 'organization',
-    counted: projects,
-    max: MAX_PROJECTS_EVER,
-    what: 'projects, deleted ones included',
-    remedy: 'use another organization',
-  });
-  await assertWithinQuota(tx, {
-    holder: 'organization',
-    counted: sql`${projects} and deleted_at is null`,
-    max: MAX_PROJECTS,
-    what: 'projects',
-    remedy: 'delete one first',
+    all: sql`select from projects where organization_id = ${organizationId} and id <> ${id}`,
+    ever: { max: MAX_PROJECTS_EVER, what: 'projects, deleted ones included' },
+    live: {
+      where: sql`deleted_at is null`,
+      max: MAX_PROJECTS,
+      what: 'projects',
+      remedy: 'delete one first',
+    },
   });
 }
 

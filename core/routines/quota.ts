@@ -1,5 +1,5 @@
 import { sql, type Db } from '#lib/database/index.ts';
-import { assertWithinQuota } from '#lib/quota.ts';
+import { assertWithinKeptQuota } from '#lib/quota.ts';
 
 /**
  * The most routines of a project that are not archived, five times as many as any plan keeps active, and the most that it
@@ -13,16 +13,13 @@ export async function assertRoomForRoutine(
   db: Db,
   { id, projectId }: { readonly id: string; readonly projectId: string },
 ): Promise<void> {
-  const routines = sql`select from routines where project_id = ${projectId} and id <> ${id}`;
-  await assertWithinQuota(db, {
-    counted: routines,
-    max: MAX_EVER,
-    what: 'routines, archived ones included',
-    remedy: 'use another project',
-  });
-  await assertWithinQuota(db, {
-    counted: sql`${routines} and state <> 'archived'`,
-    max: MAX_ROUTINES,
-    what: 'routines that are not archived',
+  await assertWithinKeptQuota(db, {
+    all: sql`select from routines where project_id = ${projectId} and id <> ${id}`,
+    ever: { max: MAX_EVER, what: 'routines, archived ones included' },
+    live: {
+      where: sql`state <> 'archived'`,
+      max: MAX_ROUTINES,
+      what: 'routines that are not archived',
+    },
   });
 }

@@ -67,7 +67,7 @@ function textOf(version: Version, field: Field): string {
     .join('\n');
 }
 
-/** What the composer calls them. */
+/** Names of limits, as the composer has them. */
 const WORDS: Readonly<Record<string, string>> = {
   provider: 'Provider',
   connectionId: 'Account',
