@@ -1,4 +1,4 @@
-import { join, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { join, plannedRows, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { firstIdAt } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -70,7 +70,10 @@ export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<
     ...(filter.since === undefined ? [] : [createdFrom(filter.since)]),
     ...(filter.until === undefined ? [] : [createdBefore(filter.until)]),
   ];
-  return rows<RunSummary>(
+  // How much of the index a window spans, only its values tell.
+  const isWindow = filter.since !== undefined || filter.until !== undefined;
+  const read = isWindow ? plannedRows<RunSummary> : rows<RunSummary>;
+  return read(
     db,
     sql`
       select ${summaryColumns} from runs

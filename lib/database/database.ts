@@ -47,6 +47,18 @@ export async function rows<Row extends pg.QueryResultRow>(db: Db, statement: Sql
   return result.rows;
 }
 
+/**
+ * Returns all rows of a statement that is planned for its very values. A prepared one soon gets a plan for any values,
+ * which is a bad one where the best depends on them: on a window of time, for example.
+ */
+export async function plannedRows<Row extends pg.QueryResultRow>(
+  db: Db,
+  { text, values }: Sql,
+): Promise<Row[]> {
+  const result = await db.query<Row>({ text, values: [...values] });
+  return result.rows;
+}
+
 /** Returns the first row, or undefined. */
 export async function row<Row extends pg.QueryResultRow>(
   db: Db,

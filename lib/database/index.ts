@@ -6,6 +6,7 @@ export {
   execute,
   isUnavailable,
   openDatabase,
+  plannedRows,
   row,
   rows,
   transaction,

@@ -85,6 +85,28 @@ test('a page of a project, and of a routine, that has most of all runs and has b
   }
 });
 
+test('a page of a window of time is never read by a plan for any window', async () => {
+  const client = await testDatabase.database.connect();
+  try {
+    const since = new Date(Date.now() - 86_400_000);
+    // From the sixth time on Postgres may use one plan for whatever values.
+    for (let time = 0; time < 8; time += 1) {
+      await pageOf(undefined, { since })(client);
+      await pageOf(undefined, { until: since, routineId: undefined })(client);
+      await pageOf(undefined)(client);
+    }
+    const prepared = await rows<{ statement: string }>(
+      client,
+      sql`select statement from pg_prepared_statements`,
+    );
+    const lists = prepared.filter(({ statement }) => statement.includes('"resultPreview"'));
+    expect(lists.map(({ statement }) => statement.includes('created_at <'))).toEqual([false]);
+    expect(lists.map(({ statement }) => statement.includes('created_at >='))).toEqual([false]);
+  } finally {
+    client.release();
+  }
+});
+
 test('the previous run of a routine is read from few blocks, also where none has succeeded', async () => {
   for (const routineId of [routine.id, other.id]) {
     const previous = previousRunJson({
