@@ -7,7 +7,7 @@ const BURST_SECONDS = 1;
 const SHARE = 0.05;
 const INTERVAL_MS = 250;
 /** The same while a session that was stopped goes on: what it takes at once is what a call beside it may have to wait. */
-const PULSE_MS = 50;
+const PULSE_MS = 10;
 /** The unit of times in /proc, which is the same on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
