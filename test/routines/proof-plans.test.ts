@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readRoutine } from '#core/routines/index.ts';
+import { execute, sql, type Db } from '#lib/database/index.ts';
+import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+
+let testDatabase: TestDatabase;
+let busy: Planted;
+let quiet: Planted;
+
+/** Two routines, of which one has all the runs. */
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const { database } = testDatabase;
+  busy = await plantRoutine(database, { schedule: '@yearly' });
+  quiet = await plantRoutine(database, { schedule: '@yearly', beside: busy });
+  await execute(
+    database,
+    sql`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+        timeout_seconds, finished_at)
+      select 'run_' || lpad(n::text, 26, '0'), ${busy.organizationId}, ${busy.projectId}, ${busy.id}, 1, 'manual',
+        'succeeded', 1, 60, now()
+      from generate_series(0, 9999) n
+    `,
+  );
+  await database.query('vacuum analyze');
+});
+afterAll(() => testDatabase.drop());
+
+test('a routine is read from few blocks where one has all the runs, and proofs, and another none', async () => {
+  const { database } = testDatabase;
+  const blocks: number[] = [];
+  const explaining: Db = {
+    async query(config) {
+      const { text, values } = config;
+      const result = await database.query({
+        text: `explain (analyze, buffers, format json) ${text}`,
+        values: values ?? [],
+      });
+      const [{ Plan: plan }] = result.rows[0]['QUERY PLAN'];
+      blocks.push(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
+      return { ...result, rows: [] };
+    },
+  };
+  // What explains gives no rows.
+  await readRoutine(explaining, quiet.projectId, quiet.id).catch(() => undefined);
+  await readRoutine(explaining, busy.projectId, busy.id).catch(() => undefined);
+  expect(blocks).toHaveLength(2);
+  expect(Math.max(...blocks)).toBeLessThan(60);
+});
+
+test('of many proofs the latest is given', async () => {
+  const { database } = testDatabase;
+  const { proofRunId } = await readRoutine(database, busy.projectId, busy.id);
+  expect(proofRunId).toBe(`run_${'9999'.padStart(26, '0')}`);
+});
