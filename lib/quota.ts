@@ -35,7 +35,7 @@ export async function assertWithinQuota(
 export interface KeptQuota extends Pick<Quota, 'holder'> {
   /** Selects all rows, in any columns, with a `where` that goes on. */
   readonly all: Sql;
-  readonly ever: { readonly max: number; readonly what: string };
+  readonly ever: Pick<Quota, 'max' | 'what'>;
   readonly live: { readonly where: Sql } & Omit<Quota, 'holder' | 'counted'>;
 }
 

@@ -55,7 +55,7 @@ export async function plannedRows<Row extends pg.QueryResultRow>(
   db: Db,
   { text, values }: Sql,
 ): Promise<Row[]> {
-  const result = await db.query<Row>({ text, values: [...values] });
+  const result = await db.query<Row>({ text, values });
   return result.rows;
 }
 

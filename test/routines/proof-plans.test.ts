@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readRoutine } from '#core/routines/index.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
+import { blocksOf } from '#test/support/blocks.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let testDatabase: TestDatabase;
@@ -30,24 +31,10 @@ afterAll(() => testDatabase.drop());
 
 test('a routine is read from few blocks where one has all the runs, and proofs, and another none', async () => {
   const { database } = testDatabase;
-  const blocks: number[] = [];
-  const explaining: Db = {
-    async query(config) {
-      const { text, values } = config;
-      const result = await database.query({
-        text: `explain (analyze, buffers, format json) ${text}`,
-        values: values ?? [],
-      });
-      const [{ Plan: plan }] = result.rows[0]['QUERY PLAN'];
-      blocks.push(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
-      return { ...result, rows: [] };
-    },
-  };
-  // What explains gives no rows.
-  await readRoutine(explaining, quiet.projectId, quiet.id).catch(() => undefined);
-  await readRoutine(explaining, busy.projectId, busy.id).catch(() => undefined);
-  expect(blocks).toHaveLength(2);
-  expect(Math.max(...blocks)).toBeLessThan(60);
+  for (const { id, projectId } of [quiet, busy]) {
+    const read = (db: Db) => readRoutine(db, projectId, id).catch(() => undefined);
+    expect(await blocksOf(database, read)).toBeLessThan(60);
+  }
 });
 
 test('of many proofs the latest is given', async () => {

@@ -4,6 +4,7 @@ import type { RunFilter } from '#core/runs/queries.ts';
 import { previousRunJson } from '#core/runs/previous-run.ts';
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
+import { blocksOf as blocksIn } from '#test/support/blocks.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let testDatabase: TestDatabase;
@@ -138,21 +139,6 @@ function pageOf(state: RunState | undefined, over: Partial<RunFilter> = {}) {
     });
 }
 
-/** Counts the blocks that Postgres touches for a statement. */
-async function blocksOf(read: (db: Db) => Promise<unknown>): Promise<number> {
-  const plans: { Plan: Record<string, number> }[] = [];
-  const explaining: Db = {
-    async query(config) {
-      const { text, values } = config;
-      const result = await testDatabase.database.query({
-        text: `explain (analyze, buffers, format json) ${text}`,
-        values: values ?? [],
-      });
-      plans.push(...result.rows[0]['QUERY PLAN']);
-      return { ...result, rows: [] };
-    },
-  };
-  await read(explaining);
-  const plan = plans[0]?.Plan;
-  return (plan?.['Shared Hit Blocks'] ?? NaN) + (plan?.['Shared Read Blocks'] ?? NaN);
+function blocksOf(read: (db: Db) => Promise<unknown>): Promise<number> {
+  return blocksIn(testDatabase.database, read);
 }
