@@ -108,17 +108,20 @@ async function sums(database: Database): Promise<string[]> {
         or s.indexes <> s.steps
     `,
   );
-  const steps = await rows<{ runId: string; index: number }>(
+  const steps = await rows<{ runId: string; index: number; step: object; ledger: object }>(
     database,
     sql`
-      select coalesce(s.run_id, l.run_id) as "runId", coalesce(s.index, l.step_index) as index from steps s full join (
+      select coalesce(s.run_id, l.run_id) as "runId", coalesce(s.index, l.step_index) as index,
+        to_jsonb(s) - array['messages', 'text'] as step, to_jsonb(l) as ledger
+      from steps s full join (
         select run_id, step_index, count(*) as responses, max(attempt) as attempt, sum(total_tokens) as total,
           sum(cost_usd) as cost
         from usage_ledger group by run_id, step_index
       ) l on l.run_id = s.run_id and l.step_index = s.index
       where (s.kind = 'model' and s.state = 'succeeded' and l.responses is null)
-        -- A call that was cut off counts as estimated.
-        or (l.responses is not null and not (s.kind = 'model' and (s.state = 'succeeded' or s.usage_estimated)))
+        -- A call that was cut off counts as estimated; one whose response met the end of its run has a finish reason.
+        or (l.responses is not null and not (s.kind = 'model'
+          and (s.state = 'succeeded' or s.usage_estimated or s.finish_reason is not null)))
         or s.input_tokens + s.output_tokens <> coalesce(l.total, 0) or s.cost_usd is distinct from l.cost
         or l.attempt > s.attempt or s.run_id is null
     `,
@@ -126,7 +129,8 @@ async function sums(database: Database): Promise<string[]> {
   return [
     ...runs.map(({ id }) => `the usage of run ${id} and its steps disagree`),
     ...steps.map(
-      ({ runId, index }) => `step ${index} of run ${runId} and its entries in the ledger disagree`,
+      ({ runId, index, step, ledger }) =>
+        `step ${index} of run ${runId} and its entries in the ledger disagree: ${JSON.stringify({ step, ledger })}`,
     ),
   ];
 }
