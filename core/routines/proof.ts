@@ -1,14 +1,13 @@
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import { execute, ownedBy, row, sql, type Db } from '#lib/database/index.ts';
 import type { Routine } from './routine.ts';
 
 /**
  * Selects the latest manual run that has succeeded with the present version of a row of `routines`. Where retention has
- * deleted it, the version remembers its id. The routine is compared by `any`, so that only an index of routines will do:
- * by `=`, where most runs are of one routine, Postgres reads all runs from the newest, and for another finds none.
+ * deleted it, the version remembers its id.
  */
 export const proofRunId = sql`coalesce((
         select p.id from runs p
-        where p.routine_id = any(array[routines.id]) and p.project_id = routines.project_id
+        where ${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.project_id = routines.project_id
           and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'
         order by p.routine_id, p.id desc limit 1
       ), (

@@ -7,7 +7,7 @@ import {
   type CallableTool,
   type CallableToolJson,
 } from '#core/tools/index.ts';
-import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import { ownedBy, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { proofRunId } from './proof.ts';
@@ -147,14 +147,14 @@ export function listRoutines(
     db,
     sql`
       select ${summaryColumns} from routines
-      where project_id = ${projectId} and (${state}::text is null or state = ${state})
+      where ${ownedBy(sql`project_id`, projectId)} and (${state}::text is null or state = ${state})
         and (${stateChangedBy}::text is null or (state_reason is not null) = (${stateChangedBy} = 'service'))
         and (${sendsResults}::boolean is null
           or (webhook_url is not null or success_ping_url is not null) = ${sendsResults})
         and (${uses}::text is null or ${uses} = any(skills) or model_connection_id = ${uses}
           or id in (${routinesUsing(uses)}))
         ${afterCursor(filter.page)}
-      order by id desc limit ${filter.page.limit + 1}
+      order by project_id, id desc limit ${filter.page.limit + 1}
     `,
   );
 }

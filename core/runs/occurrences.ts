@@ -1,4 +1,4 @@
-import { rows, sql, type Db } from '#lib/database/index.ts';
+import { ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
 import type { RunReason, RunState } from './states.ts';
 
 /** A row of `runs` for one occurrence that runs, or for one or more that are skipped. */
@@ -50,7 +50,8 @@ export async function insertOccurrences(
           error_message = o.error_message,
           finished_at = now()
         from occurrence o cross join lateral (
-          select id from runs where routine_id = o.routine_id order by id desc limit 1
+          select id from runs where ${ownedBy(sql`routine_id`, sql`o.routine_id`)}
+          order by routine_id, id desc limit 1
         ) latest
         where runs.id = latest.id and o.reason = any(${LASTING}) and runs.reason = o.reason and runs.state = 'skipped'
           and runs.skipped_until < o.scheduled_for

@@ -1,4 +1,4 @@
-import { sql, type Sql } from '#lib/database/index.ts';
+import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
 
 /** The latest run of a routine that succeeded. A backfill makes up for past times, so it is no run's previous one. */
 export interface PreviousRun {
@@ -17,9 +17,9 @@ export type PreviousRunJson = Omit<PreviousRun, 'finishedAt'> & { readonly finis
 export function previousRunJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('finishedAt', p.finished_at, 'result', p.result) from runs p
-    where p.project_id = ${run.projectId} and p.routine_id = ${run.routineId} and p.state = 'succeeded'
+    where ${ownedBy(sql`p.routine_id`, run.routineId)} and p.project_id = ${run.projectId} and p.state = 'succeeded'
       and p.trigger <> 'backfill'
-    order by p.id desc limit 1
+    order by p.routine_id, p.id desc limit 1
   )`;
 }
 

@@ -1,4 +1,13 @@
-import { join, plannedRows, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import {
+  join,
+  ownedBy,
+  plannedRows,
+  row,
+  rows,
+  sql,
+  type Db,
+  type Sql,
+} from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { firstIdAt } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -9,7 +18,7 @@ import { waitOf } from './admission/waiting-for.ts';
 import { runOutcome } from './outcome/columns.ts';
 import type { Outcome } from './outcome/outcome.ts';
 import type { Run, RunDetail, RunSummary, Step } from './run.ts';
-import { isEndState, type RunState, type Trigger } from './states.ts';
+import type { RunState, Trigger } from './states.ts';
 
 function usageWith(estimated: Sql): Sql {
   return sql`jsonb_build_object('inputTokens', input_tokens, 'cachedInputTokens', cached_input_tokens,
@@ -84,23 +93,18 @@ export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<
 }
 
 /**
- * Returns conditions that choose the owner of the runs, in words for which only an index of that owner will do.
- * Compared by `=`, the owner is no part of the order, and where it has many runs Postgres takes the index of all ids
- * for a short cut: it then reads past the newer runs of all others, millions where the project has been quiet.
+ * Returns conditions that choose the owner of the runs, for which only an index of that owner will do, and the first
+ * column of the order.
  */
 function ownerOf(
   projectId: string,
-  { routineId, state, outcome }: RunFilter,
+  { routineId }: RunFilter,
 ): { readonly column: Sql; readonly conditions: readonly Sql[] } {
-  const ofProject = sql`project_id = any(${[projectId]}::text[])`;
-  if (routineId === undefined) return { column: sql`project_id`, conditions: [ofProject] };
-  // The index of ended runs of a routine begins with its project, that of all its runs with the routine.
-  const isEnded = outcome === 'done' || (state !== undefined && isEndState(state));
-  return isEnded
-    ? { column: sql`project_id`, conditions: [ofProject, sql`routine_id = ${routineId}`] }
+  return routineId === undefined
+    ? { column: sql`project_id`, conditions: [ownedBy(sql`project_id`, projectId)] }
     : {
         column: sql`routine_id`,
-        conditions: [sql`project_id = ${projectId}`, sql`routine_id = any(${[routineId]}::text[])`],
+        conditions: [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)],
       };
 }
 

@@ -1,4 +1,4 @@
-import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { ownedBy, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { RunState } from './states.ts';
 import type { Outcome } from './outcome/outcome.ts';
@@ -53,8 +53,8 @@ export function listRecentRuns(
     sql`
       select page.id, recent.runs, ended.run as "lastEnded"
       from (
-        select id from routines where project_id = ${projectId} ${afterCursor(page)}
-        order by id desc limit ${page.limit + 1}
+        select id from routines where ${ownedBy(sql`project_id`, projectId)} ${afterCursor(page)}
+        order by project_id, id desc limit ${page.limit + 1}
       ) page
       cross join lateral (
         select coalesce(jsonb_agg(jsonb_build_object('id', id, 'state', state, 'reason', reason,
@@ -62,8 +62,8 @@ export function listRecentRuns(
           'at', to_char(coalesce(started_at, scheduled_for, created_at) at time zone 'utc', ${UTC}))
           order by id desc), '[]') as runs
         from (
-          select * from runs where routine_id = page.id and project_id = ${projectId}
-          order by id desc limit ${count}
+          select * from runs where ${ownedBy(sql`routine_id`, sql`page.id`)} and project_id = ${projectId}
+          order by routine_id, id desc limit ${count}
         ) latest
       ) recent
       left join lateral (
@@ -86,6 +86,7 @@ export function listRecentRuns(
 
 /** Selects the latest run in one state, which is a literal so that the partial index of ended runs serves. */
 function latestId(projectId: string, state: Sql): Sql {
-  return sql`(select id from runs where project_id = ${projectId} and routine_id = page.id and state = ${state}
-              order by id desc limit 1)`;
+  return sql`(select id from runs
+              where ${ownedBy(sql`routine_id`, sql`page.id`)} and project_id = ${projectId} and state = ${state}
+              order by routine_id, id desc limit 1)`;
 }

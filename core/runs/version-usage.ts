@@ -1,5 +1,5 @@
 import type { Usage } from '#core/usage/index.ts';
-import { row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { ownedBy, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
 
 /** One version of a routine. */
@@ -72,8 +72,9 @@ export async function medianOfVersion(db: Db, version: VersionKey): Promise<Medi
 function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
   return sql`
         select id, routine_revision, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd
-        from runs where project_id = ${projectId} and routine_id = ${routineId} and state = ${state}
-        order by id desc limit ${LATEST}`;
+        from runs
+        where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and state = ${state}
+        order by routine_id, id desc limit ${LATEST}`;
 }
 
 /** Counts the runs that an organization's other routines have had in the last days. */

@@ -14,6 +14,7 @@ export {
   type Db,
 } from './database.ts';
 export { openListener, type Listener } from './listener.ts';
+export { ownedBy } from './owned-by.ts';
 export { persistently } from './persistently.ts';
 export {
   MIGRATION_STEPS,

@@ -1,23 +1,60 @@
+import pg from 'pg';
 import type { Database, Db } from '#lib/database/index.ts';
 
-/** Counts the blocks that Postgres touches for the first statement that `read` makes, which gets no rows. */
+interface Explained {
+  readonly Plan: Record<string, number>;
+}
+
+/**
+ * Counts the blocks that Postgres touches for the first statement that `read` makes, which gets no rows. What it writes is
+ * rolled back.
+ * @param plan made for the very values, or for any, as a statement has it that a connection has prepared
+ */
 export async function blocksOf(
   database: Database,
   read: (db: Db) => Promise<unknown>,
+  plan: 'for these values' | 'for any values' = 'for these values',
 ): Promise<number> {
-  const plans: { Plan: Record<string, number> }[] = [];
+  const client = await database.connect();
+  const explained: Explained[] = [];
   const explaining: Db = {
     async query(config) {
-      const { text, values } = config;
-      const result = await database.query({
-        text: `explain (analyze, buffers, format json) ${text}`,
-        values: values ?? [],
-      });
-      plans.push(...result.rows[0]['QUERY PLAN']);
+      const result = await (plan === 'for any values'
+        ? explainPrepared(client, config)
+        : client.query({ ...config, name: undefined, text: `${EXPLAIN} ${config.text}` }));
+      explained.push(...result.rows[0]['QUERY PLAN']);
       return { ...result, rows: [] };
     },
   };
-  await read(explaining);
-  const plan = plans[0]?.Plan;
-  return (plan?.['Shared Hit Blocks'] ?? NaN) + (plan?.['Shared Read Blocks'] ?? NaN);
+  try {
+    await client.query('begin');
+    await read(explaining);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+  const counts = explained[0]?.Plan;
+  return (counts?.['Shared Hit Blocks'] ?? NaN) + (counts?.['Shared Read Blocks'] ?? NaN);
+}
+
+const EXPLAIN = 'explain (analyze, buffers, format json)';
+
+async function explainPrepared(
+  client: pg.PoolClient,
+  { text, values = [] }: pg.QueryConfig,
+): Promise<pg.QueryResult> {
+  await client.query('set local plan_cache_mode = force_generic_plan');
+  await client.query(`prepare measured as ${text}`);
+  const given = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`;
+  const result = await client.query(`${EXPLAIN} execute measured${given}`);
+  await client.query('deallocate measured');
+  return result;
+}
+
+/** Writes a parameter into the text of a statement: `execute` takes none. */
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return `array[${value.map(literal).join(', ')}]`;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return pg.escapeLiteral(value instanceof Date ? value.toISOString() : text);
 }

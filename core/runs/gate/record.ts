@@ -1,4 +1,4 @@
-import { execute, row, sql, storableJson, type Db } from '#lib/database/index.ts';
+import { execute, ownedBy, row, sql, storableJson, type Db } from '#lib/database/index.ts';
 import { recordEnd } from '../end-run.ts';
 import { skip, type RecordedEnd } from '../ending.ts';
 import type { RunState } from '../states.ts';
@@ -69,8 +69,9 @@ function takeStreak(tx: Db, runId: string): Promise<{ from: Date; count: number 
     sql`
       delete from runs streak using runs run
       where run.id = ${runId} and streak.id = (
-          select id from runs before where before.routine_id = run.routine_id and before.id < run.id
-          order by before.id desc limit 1)
+          select id from runs before
+          where ${ownedBy(sql`before.routine_id`, sql`run.routine_id`)} and before.id < run.id
+          order by before.routine_id, before.id desc limit 1)
         and streak.state = 'skipped' and streak.reason = 'no_change' and not streak.pinned
         and streak.routine_revision = run.routine_revision and streak.skipped_until < run.scheduled_for
       returning streak.scheduled_for as "from", streak.skipped_count as count
