@@ -207,8 +207,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
 }
 
 /**
- * Returns what is called in the transaction that ends a membership or deletes a project, for subjects that identity knows
- * nothing of.
+ * Returns what is called in the transaction that ends a membership or deletes a project, for subjects that identity
+ * knows nothing of.
  */
 function hooksOf(
   deps: RevokeDeps,

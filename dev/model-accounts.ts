@@ -31,8 +31,8 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 
 /**
  * Starts three fixture model providers and the provider runtime, and returns the variables by which API and worker use
- * them. Without bubblewrap model sessions have no sandbox, which is enough for fixtures; other systems than Linux have no
- * runtime.
+ * them. Without bubblewrap model sessions have no sandbox, which is enough for fixtures; other systems than Linux have
+ * no runtime.
  * @returns no variables where there is no runtime
  */
 export async function startModelAccounts(

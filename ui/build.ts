@@ -1,4 +1,6 @@
-/** Entry: `node ui/build.ts` builds the pages into ui/dist; with `--if-changed` only when their sources have changed. */
+/**
+ * Entry: `node ui/build.ts` builds the pages into ui/dist; with `--if-changed` only when their sources have changed.
+ */
 import { createHash } from 'node:crypto';
 import { cp, glob, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -37,7 +37,9 @@ export async function untilReached<Result>(
   }
 }
 
-/** Statuses by which a server that is there refuses: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED. */
+/**
+ * Statuses by which a server that is there refuses: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED.
+ */
 const REFUSALS: ReadonlySet<number> = new Set([3, 5, 7, 16]);
 /** The same in the text of a native error, which has no field for them. */
 const REFUSAL = /Status \{ code: (InvalidArgument|NotFound|PermissionDenied|Unauthenticated)/;

@@ -155,8 +155,8 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
 }
 
 /**
- * Pins each workflow to the build that it began on, so that a release may change what workflows do and may be taken back
- * while they are open.
+ * Pins each workflow to the build that it began on, so that a release may change what workflows do and may be taken
+ * back while they are open.
  */
 function versioning(build: Build | undefined): Pick<SdkOptions, 'workerDeploymentOptions'> {
   if (build === undefined) return {};

@@ -9,9 +9,10 @@ const BUILT = `${ROOT}dist`;
 const CACHE = `${ROOT}node_modules/.cache/workflow-bundles`;
 
 /**
- * Returns the workflow code as one script for the sandbox, bundled from the sources as they are. Bundling takes seconds,
- * so a bundle that was built ahead, or by an earlier start, is used if its name has the hash of everything that goes
- * into it. A bundle of other sources is never used. Where nothing can be written the new one is kept in memory.
+ * Returns the workflow code as one script for the sandbox, bundled from the sources as they are. Bundling takes
+ * seconds, so a bundle that was built ahead, or by an earlier start, is used if its name has the hash of everything
+ * that goes into it. A bundle of other sources is never used. Where nothing can be written the new one is kept in
+ * memory.
  */
 export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowBundleOption> {
   const name = await bundleName();

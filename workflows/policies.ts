@@ -13,9 +13,9 @@ const MAX_ATTEMPTS = 60;
 const GRACE_MS = 30_000;
 
 /**
- * Returns the policy of a model step. It is retried while its error may pass, after the provider's own delay if there is
- * one, until the activity marks the error as final. The first step waits for a slot without a bound, because the run's
- * clock starts when it begins; the bound of the later ones includes their wait.
+ * Returns the policy of a model step. It is retried while its error may pass, after the provider's own delay if there
+ * is one, until the activity marks the error as final. The first step waits for a slot without a bound, because the
+ * run's clock starts when it begins; the bound of the later ones includes their wait.
  */
 export function modelStepPolicy(
   { timeoutSeconds, deadline }: { timeoutSeconds: number; deadline: number | undefined },

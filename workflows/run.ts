@@ -20,8 +20,8 @@ const { concludeRun } = proxyActivities<RunActivities>(concludePolicy);
 
 /**
  * Carries out a run: model steps, and between them the tool calls that they ask for, until a step ends it. That step
- * also records the end, so a run that needs no tools is a workflow with a single activity; `concludeRun` serves failure,
- * timeout and cancellation only.
+ * also records the end, so a run that needs no tools is a workflow with a single activity; `concludeRun` serves
+ * failure, timeout and cancellation only.
  */
 export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> {
   // The run's clock starts with its first step, so until that has answered there is no deadline.

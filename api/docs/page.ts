@@ -13,7 +13,9 @@ const FILES: Readonly<Record<string, string>> = {
   'swagger-ui-bundle.js': 'text/javascript',
 };
 
-/** Serves `/v1/openapi.json`, and `/docs`, which shows it. Both are public: they say nothing that is not in the source. */
+/**
+ * Serves `/v1/openapi.json`, and `/docs`, which shows it. Both are public: they say nothing that is not in the source.
+ */
 export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middleware {
   const document = JSON.stringify(
     buildOpenApi(routes, { publicUrl: config.PUBLIC_URL, productTag: config.PRODUCT_TAG }),

@@ -7,8 +7,8 @@ export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
  * Builds the look-up of callers' addresses: the socket's, or, where that is one of our proxies, the entry that it
- * appended to `X-Forwarded-For`, and so on from right to left while entries are proxies of ours too. What stands further
- * left was written by the caller and proves nothing.
+ * appended to `X-Forwarded-For`, and so on from right to left while entries are proxies of ours too. What stands
+ * further left was written by the caller and proves nothing.
  * @param trustedProxies addresses and networks
  */
 export function clientAddressBehind(trustedProxies: readonly string[]): ClientAddress {

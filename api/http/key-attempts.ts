@@ -26,9 +26,9 @@ const MAX_WAITING = 1_000;
 
 /**
  * Limits wrong keys by the address they come from, in the memory of this process: after `limit` in a minute none is
- * looked up any more. Only failures count, and a key that was right before goes on working from anywhere, so that nobody
- * is shut out by others behind the same address. New keys of one address are looked up one after another, and so a
- * thousand at once do not pass the limit together.
+ * looked up any more. Only failures count, and a key that was right before goes on working from anywhere, so that
+ * nobody is shut out by others behind the same address. New keys of one address are looked up one after another, and so
+ * a thousand at once do not pass the limit together.
  */
 export function limitKeyAttempts(limit: number, now = () => performance.now()): KeyAttempts {
   const failures = countByAddress(limit, now);

@@ -1,4 +1,7 @@
-/** The baseline of runs with tools: activities that call a model and a tool server with the product's clients, and keep nothing. */
+/**
+ * The baseline of runs with tools: activities that call a model and a tool server with the product's clients, and keep
+ * nothing.
+ */
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';

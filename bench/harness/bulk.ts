@@ -62,9 +62,9 @@ export async function loadRoutines(
 }
 
 /**
- * Runs of a project, one a second up to now or so many days ago: a third of them of its first routine, one in ten failed, one in fifty
- * thousand manual, one in ten thousand cancelled, the others scheduled and succeeded. Ids carry their time as real
- * ones do.
+ * Runs of a project, one a second up to now or so many days ago: a third of them of its first routine, one in ten
+ * failed, one in fifty thousand manual, one in ten thousand cancelled, the others scheduled and succeeded. Ids carry
+ * their time as real ones do.
  */
 export async function loadRuns(
   db: Db,

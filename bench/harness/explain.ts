@@ -33,8 +33,8 @@ export async function explained(
 }
 
 /**
- * Sums the buffers that plans have touched: a measure of work that a busy machine does not change. The first node of a plan
- * counts those of the nodes below it.
+ * Sums the buffers that plans have touched: a measure of work that a busy machine does not change. The first node of a
+ * plan counts those of the nodes below it.
  */
 export function buffersOf(plans: readonly string[]): number {
   return plans.reduce((sum, plan) => {

@@ -31,7 +31,8 @@ export async function populate(
   const url = await stack.createDatabase();
   let projectId = '';
   await load(url, async (db) => {
-    // The rows refer to each other as they should; to have Postgres look that up for each takes longer than to insert it.
+    // The rows refer to each other as they should; to have Postgres look that up for each takes longer than to insert
+    // it.
     await execute(db, sql`set session_replication_role = replica`);
     projectId = await loadProject(db, 1);
     await loadRoutines(db, { projectId, firstNumber: 0, count: ROUTINES });
@@ -115,7 +116,10 @@ export async function clearWaiting({ database }: Population): Promise<void> {
   );
 }
 
-/** Vacuums what the preparation of a figure has left, which is more than a service makes in the minutes that autovacuum takes. */
+/**
+ * Vacuums what the preparation of a figure has left, which is more than a service makes in the minutes that autovacuum
+ * takes.
+ */
 export async function vacuum({ database }: Population): Promise<void> {
   await execute(database, sql`vacuum runs`);
 }

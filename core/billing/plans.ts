@@ -44,8 +44,9 @@ export function effectivePlan(rule: PlanRule, paidPlan: Plan | null): Plan {
 }
 
 /**
- * Returns how many runs the organization `o` of a statement may have at a time, as an SQL expression; null for no bound.
- * A plan's bound counts where plans are paid for: a self-hosted service has its fair shares and the operator's bound.
+ * Returns how many runs the organization `o` of a statement may have at a time, as an SQL expression; null for no
+ * bound. A plan's bound counts where plans are paid for: a self-hosted service has its fair shares and the operator's
+ * bound.
  */
 export function runsAtATimeOf(rule: PlanRule): Sql {
   const operator = sql`${rule.runsAtATime ?? null}::integer`;

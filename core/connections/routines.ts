@@ -1,7 +1,9 @@
 import type { Actor } from '#core/audit/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
-/** Edits routines on behalf of their tools: a change of tools is material. The subject that owns routines implements it. */
+/**
+ * Edits routines on behalf of their tools: a change of tools is material. The subject that owns routines implements it.
+ */
 export interface RoutineEditor {
   /**
    * Holds the routine for the rest of the transaction, so that its policies change one at a time.

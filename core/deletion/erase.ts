@@ -13,7 +13,8 @@ const ERASERS: readonly ((
 
 /**
  * Erases what people wrote in deleted projects: skills, versions, the texts and addresses of routines, and the webhook
- * bodies that name them. What a run under way executes stays until it has ended. A crash leaves the rest for the next call.
+ * bodies that name them. What a run under way executes stays until it has ended. A crash leaves the rest for the next
+ * call.
  * @param limit the most rows that one statement erases
  * @returns `limit` when there may be more to erase at once
  */

@@ -50,7 +50,9 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
   };
 }
 
-/** Has a link to us lead to the user interface in the end: a path alone would be one of this API, which has no pages. */
+/**
+ * Has a link to us lead to the user interface in the end: a path alone would be one of this API, which has no pages.
+ */
 function leadingBack(link: string, uiOrigin: string): string {
   const url = new URL(link);
   const to = url.searchParams.get('callbackURL') ?? '/';

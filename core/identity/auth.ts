@@ -17,7 +17,9 @@ export interface Auth {
   session(headers: Headers): Promise<Session | undefined>;
 }
 
-/** Sets up better-auth (email and password) over our own tables. Signing in makes an organization where there is none. */
+/**
+ * Sets up better-auth (email and password) over our own tables. Signing in makes an organization where there is none.
+ */
 export function createAuth(settings: AuthSettings): Auth {
   const auth = betterAuth(authOptions(settings));
   const needsVerifiedAddress = settings.mails !== undefined;

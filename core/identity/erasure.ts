@@ -3,7 +3,9 @@ import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 /** Projects looked at in one pass; in random order, so that one which has to wait keeps no other from its turn. */
 const PROJECTS = 100;
 
-/** Time after which every request has ended that began before its project was deleted, and could still write into it. */
+/**
+ * Time after which every request has ended that began before its project was deleted, and could still write into it.
+ */
 const LATE_WRITES = sql`interval '1 hour'`;
 
 /** Finds deleted projects in which there may still be something that people wrote. */

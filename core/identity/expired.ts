@@ -1,8 +1,8 @@
 import { execute, sql, type Db } from '#lib/database/index.ts';
 
 /**
- * Deletes what the authentication library leaves behind: sessions and verifications that have expired, and the counts of
- * sign-in attempts of a day ago. Each deletes at most `limit` rows and returns how many.
+ * Deletes what the authentication library leaves behind: sessions and verifications that have expired, and the counts
+ * of sign-in attempts of a day ago. Each deletes at most `limit` rows and returns how many.
  */
 export const forgetAuthentication: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   (db, limit) =>

@@ -44,7 +44,8 @@ export async function listInvitations(
 }
 
 /**
- * Invites an address. An earlier invitation of the same address to the same organization is replaced, its token with it.
+ * Invites an address. An earlier invitation of the same address to the same organization is replaced, its token with
+ * it.
  * @returns the token too, which is shown once and mailed; only its hash is kept
  * @throws {AppError} `organization_not_found`, `forbidden`, `already_member`, `limit_reached`
  */

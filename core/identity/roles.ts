@@ -9,7 +9,10 @@ export interface Member {
   readonly userId: string;
 }
 
-/** Reads the role of a person, and holds it for the rest of a transaction. @throws {AppError} `organization_not_found` when they do not belong to it */
+/**
+ * Reads the role of a person, and holds it for the rest of a transaction. @throws {AppError} `organization_not_found`
+ * when they do not belong to it
+ */
 export async function roleOf(db: Db, { organizationId, userId }: Member): Promise<Role> {
   const found = await row<{ role: Role }>(
     db,

@@ -17,8 +17,8 @@ export type Standing =
     };
 
 /**
- * Tells whether a credential that was let in would be again: the key is not revoked and has its scope; the session lasts,
- * and its person is a member of the organization; the project is there. It is not counted as a request.
+ * Tells whether a credential that was let in would be again: the key is not revoked and has its scope; the session
+ * lasts, and its person is a member of the organization; the project is there. It is not counted as a request.
  */
 export async function stillStands(db: Db, standing: Standing): Promise<boolean> {
   const found = await row(db, standing.kind === 'key' ? ofKey(standing) : ofSession(standing));

@@ -23,8 +23,8 @@ const PER_ADDRESS = 5;
 const IN_ALL = 200;
 
 /**
- * Keeps an enquiry, to be mailed by the scheduler. Its limits hold over all replicas; one address cannot use up those of
- * all.
+ * Keeps an enquiry, to be mailed by the scheduler. Its limits hold over all replicas; one address cannot use up those
+ * of all.
  * @throws {AppError} `rate_limited`
  */
 export async function submitLead(db: Db, lead: Lead): Promise<void> {

@@ -1,7 +1,9 @@
 import type { JsonObject } from '#lib/json.ts';
 import type { ListedTool } from './session.ts';
 
-/** A tool in the words of its server: a person is shown all of it before they confirm the tool, and confirms all of it. */
+/**
+ * A tool in the words of its server: a person is shown all of it before they confirm the tool, and confirms all of it.
+ */
 export interface ToolDefinition {
   readonly name: string;
   readonly title: string | null;

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '#lib/json.ts';
 
 /**
  * Says what is wrong with the `x-mcp-header` annotations of an input schema, or undefined: MCP 2026-07-28, "Custom
- * Headers from Tool Parameters". The MCP library sends the headers of schemas that pass; it leaves tools out only from lists
- * that it pages through by itself, and by the same rules.
+ * Headers from Tool Parameters". The MCP library sends the headers of schemas that pass; it leaves tools out only from
+ * lists that it pages through by itself, and by the same rules.
  */
 export function headerAnnotationFault(inputSchema: JsonObject): string | undefined {
   const names = new Set<string>();

@@ -8,8 +8,8 @@ export interface JsonLimits {
 }
 
 /**
- * Breaks a response off where it holds more JSON than this, before anybody parses it. Bytes alone do not bound the work:
- * 4 MiB are 95,000 tiny tools or two million numbers, which take the event loop seconds to parse and check.
+ * Breaks a response off where it holds more JSON than this, before anybody parses it. Bytes alone do not bound the
+ * work: 4 MiB are 95,000 tiny tools or two million numbers, which take the event loop seconds to parse and check.
  * @throws {ToolServerError} `too_large`, to whoever reads the body
  */
 export function limitJson(
@@ -37,7 +37,10 @@ export function limitJson(
   return new Response(counted, { status, statusText, headers });
 }
 
-/** Match what ends a stretch of a string, and what counts or begins one outside: a native search, as most bytes are text. */
+/**
+ * Match what ends a stretch of a string, and what counts or begins one outside: a native search, as most bytes are
+ * text.
+ */
 const WITHIN_STRING = /["\\\n\r]/g;
 const OUTSIDE = /["{[,]/g;
 

@@ -22,8 +22,8 @@ interface ResponseLimits extends JsonLimits {
 /** One page of tools, some hundreds of usual ones: the API checks it within 50 ms, also when each of them is wrong. */
 const LIST_LIMITS: ResponseLimits = { bytes: 2 * 1024 * 1024, objects: 5_000, values: 15_000 };
 /**
- * One result, with the framing around it; a model is given much less of it. It occupies the worker for less than a second
- * when every part of it is wrong.
+ * One result, with the framing around it; a model is given much less of it. It occupies the worker for less than a
+ * second when every part of it is wrong.
  */
 const RESULT_LIMITS: ResponseLimits = { bytes: 1024 * 1024, objects: 10_000, values: 50_000 };
 

@@ -4,8 +4,8 @@ import { readSubscriptions } from './subscription.ts';
 import { tell } from './tell.ts';
 
 /**
- * Tells of the budgets of which a step has used four fifths, or all, in the transaction that settles it: its run may go on
- * for long. A share is told of once in its period, so the end of the run tells of none of them again.
+ * Tells of the budgets of which a step has used four fifths, or all, in the transaction that settles it: its run may go
+ * on for long. A share is told of once in its period, so the end of the run tells of none of them again.
  */
 export async function notifySpending(
   tx: Db,

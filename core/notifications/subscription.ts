@@ -39,7 +39,9 @@ export function followsBudgets(project: Sql): Sql {
   return sql`${project}.notify_mail->'on' @> '["budget"]'`;
 }
 
-/** True when an organization has a budget that some project follows, whose routines need not be the ones that spend it. */
+/**
+ * True when an organization has a budget that some project follows, whose routines need not be the ones that spend it.
+ */
 const isFollowedByAnother = sql`((o.max_tokens_per_day is not null or o.max_cost_usd_per_month is not null)
   and exists (select from projects f
     where f.organization_id = o.id and f.deleted_at is null and ${followsBudgets(sql`f`)}))`;

@@ -29,7 +29,9 @@ export interface RoutineDetail extends Routine {
   readonly warnings: readonly RoutineWarning[];
 }
 
-/** Reads a routine, whether it can be activated, and what may be amiss with it. @throws {AppError} `routine_not_found` */
+/**
+ * Reads a routine, whether it can be activated, and what may be amiss with it. @throws {AppError} `routine_not_found`
+ */
 export async function readRoutineDetail(
   { database: db, skills }: { readonly database: Db; readonly skills: SkillCatalogue },
   input: { projectId: string; organizationId: string; plan: Plan; id: string },

@@ -11,8 +11,8 @@ export async function checkGate(...asked: Parameters<typeof gateFault>): Promise
 }
 
 /**
- * Finds why a gate may not be asked: it asks a public address, or a confirmed tool of this routine that only reads and takes
- * the arguments. What has become of them since is looked at again in each run.
+ * Finds why a gate may not be asked: it asks a public address, or a confirmed tool of this routine that only reads and
+ * takes the arguments. What has become of them since is looked at again in each run.
  */
 export async function gateFault(
   db: Db,

@@ -4,8 +4,8 @@ import { maxJitterSeconds, parseStoredSchedule } from '#lib/schedule/index.ts';
 import type { RoutineFields } from './routine.ts';
 
 /**
- * Checks window and jitter against the schedule, which is known to be valid, and the end against the clock that claims go
- * by, so that nothing that is due is lost to it.
+ * Checks window and jitter against the schedule, which is known to be valid, and the end against the clock that claims
+ * go by, so that nothing that is due is lost to it.
  * @param before what the routine had; an end that has passed since does not block another change
  * @throws {AppError} `invalid_request`
  */

@@ -18,14 +18,14 @@ export interface RoutineChecks {
 }
 
 /**
- * Checks what the request's schema cannot: schedule, time zone, placeholders, form of the result, webhook URL, patterns,
- * skills and model. A change is checked as the whole routine that it results in.
+ * Checks what the request's schema cannot: schedule, time zone, placeholders, form of the result, webhook URL,
+ * patterns, skills and model. A change is checked as the whole routine that it results in.
  * @param attached skill references that the change does not touch; they are not checked again, so that a skill deleted
  * since does not block a new name
  * @param textChanged false when neither instructions nor variables nor skills change; a skill that has grown since does
  * not block a new name either
- * @throws {AppError} `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`,
- * `invalid_skill`, `invalid_model`, `models_unavailable`
+ * @throws {AppError} `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
+ * `invalid_webhook_url`, `invalid_skill`, `invalid_model`, `models_unavailable`
  */
 export async function checkRoutine(
   db: Db,

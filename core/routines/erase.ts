@@ -4,7 +4,10 @@ import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 const hasOpenRun = sql`exists (
   select from runs where runs.routine_id = v.routine_id and runs.state in ('queued', 'running'))`;
 
-/** Deletes the versions of routines in deleted projects, `limit` at most, except of those with open runs; returns how many. */
+/**
+ * Deletes the versions of routines in deleted projects, `limit` at most, except of those with open runs; returns how
+ * many.
+ */
 export function forgetVersionsOf(
   db: Db,
   projectIds: readonly string[],
@@ -26,8 +29,8 @@ export function forgetVersionsOf(
 }
 
 /**
- * Erases what people wrote in routines of deleted projects that have no version left, `limit` at most, with the addresses
- * they gave. Schedules, limits and the model stay: what was used is counted by routine.
+ * Erases what people wrote in routines of deleted projects that have no version left, `limit` at most, with the
+ * addresses they gave. Schedules, limits and the model stay: what was used is counted by routine.
  * @returns how many were erased
  */
 export function eraseRoutines(

@@ -27,8 +27,8 @@ export async function hasProofRun(db: Db, { id, projectId }: Routine): Promise<b
 }
 
 /**
- * Notes on their versions which of these runs are proof, in the transaction that deletes the runs. Versions are locked in
- * one order, as two that delete at the same time may meet on them.
+ * Notes on their versions which of these runs are proof, in the transaction that deletes the runs. Versions are locked
+ * in one order, as two that delete at the same time may meet on them.
  */
 export async function keepProofs(tx: Db, runIds: readonly string[]): Promise<void> {
   await execute(

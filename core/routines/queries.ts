@@ -109,7 +109,9 @@ export async function lockRoutine(tx: Db, projectId: string, id: string): Promis
   return found;
 }
 
-/** Locks the routines that may call a tool of the connection by themselves, in the order of their ids. @returns the ids */
+/**
+ * Locks the routines that may call a tool of the connection by themselves, in the order of their ids. @returns the ids
+ */
 export async function lockUsersOfConnection(
   tx: Db,
   projectId: string,

@@ -2,8 +2,8 @@ import { sql, type Db } from '#lib/database/index.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
 
 /**
- * The most routines of a project that are not archived, five times as many as any plan keeps active, and the most that it
- * ever has: archived ones are kept.
+ * The most routines of a project that are not archived, five times as many as any plan keeps active, and the most that
+ * it ever has: archived ones are kept.
  */
 const MAX_ROUTINES = 5_000;
 const MAX_EVER = 50_000;

@@ -4,8 +4,8 @@ import type { QueuedRuns } from './queued-runs.ts';
 import type { RoutineState } from './routine.ts';
 
 /**
- * Archives every routine of a project that is being deleted and forgets its addresses and webhook secrets. Runs that have not begun
- * are skipped.
+ * Archives every routine of a project that is being deleted and forgets its addresses and webhook secrets. Runs that
+ * have not begun are skipped.
  * @returns the ids of all its routines
  * @throws {AppError} `routines_active` while one is on its schedule
  */

@@ -5,8 +5,8 @@ import type { JsonObject } from '#lib/json.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits the text that a run gives to its model, in characters: instructions with their placeholders, skills, the form of
- * the result, and the result that is carried over.
+ * Limits the text that a run gives to its model, in characters: instructions with their placeholders, skills, the form
+ * of the result, and the result that is carried over.
  */
 const MAX_PROMPT_LENGTH = 400_000;
 

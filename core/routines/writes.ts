@@ -6,7 +6,10 @@ import { statesBefore, type StateMove } from './states.ts';
 import type { VersionOrigin } from './version.ts';
 import { forgetVersions, insertVersions } from './versions.ts';
 
-/** Inserts a draft with its first version; returns undefined when an earlier attempt of the same request has inserted it. */
+/**
+ * Inserts a draft with its first version; returns undefined when an earlier attempt of the same request has inserted
+ * it.
+ */
 export async function insertRoutine(
   db: Db,
   input: RoutineFields & {

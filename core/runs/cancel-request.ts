@@ -11,8 +11,8 @@ export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
 }
 
 /**
- * Returns the reason with which a run ends, as an SQL expression on `runs`. One that was cancelled ends for the reason of
- * the request, which whoever obeys it need not know.
+ * Returns the reason with which a run ends, as an SQL expression on `runs`. One that was cancelled ends for the reason
+ * of the request, which whoever obeys it need not know.
  */
 export function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sql {
   return state === 'cancelled'

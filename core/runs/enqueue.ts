@@ -34,8 +34,8 @@ export interface EnqueuedRun {
  * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. When nobody waits,
  * there is room, and the organization has no bound of its own, the same statement admits it, which spares an idle
  * service a round of admission. Otherwise it waits its turn.
- * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that is
- * not within the next year, `limit_reached`, `allowance_exceeded`
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
+ * is not within the next year, `limit_reached`, `allowance_exceeded`
  */
 export async function enqueueManualRun(
   db: Db,

@@ -45,8 +45,8 @@ export async function fitCall(
 }
 
 /**
- * Records from which model step on results of tools are left out, and what stands in their place: every later step sends
- * the same. The steps themselves go on showing what the tools returned.
+ * Records from which model step on results of tools are left out, and what stands in their place: every later step
+ * sends the same. The steps themselves go on showing what the tools returned.
  */
 async function recordOmitted(
   db: Db,

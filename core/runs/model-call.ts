@@ -50,7 +50,10 @@ export interface ModelCall {
 export interface ModelCaller {
   /** Longest duration of a call, after which it is aborted. */
   readonly timeoutMs: number;
-  /** @throws {ModelFailure}, `AccountBusy` and `AccountBlocked` where an account cannot take it, or the signal's reason when it was aborted */
+  /**
+   * @throws {ModelFailure}, `AccountBusy` and `AccountBlocked` where an account cannot take it, or the signal's reason
+   *   when it was aborted
+   */
   call(input: ModelCall): Promise<ModelResponse>;
   close(): Promise<void>;
 }

@@ -21,8 +21,8 @@ export function replaceOpenRuns(tx: Db, routineIds: readonly string[]): Promise<
 }
 
 /**
- * Cancels the open runs that a waiting occurrence replaces and that its claim found locked, which is rare; the occurrence
- * waits for them meanwhile. A run that is locked once more is left to the next call.
+ * Cancels the open runs that a waiting occurrence replaces and that its claim found locked, which is rare; the
+ * occurrence waits for them meanwhile. A run that is locked once more is left to the next call.
  */
 export async function replaceMissed(deps: AfterEndDeps): Promise<void> {
   const missed = await rows<{ id: string; routineId: string }>(

@@ -60,8 +60,8 @@ async function check(deps: EndRunDeps, waiting: OpenRun[], signal: AbortSignal):
 }
 
 /**
- * The step under way ends its run when the time is over, and that is a `timeout`. Where none has for so long, the platform
- * lost the run, which is no fault of the routine's.
+ * The step under way ends its run when the time is over, and that is a `timeout`. Where none has for so long, the
+ * platform lost the run, which is no fault of the routine's.
  */
 const OVERDUE = sql`interval '2 minutes'`;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';

@@ -38,7 +38,9 @@ export interface ToolAttachment {
 export interface PendingTool extends ToolRecord {
   readonly callId: string;
   readonly input: unknown;
-  /** True when the call is not made at all: there is no such tool, its arguments are unusable, or there were too many. */
+  /**
+   * True when the call is not made at all: there is no such tool, its arguments are unusable, or there were too many.
+   */
   readonly rejected: boolean;
 }
 

@@ -125,8 +125,9 @@ function isPassedOver({ overlap, queued, onlyYielding }: Overlap): boolean {
 }
 
 /**
- * SQL condition on `runs`: the run is skipped as `queue_expired` with this tick or the next. Runs of a schedule are often
- * allowed to wait for just as long as it takes until an occurrence is due, which would be lost together with them.
+ * SQL condition on `runs`: the run is skipped as `queue_expired` with this tick or the next. Runs of a schedule are
+ * often allowed to wait for just as long as it takes until an occurrence is due, which would be lost together with
+ * them.
  */
 const isAboutToExpire = sql`(state = 'queued' and coalesce(queue_until < now() + interval '5 seconds', false))`;
 

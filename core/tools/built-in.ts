@@ -2,7 +2,10 @@ import { calculateTool } from '#core/calculate/index.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { FINISH, finishTool } from './finish.ts';
 
-/** Names the tools that the service carries out itself: read-only, without a connection, in a run that its routine lets use them. */
+/**
+ * Names the tools that the service carries out itself: read-only, without a connection, in a run that its routine lets
+ * use them.
+ */
 export const BUILT_IN_TOOLS = ['calculate'] as const;
 export type BuiltInToolName = (typeof BUILT_IN_TOOLS)[number];
 

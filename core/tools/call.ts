@@ -108,7 +108,9 @@ interface LiveTool extends FoundTool {
   readonly lease: LeasedSession;
 }
 
-/** Asks the server for the tool: on a session of its own once more where the first one failed for want of the server. */
+/**
+ * Asks the server for the tool: on a session of its own once more where the first one failed for want of the server.
+ */
 async function findLive(
   deps: ToolCallDeps,
   { runId, signal }: Caller,
@@ -138,8 +140,8 @@ async function findLive(
 }
 
 /**
- * Tells whether another try may go better: a server may have forgotten the session, or have closed an idle connection at
- * the moment at which it was used. To ask for a tool changes nothing, so it can be asked again whatever has arrived.
+ * Tells whether another try may go better: a server may have forgotten the session, or have closed an idle connection
+ * at the moment at which it was used. To ask for a tool changes nothing, so it can be asked again whatever has arrived.
  */
 function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
   if (lease?.reused === true) return true;

@@ -12,8 +12,8 @@ export interface FixedCall {
 }
 
 /**
- * Says what keeps a routine from making a fixed call of a tool that only reads, as far as the record tells; whether it may
- * really be made is decided when it is (`prepareCall`).
+ * Says what keeps a routine from making a fixed call of a tool that only reads, as far as the record tells; whether it
+ * may really be made is decided when it is (`prepareCall`).
  */
 export async function fixedCallFault(
   db: Db,

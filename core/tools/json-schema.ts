@@ -30,7 +30,9 @@ export async function assertUsableSchema(schema: JsonObject): Promise<void> {
   else await checkInThread(read);
 }
 
-/** Compiling and checking together: both take milliseconds, but the limit is on the clock of what may be a busy machine. */
+/**
+ * Compiling and checking together: both take milliseconds, but the limit is on the clock of what may be a busy machine.
+ */
 const LIMIT_MS = 4_000;
 
 const thread = new BoundedThread<SchemaJob, SchemaJobResult>({

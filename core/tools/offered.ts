@@ -104,8 +104,8 @@ function ofOwn(name: OwnToolName): CallableTool {
 }
 
 /**
- * Returns the server's own name, as far as providers allow it, where the run has no other tool of that name. A tool of the
- * service itself keeps its name, because skills and briefings call it by that.
+ * Returns the server's own name, as far as providers allow it, where the run has no other tool of that name. A tool of
+ * the service itself keeps its name, because skills and briefings call it by that.
  */
 function nameFor(
   tool: { readonly toolName: string; readonly policyId: string },

@@ -17,9 +17,9 @@ export async function canCheckResult({ outputSchema }: Declares): Promise<boolea
 }
 
 /**
- * Says what is wrong with a result by the output schema of its tool, or undefined: where a tool declares one, structured
- * content has to be there and to fit it (MCP, "Tools: Output Schema"). An error that the tool reports is exempt, as it
- * has no result.
+ * Says what is wrong with a result by the output schema of its tool, or undefined: where a tool declares one,
+ * structured content has to be there and to fit it (MCP, "Tools: Output Schema"). An error that the tool reports is
+ * exempt, as it has no result.
  */
 export async function resultFault(
   { outputSchema }: Declares,

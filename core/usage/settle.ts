@@ -17,8 +17,9 @@ export function isSettled({ runId, index, attempt }: Attempt): Sql {
 
 /**
  * Settles an attempt at a model step, as common table expressions of the statement that records it: `ledger`,
- * `released`, `totals` and `settled`. Each waits for the one before, which keeps the order of locks the same everywhere: run, step,
- * reservation, totals, day, and after them the routine. `settled` has one row, so that what follows can wait for it.
+ * `released`, `totals` and `settled`. Each waits for the one before, which keeps the order of locks the same
+ * everywhere: run, step, reservation, totals, day, and after them the routine. `settled` has one row, so that what
+ * follows can wait for it.
  * @param step relation with `run_id`, `index`, `organization_id`, `project_id`, `routine_id`, `model_id` and
  * `new_steps`, 0 where the step has been counted with another attempt; nothing is settled when it is empty, or when the
  * attempt is in the ledger already

@@ -11,8 +11,8 @@ export const MIN_OUTPUT_TOKENS = 256;
 
 /**
  * Adds to the totals of scopes, one row each, as a statement for use as a CTE. Rows are locked in the order of their
- * ids, so that steps which are recorded at once wait for each other and never in a circle. A statement of yesterday that
- * was overtaken by one of today leaves today's total alone, as its row of the ledger does.
+ * ids, so that steps which are recorded at once wait for each other and never in a circle. A statement of yesterday
+ * that was overtaken by one of today leaves today's total alone, as its row of the ledger does.
  * @param source relation with `scope_id`, `tokens`, `cost_usd`, `reserved_tokens` and `reserved_cost_usd`
  */
 export function addToTotals(source: Sql): Sql {

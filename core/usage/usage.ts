@@ -39,8 +39,8 @@ export function estimatedTokens(...texts: readonly string[]): number {
 }
 
 /**
- * Returns the tokens that texts have at least, of which so many were estimated at most: no common tokenizer makes less of a
- * text than one for five bytes of it, the repetition of a character aside.
+ * Returns the tokens that texts have at least, of which so many were estimated at most: no common tokenizer makes less
+ * of a text than one for five bytes of it, the repetition of a character aside.
  */
 export function tokensAtLeast(estimated: number): number {
   return Math.ceil((estimated * 3) / 5);

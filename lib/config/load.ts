@@ -116,7 +116,9 @@ const PAID_ROLES: ReadonlySet<Role> = new Set([
   'billing-reconcile',
 ]);
 
-/** Lists what the product refuses in production, from the variables that are present, so that all is reported at once. */
+/**
+ * Lists what the product refuses in production, from the variables that are present, so that all is reported at once.
+ */
 function productionFaults(role: Role, present: Partial<Record<string, string>>): string[] {
   if (role === 'ui') return dashboardFaults(present);
   if (!PAID_ROLES.has(role)) return [];

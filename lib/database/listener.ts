@@ -14,7 +14,9 @@ export interface Listener {
 
 export interface ListenerOptions {
   readonly url: string;
-  /** Sends the probes. Another connection than the listener's, so that a pooler which shares connections is found out. */
+  /**
+   * Sends the probes. Another connection than the listener's, so that a pooler which shares connections is found out.
+   */
   readonly database: Db;
   readonly channel: string;
   readonly log: Log;

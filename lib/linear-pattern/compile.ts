@@ -1,8 +1,8 @@
 import { RE2JS } from 're2js';
 
 /**
- * Compiles a regular expression for RE2, which takes time in proportion to the text, where JavaScript's own can take for
- * ever.
+ * Compiles a regular expression for RE2, which takes time in proportion to the text, where JavaScript's own can take
+ * for ever.
  * @throws {Error} when the pattern is no regular expression, or one that cannot be matched in linear time
  */
 export function compilePattern(pattern: string, flags = 'u'): RE2JS {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-/** https, or http at the loopback, where the fixture providers listen; the guarded client refuses that in production. */
+/**
+ * https, or http at the loopback, where the fixture providers listen; the guarded client refuses that in production.
+ */
 export const providerUrl = z
   .url({ protocol: /^https?$/, abort: true, error: 'expected an https URL' })
   .refine((value) => isSecure(new URL(value)), 'expected an https URL')

@@ -22,8 +22,8 @@ const options = z.strictObject({
     .regex(/^[A-Za-z][A-Za-z0-9_-]{0,20}$/, 'expected up to 21 letters, digits, - and _')
     .optional(),
   /**
-   * Models that can be held to a JSON Schema by the request, in OpenAI's way and not strictly: every one of the list, or
-   * those with these ids.
+   * Models that can be held to a JSON Schema by the request, in OpenAI's way and not strictly: every one of the list,
+   * or those with these ids.
    */
   structuredOutputs: z
     .union([z.boolean(), z.array(z.string().min(1)).min(1, TRUE_OR_IDS)], { error: TRUE_OR_IDS })

@@ -35,7 +35,9 @@ export function dropDetail(log: Log): void {
   logger.debug = () => undefined;
 }
 
-/** Temporal's ordinary news is detail to us. An error among it goes through our serializer, which drops what it quotes. */
+/**
+ * Temporal's ordinary news is detail to us. An error among it goes through our serializer, which drops what it quotes.
+ */
 function temporalLogger(log: Log) {
   const write =
     (level: 'debug' | 'info' | 'warn' | 'error') =>

@@ -90,7 +90,9 @@ function faceOf(span: ApiSpan): Span {
   };
 }
 
-/** Random ids, but for a span whose id was chosen elsewhere; starting a span is synchronous, so nobody comes between. */
+/**
+ * Random ids, but for a span whose id was chosen elsewhere; starting a span is synchronous, so nobody comes between.
+ */
 function chosenIds() {
   const random = new RandomIdGenerator();
   let chosen: string | undefined;

@@ -5,8 +5,8 @@ import { setPriority } from 'node:os';
 const LOWEST = 19;
 
 /**
- * Gives the processes of a session the lowest priority. Linux shares the processor between threads, and where `autogroup`
- * is on between sessions of the terminal, of which each sandbox is one: both are lowered.
+ * Gives the processes of a session the lowest priority. Linux shares the processor between threads, and where
+ * `autogroup` is on between sessions of the terminal, of which each sandbox is one: both are lowered.
  * @param family a process and its descendants
  * @returns false when it has to be tried again
  */

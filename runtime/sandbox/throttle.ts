@@ -6,7 +6,9 @@ const BURST_SECONDS = 1;
 /** Part of one core that a session may go on using: several times what it takes to pass on a long response. */
 const SHARE = 0.05;
 const INTERVAL_MS = 250;
-/** The same while a session that was stopped goes on: what it takes at once is what a call beside it may have to wait. */
+/**
+ * The same while a session that was stopped goes on: what it takes at once is what a call beside it may have to wait.
+ */
 const PULSE_MS = 10;
 /** The unit of times in /proc, which is the same on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;

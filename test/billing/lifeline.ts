@@ -12,8 +12,9 @@ export interface CutPoint {
 }
 
 /**
- * All that connects a process with the servers it uses. Cut, it lets nothing through ever again, in either direction, as
- * if the process had died at that point: its open transactions are rolled back, and nothing that it does later counts.
+ * All that connects a process with the servers it uses. Cut, it lets nothing through ever again, in either direction,
+ * as if the process had died at that point: its open transactions are rolled back, and nothing that it does later
+ * counts.
  */
 export interface Lifeline {
   /** `host:port` in place of each target, in their order. */

@@ -145,7 +145,10 @@ describe('pacing', () => {
   });
 });
 
-/** Quarterly Australian beer production, megalitres, 1992 to 2007 and 2008 Q1 to 2010 Q2 (Australian Bureau of Statistics, 8301.0.55.001). */
+/**
+ * Quarterly Australian beer production, megalitres, 1992 to 2007 and 2008 Q1 to 2010 Q2 (Australian Bureau of
+ * Statistics, 8301.0.55.001).
+ */
 const TRAINING = [
   443, 410, 420, 532, 433, 421, 410, 512, 449, 381, 423, 531, 426, 408, 416, 520, 409, 398, 398,
   507, 432, 398, 406, 526, 428, 397, 403, 517, 435, 383, 424, 521, 421, 402, 414, 500, 451, 380,

@@ -104,7 +104,9 @@ function givenClient() {
   return id === undefined ? undefined : { id, secret };
 }
 
-/** Discovers, and calls each tool as a run does: as it is defined at that moment, and on with the next after a fault. */
+/**
+ * Discovers, and calls each tool as a run does: as it is defined at that moment, and on with the next after a fault.
+ */
 async function useTools(): Promise<void> {
   const session = await openToolSession({ outbound }, { url, credentials }, limits());
   try {

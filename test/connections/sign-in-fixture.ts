@@ -28,7 +28,10 @@ export interface SignInFixture {
   close(): Promise<void>;
 }
 
-/** The service with two managed providers at a local authorization server: `fixture` by signing in, `fixture-key` by key. */
+/**
+ * The service with two managed providers at a local authorization server: `fixture` by signing in, `fixture-key` by
+ * key.
+ */
 export async function startSignInFixture(
   options: { accessTokenSeconds?: number; env?: Record<string, string> } = {},
 ): Promise<SignInFixture> {

@@ -190,7 +190,9 @@ function numbered(name: 'api' | 'worker', count: number): Role[] {
   return Array.from({ length: count }, (_, index): Role => `${name}-${index + 1}`);
 }
 
-/** Outside the range that outgoing connections take their own ports from, so that it stays free while its owner is down. */
+/**
+ * Outside the range that outgoing connections take their own ports from, so that it stays free while its owner is down.
+ */
 async function quietPort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);

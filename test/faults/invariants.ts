@@ -92,7 +92,9 @@ function nameOf({ routineId, at }: { readonly routineId: string; readonly at: Da
   return `${routineId} at ${at.toISOString()}`;
 }
 
-/** Runs, steps and ledger tell the same usage: each step what its attempts have come to, each run what its steps have. */
+/**
+ * Runs, steps and ledger tell the same usage: each step what its attempts have come to, each run what its steps have.
+ */
 async function sums(database: Database): Promise<string[]> {
   const runs = await rows<{ id: string }>(
     database,

@@ -175,7 +175,9 @@ test(
 
 const POLL = { timeout: 30_000, interval: 200 };
 
-/** Operations that respond without a database: liveness, the document, and the tick, which responds before it begins. */
+/**
+ * Operations that respond without a database: liveness, the document, and the tick, which responds before it begins.
+ */
 const WITHOUT_POSTGRES = new Set([
   '/health',
   '/public/config',

@@ -13,7 +13,8 @@ export interface RunClient {
 
 /**
  * Behaves as a client should: one run after another, a key for each, the same request again until there is a response.
- * Sometimes asks twice, sometimes cancels. Starts nothing new when `signal` aborts, and returns after the last response.
+ * Sometimes asks twice, sometimes cancels. Starts nothing new when `signal` aborts, and returns after the last
+ * response.
  */
 export async function startRuns(client: RunClient, signal: AbortSignal): Promise<void> {
   const { ledger, random } = client;

@@ -4,7 +4,10 @@ import { MINUTE } from './minute-oracle.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Generates instants between two midnights (UTC), every other one at or near a border: dates at random hardly ever hit one. */
+/**
+ * Generates instants between two midnights (UTC), every other one at or near a border: dates at random hardly ever hit
+ * one.
+ */
 export function instantsBetween(
   since: Date,
   until: Date,

@@ -17,7 +17,9 @@ interface Listed {
   readonly reason: string | null;
 }
 
-/** Makes the next occurrence of a routine due and lets a tick claim it; returns its scheduled runs, the oldest first. */
+/**
+ * Makes the next occurrence of a routine due and lets a tick claim it; returns its scheduled runs, the oldest first.
+ */
 async function claimNext(service: Service, key: ApiClient, id: string): Promise<Listed[]> {
   await fallDue(service, id);
   const { data } = await key.get(`/v1/routines/${id}/runs?trigger=schedule`);

@@ -6,8 +6,8 @@ interface Explained {
 }
 
 /**
- * Counts the blocks that Postgres touches for the first statement that `read` makes, which gets no rows. What it writes is
- * rolled back.
+ * Counts the blocks that Postgres touches for the first statement that `read` makes, which gets no rows. What it writes
+ * is rolled back.
  * @param plan made for the very values, or for any, as a statement has it that a connection has prepared
  */
 export async function blocksOf(

@@ -97,7 +97,9 @@ export function toolSteps(run: Json): Json[] {
   return run.steps.filter(({ kind }: Json) => kind === 'tool');
 }
 
-/** A small schema that would check the property 2^40 times: each definition checks it twice as often as the one before. */
+/**
+ * A small schema that would check the property 2^40 times: each definition checks it twice as often as the one before.
+ */
 export function slowSchema(property: string): Json {
   const $defs: Record<string, object> = { d0: { type: 'string' } };
   for (let level = 1; level <= 40; level += 1) {

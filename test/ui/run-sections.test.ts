@@ -386,7 +386,9 @@ async function isInView(page: Page, row: Row): Promise<boolean> {
   return box !== null && box.y >= 0 && box.y + box.height <= height;
 }
 
-/** Measures where a row stands in the window, once scrolling has come to rest: over ten frames, however long these take. */
+/**
+ * Measures where a row stands in the window, once scrolling has come to rest: over ten frames, however long these take.
+ */
 async function settledPlace(page: Page, row: Row): Promise<number> {
   await page.evaluate(AT_REST);
   return (await row.boundingBox())?.y ?? Number.NaN;

@@ -1,6 +1,6 @@
 /**
- * Entry: `npm run deploy:status` lists the builds and what is still open on each; with the name of a build it exits with
- * 1 unless that one is drained, so that its workers may go.
+ * Entry: `npm run deploy:status` lists the builds and what is still open on each; with the name of a build it exits
+ * with 1 unless that one is drained, so that its workers may go.
  */
 import { readBuilds, type BuildStatus } from './builds.ts';
 import { openDeployment } from './open.ts';

@@ -5,8 +5,8 @@ import { iso } from '../../http/schemas.ts';
 
 const COUNT = 5;
 
-// Without jitter these are whole minutes and hold for the minute they were worked out in: for a page that asks every few
-// seconds, and for the many routines that share few schedules.
+// Without jitter these are whole minutes and hold for the minute they were worked out in: for a page that asks every
+// few seconds, and for the many routines that share few schedules.
 const known = new LRUCache<string, readonly string[], Timing>({
   max: 2_000,
   memoMethod: (_key, _stale, { context: timing }) => nextStarts(timing, new Date(), COUNT).map(iso),

@@ -4,7 +4,9 @@ import { AppError } from '#lib/errors.ts';
 import { requested } from './customers.ts';
 import { raise, type PaymentWatch, type Processor } from './processor.ts';
 
-/** The kinds of events that the endpoint accepts. All of them mean the same: list the customer's subscriptions again. */
+/**
+ * The kinds of events that the endpoint accepts. All of them mean the same: list the customer's subscriptions again.
+ */
 export const EVENT_KINDS = [
   'checkout.session.completed',
   'customer.subscription.created',

@@ -73,8 +73,8 @@ async function dueForSync(db: Db): Promise<string[]> {
 }
 
 /**
- * Records checkouts that are over, so that nobody waits for them any longer: those that have expired once a sync has seen
- * what was paid by then, and those that were paid together with the request for one.
+ * Records checkouts that are over, so that nobody waits for them any longer: those that have expired once a sync has
+ * seen what was paid by then, and those that were paid together with the request for one.
  */
 async function closeCheckouts({ database, processor, watch }: SyncDeps): Promise<void> {
   await execute(

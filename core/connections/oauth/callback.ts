@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { TOOL_SERVER } from '../providers/index.ts';
 
 /**
- * Names the callback of a sign-in. Anybody can run an authorization server for tool servers, and one that is hostile can
- * send a person on to another one to get at a code of theirs. So each issuer has a callback of its own, and a response
- * that comes in at another one ends the sign-in (RFC 9700, section 4.4.2.2). A managed provider has the one under its
- * name.
+ * Names the callback of a sign-in. Anybody can run an authorization server for tool servers, and one that is hostile
+ * can send a person on to another one to get at a code of theirs. So each issuer has a callback of its own, and a
+ * response that comes in at another one ends the sign-in (RFC 9700, section 4.4.2.2). A managed provider has the one
+ * under its name.
  */
 export function callbackOf(provider: string, issuer: string | undefined): string {
   if (provider !== TOOL_SERVER) return provider;

@@ -41,9 +41,9 @@ export function clientMetadata(redirectUris: string[], authMethod: string) {
 }
 
 /**
- * Makes the document behind a client id that is an address (draft-ietf-oauth-client-id-metadata-document): authorization
- * servers read it there in place of a registration. It names the return addresses that go with that client id. Undefined
- * where no document is.
+ * Makes the document behind a client id that is an address (draft-ietf-oauth-client-id-metadata-document):
+ * authorization servers read it there in place of a registration. It names the return addresses that go with that
+ * client id. Undefined where no document is.
  */
 export function clientMetadataDocument(
   path: string,

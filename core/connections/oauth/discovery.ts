@@ -129,7 +129,9 @@ function scopeOf(
     : scope;
 }
 
-/** Reads a document: undefined when it is not there or makes no sense, an error when it is out of reach or not allowed. */
+/**
+ * Reads a document: undefined when it is not there or makes no sense, an error when it is out of reach or not allowed.
+ */
 async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

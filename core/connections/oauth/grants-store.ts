@@ -90,7 +90,9 @@ export async function replaceGrant(
   return touched === 1;
 }
 
-/** Notes that these tokens do not work any more; later ones are left alone. @returns whether these were the stored ones */
+/**
+ * Notes that these tokens do not work any more; later ones are left alone. @returns whether these were the stored ones
+ */
 export async function retireGrant(
   db: Db,
   connection: ConnectionRef,

@@ -46,7 +46,8 @@ export interface StartedSignIn {
 /**
  * Begins a sign-in: an authorization request with PKCE (RFC 7636, S256 only), a state of one use, and a return address
  * of ours, whatever the caller would like.
- * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, `limit_reached`, and what `SignInError` says
+ * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, `limit_reached`, and what
+ *   `SignInError` says
  */
 export async function startSignIn(
   deps: SignInDeps,

@@ -95,8 +95,8 @@ export async function discoveredTarget(
 }
 
 /**
- * Chooses our client there, in the order of the MCP specification: the client that a person gave, now or at an earlier sign-in;
- * the one that our metadata document describes; else one that we register for this connection.
+ * Chooses our client there, in the order of the MCP specification: the client that a person gave, now or at an earlier
+ * sign-in; the one that our metadata document describes; else one that we register for this connection.
  */
 async function clientAt(
   { outbound, uiOrigin, clientMetadataUrl }: DiscoveryDeps,

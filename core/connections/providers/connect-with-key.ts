@@ -21,7 +21,8 @@ export interface ConnectWithKeyDeps {
 /**
  * Tries an API key at its provider and keeps it, sealed, when it works: in a new connection, or in place of the key of
  * the one named.
- * @throws {AppError} `provider_not_found`, `connection_not_found`, `limit_reached`, `invalid_request` when the provider does not take the key, `provider_error`
+ * @throws {AppError} `provider_not_found`, `connection_not_found`, `limit_reached`, `invalid_request` when the provider
+ *   does not take the key, `provider_error`
  */
 export async function connectWithKey(
   { database, connectionSecrets, outbound, providers }: ConnectWithKeyDeps,

@@ -1,8 +1,8 @@
 import { isJsonObject } from '#lib/json.ts';
 
 /**
- * Selects everything at a path of a JSON value: field names with dots between them, `*` for each item of a list. What is not
- * there is left out.
+ * Selects everything at a path of a JSON value: field names with dots between them, `*` for each item of a list. What
+ * is not there is left out.
  *
  * @example select({ a: [{ b: 1 }, { b: 2 }] }, 'a.*.b') // [1, 2]
  */

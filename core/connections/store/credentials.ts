@@ -17,7 +17,10 @@ export interface SealedCredentials {
   readonly state: ConnectionState;
 }
 
-/** Reads the sealed credentials; with `lock`, holds them for the rest of the transaction. @throws {AppError} `connection_not_found` */
+/**
+ * Reads the sealed credentials; with `lock`, holds them for the rest of the transaction. @throws {AppError}
+ * `connection_not_found`
+ */
 export async function readSealedCredentials(
   db: Db,
   connection: Pick<Connection, 'id' | 'projectId'>,
@@ -42,7 +45,9 @@ export interface NewCredentials {
   readonly scopes: readonly string[] | undefined;
 }
 
-/** Stores credentials that a person gave anew, in place of whatever there was. @throws {AppError} `connection_not_found` */
+/**
+ * Stores credentials that a person gave anew, in place of whatever there was. @throws {AppError} `connection_not_found`
+ */
 export function storeCredentials(
   database: Database,
   by: Actor,

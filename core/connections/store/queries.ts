@@ -53,8 +53,8 @@ export interface NewConnection extends ConnectionDraft {
 }
 
 /**
- * Keeps a new connection, or finds the one that an earlier attempt of the same request kept. The server was asked before,
- * which takes its time, and the project may be gone since.
+ * Keeps a new connection, or finds the one that an earlier attempt of the same request kept. The server was asked
+ * before, which takes its time, and the project may be gone since.
  * @throws {AppError} `project_not_found`
  */
 export function insertConnection(

@@ -35,8 +35,8 @@ export interface NewToolServer {
 /**
  * Connects a tool server that the user runs or subscribes to. The server is asked first whether it is one and takes the
  * credentials; then the connection is kept, with the credentials sealed.
- * @throws {AppError} `limit_reached`, `invalid_request` when the address or credentials are wrong, `provider_error` when the
- * server is
+ * @throws {AppError} `limit_reached`, `invalid_request` when the address or credentials are wrong, `provider_error`
+ * when the server is
  */
 export async function createToolServer(
   { database, outbound, connectionSecrets }: CreateDeps,

@@ -17,7 +17,8 @@ export interface CallCredential {
 /** The credentials of personal accounts, each opened for one call. */
 export interface ModelCredentials {
   /**
-   * Gives the credential for a call that ends by the deadline (Unix milliseconds), renewed first when it would not last.
+   * Gives the credential for a call that ends by the deadline (Unix milliseconds), renewed first when it would not
+   * last.
    * @throws {AppError} `connection_not_ready` when there is none that works, `provider_disabled`, `provider_error`
    */
   forCall(

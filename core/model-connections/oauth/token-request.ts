@@ -84,7 +84,10 @@ export async function requestTokens(
   };
 }
 
-/** Posts to an endpoint of the authorization server as the operator's client, and reads JSON. @throws {TokenRequestError} */
+/**
+ * Posts to an endpoint of the authorization server as the operator's client, and reads JSON. @throws
+ * {TokenRequestError}
+ */
 export async function postAsClient(
   { outbound }: OAuthRequestDeps,
   provider: ModelProvider,

@@ -88,7 +88,9 @@ async function attempt(deps: OutboxDeps, due: DueRevocation): Promise<ProviderRe
   }
 }
 
-/** Takes those that are due, the next attempt of each at growing distance: a minute, then twice that, at most an hour. */
+/**
+ * Takes those that are due, the next attempt of each at growing distance: a minute, then twice that, at most an hour.
+ */
 function claimDue(db: Db, only: string | undefined): Promise<DueRevocation[]> {
   return rows<DueRevocation>(
     db,

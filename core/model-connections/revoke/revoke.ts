@@ -77,7 +77,8 @@ export async function revokeAccountsOfMember(
 }
 
 /**
- * Revokes every account of a project, in the transaction that deletes it, and ends the sign-ins that are under way there.
+ * Revokes every account of a project, in the transaction that deletes it, and ends the sign-ins that are under way
+ * there.
  * @returns the ids of the accounts
  */
 export async function revokeAccountsOfProject(

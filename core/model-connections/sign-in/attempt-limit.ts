@@ -6,7 +6,10 @@ import type { AttemptOwner } from './attempt.ts';
 /** Sign-ins that one person may begin at one provider within a quarter of an hour. */
 const MAX_STARTS = 20;
 
-/** Refuses a person who starts over and over: the provider counts that against the operator's client. @throws {AppError} `rate_limited` */
+/**
+ * Refuses a person who starts over and over: the provider counts that against the operator's client. @throws {AppError}
+ * `rate_limited`
+ */
 export async function assertMayStart(
   db: Db,
   owner: Pick<AttemptOwner, 'projectId' | 'userId'>,

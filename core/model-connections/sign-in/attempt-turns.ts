@@ -21,7 +21,10 @@ export function takeTurn(db: Db, { id, projectId }: Attempt): Promise<Attempt | 
   );
 }
 
-/** Gives the turn back; `slowDown` makes every later interval five seconds longer, `pause` only the next one twice as long. */
+/**
+ * Gives the turn back; `slowDown` makes every later interval five seconds longer, `pause` only the next one twice as
+ * long.
+ */
 export async function endTurn(
   db: Db,
   { id, projectId }: Attempt,

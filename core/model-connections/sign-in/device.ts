@@ -30,8 +30,8 @@ export interface DeviceAttempt extends Attempt {
 
 /**
  * Begins a device-code sign-in (RFC 8628) in place of the one that the person has under way.
- * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `rate_limited`, `limit_reached`, `provider_error`, and those of the
- *   connection that is signed in to again
+ * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `rate_limited`, `limit_reached`, `provider_error`, and
+ *   those of the connection that is signed in to again
  */
 export async function startDeviceSignIn(
   deps: ModelSignInDeps,

@@ -64,7 +64,8 @@ export function keepAccount(
 
 /**
  * Finds the connection that a person may sign in to again.
- * @throws {AppError} `connection_not_found`, `owner_required`, `connection_not_ready` of a revoked one, `invalid_request`
+ * @throws {AppError} `connection_not_found`, `owner_required`, `connection_not_ready` of a revoked one,
+ *   `invalid_request`
  */
 export async function readOwnConnection(
   db: Db,
@@ -85,7 +86,10 @@ export async function readOwnConnection(
   return found;
 }
 
-/** Holds the owner's membership, so that who is removed meanwhile leaves no account behind. @throws {AppError} `project_not_found` */
+/**
+ * Holds the owner's membership, so that who is removed meanwhile leaves no account behind. @throws {AppError}
+ * `project_not_found`
+ */
 async function holdMembership(tx: Db, { projectId, ownerId }: TriedAccount): Promise<void> {
   const held = await row(
     tx,

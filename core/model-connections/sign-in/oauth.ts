@@ -31,8 +31,8 @@ export interface StartedModelSignIn {
 }
 
 /**
- * Begins an OAuth sign-in with PKCE (RFC 7636, S256 only), a nonce, and a state of one use for this session, in place of
- * the one that the person has under way.
+ * Begins an OAuth sign-in with PKCE (RFC 7636, S256 only), a nonce, and a state of one use for this session, in place
+ * of the one that the person has under way.
  * @throws {AppError} as `startDeviceSignIn`
  */
 export async function startOAuthSignIn(
@@ -71,8 +71,8 @@ export async function startOAuthSignIn(
 }
 
 /**
- * Ends an OAuth sign-in: takes the state, redeems the code, tries the tokens and stores the account. Whatever goes wrong
- * after the state was taken ends the attempt.
+ * Ends an OAuth sign-in: takes the state, redeems the code, tries the tokens and stores the account. Whatever goes
+ * wrong after the state was taken ends the attempt.
  * @throws {AppError} `attempt_expired`, `provider_disabled`, `runtime_unavailable`, and what `SignInFailure` says
  */
 export async function completeOAuthSignIn(

@@ -43,8 +43,8 @@ interface Target {
 }
 
 /**
- * Calls models on people's own accounts through the provider runtime. Each call is issued in the database first, under a
- * request id that stays the same until an outcome is recorded: a worker that takes over asks for the same call.
+ * Calls models on people's own accounts through the provider runtime. Each call is issued in the database first, under
+ * a request id that stays the same until an outcome is recorded: a worker that takes over asks for the same call.
  */
 export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
   return {

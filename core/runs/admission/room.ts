@@ -49,10 +49,10 @@ export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
 }
 
 /**
- * Returns the places that are free, as an SQL expression: the slots of the workers that take new runs, less the admitted
- * runs. A tenth more than there are slots, at least one, is admitted ahead, because starting a workflow takes longer
- * than a slot should stand empty. Without such a worker there is no room. Runs that another build carries to their end
- * take no place; one that has not begun has no build yet and does.
+ * Returns the places that are free, as an SQL expression: the slots of the workers that take new runs, less the
+ * admitted runs. A tenth more than there are slots, at least one, is admitted ahead, because starting a workflow takes
+ * longer than a slot should stand empty. Without such a worker there is no room. Runs that another build carries to
+ * their end take no place; one that has not begun has no build yet and does.
  */
 export function freePlaces(taskQueue: string): Sql {
   return sql`free_places(${taskQueue})`;

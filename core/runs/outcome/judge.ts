@@ -57,8 +57,8 @@ function verdictOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
 }
 
 /**
- * Types of checks on the content of a report. They do not apply to a run that states that it has nothing to report; those
- * on its tool calls, and on what no result may contain, do.
+ * Types of checks on the content of a report. They do not apply to a run that states that it has nothing to report;
+ * those on its tool calls, and on what no result may contain, do.
  */
 const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set([
   'result_matches',

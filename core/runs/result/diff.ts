@@ -15,8 +15,8 @@ export interface RunDiff extends Changes {
 /**
  * Compares the data of a run with that of another one, by its own key.
  * @param input.against undefined for the run that it was compared with when it ended
- * @throws {AppError} `run_not_found`, `run_not_finished`, `run_without_data`, `content_erased`, and `invalid_request` where
- * the other run is not one of the same routine, or its data has no items by that key
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `run_without_data`, `content_erased`, and `invalid_request`
+ * where the other run is not one of the same routine, or its data has no items by that key
  */
 export async function diffRun(
   db: Db,

@@ -26,7 +26,8 @@ const BATCH = 200;
 /**
  * Takes one batch of due runs through a stage, oldest first, in one transaction; runs that somebody else has locked are
  * passed by. Whatever a crash leaves undone is due again.
- * @param from the `until` of the batch before: the entries of erased runs at the beginning of the index are not walked anew
+ * @param from the `until` of the batch before: the entries of erased runs at the beginning of the index are not walked
+ *   anew
  */
 export function applyToBatch(
   database: Database,

@@ -4,8 +4,8 @@ import { deleteDeliveries } from '#core/webhooks/index.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 
 /**
- * Deletes runs that have ended with their steps, deliveries and messages. What they used stays in the ledger and in the totals, and
- * a version that one of them has proven stays proven.
+ * Deletes runs that have ended with their steps, deliveries and messages. What they used stays in the ledger and in the
+ * totals, and a version that one of them has proven stays proven.
  * @param runIds runs that the transaction has locked
  * @returns how many are deleted
  */

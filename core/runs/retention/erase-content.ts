@@ -3,10 +3,10 @@ import { eraseBodies } from '#core/webhooks/index.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 
 /**
- * Erases everything that people, models and tools have written into runs which have ended: prompts, variables, messages,
- * arguments and results of tools, results and summaries of runs, their data and changes, and webhook bodies. What was
- * wrong with a result may quote it, and goes too. States, reasons, times, usage and the names of
- * tools stay. A run with a delivery that is still to be made is left for later.
+ * Erases everything that people, models and tools have written into runs which have ended: prompts, variables,
+ * messages, arguments and results of tools, results and summaries of runs, their data and changes, and webhook bodies.
+ * What was wrong with a result may quote it, and goes too. States, reasons, times, usage and the names of tools stay. A
+ * run with a delivery that is still to be made is left for later.
  * @param runIds runs that the transaction has locked
  * @returns how many are erased
  */

@@ -13,8 +13,8 @@ export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['na
 }
 
 /**
- * Looks at the oldest run of all projects, and at that of each project that has chosen for itself, as a pass does: at the
- * beginning of an index each.
+ * Looks at the oldest run of all projects, and at that of each project that has chosen for itself, as a pass does: at
+ * the beginning of an index each.
  */
 function overdueSeconds(stage: Stage, rule: RetentionRule): Sql {
   const days = stage.daysOf(rule, sql`p`);

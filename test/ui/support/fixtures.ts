@@ -35,9 +35,9 @@ export type Visit = (target: string, options?: VisitOptions) => Promise<Watched>
 const PATIENCE_MS = 60_000;
 
 /**
- * Tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it, and time
- * enough on a busy machine: what is waited for in vain says so long before. The
- * session of a person is that of the API, so that only the tests of the sign-in sign in by a form.
+ * Tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it, and
+ * time enough on a busy machine: what is waited for in vain says so long before. The session of a person is that of the
+ * API, so that only the tests of the sign-in sign in by a form.
  */
 export function dashboardTest(options: ServiceOptions = {}) {
   vi.setConfig({ testTimeout: 600_000 });

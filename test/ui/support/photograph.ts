@@ -28,8 +28,8 @@ const THEMES = ['light', 'dark'] as const;
 /**
  * Goes through a page in all its states, wide and narrow, light and dark, and expects of each that it holds to the
  * policy, writes nothing to the console, needs no sideways scrolling, and that axe-core finds nothing serious in any of
- * the four, which takes a third of a second each on a busy machine. Pictures are taken where a folder is named for them.
- * All states that a person sees are opened in one tab, one after the other, which holds the compiled scripts.
+ * the four, which takes a third of a second each on a busy machine. Pictures are taken where a folder is named for
+ * them. All states that a person sees are opened in one tab, one after the other, which holds the compiled scripts.
  */
 export async function photograph(
   visit: Visit,
@@ -58,7 +58,9 @@ export async function photograph(
   await writeIndex();
 }
 
-/** Keeps what a window of usual size shows, in both themes, in the folder of `UI_PICTURES`; without it there is none. */
+/**
+ * Keeps what a window of usual size shows, in both themes, in the folder of `UI_PICTURES`; without it there is none.
+ */
 async function keepPicture(page: Page, name: string): Promise<void> {
   if (PICTURES === undefined) return;
   await mkdir(PICTURES, { recursive: true });

@@ -53,7 +53,9 @@ export async function watchPage(page: Page): Promise<Watched> {
   return watched;
 }
 
-/** Lets the page draw its last response and begin the requests that follow from it; twice, as these are heard of later. */
+/**
+ * Lets the page draw its last response and begin the requests that follow from it; twice, as these are heard of later.
+ */
 const IDLE = `(async () => {
   for (let round = 0; round < 2; round += 1) {
     await new Promise((resolve) => requestAnimationFrame(resolve));

@@ -1,7 +1,9 @@
 import { useAll } from '#ui/api/read.ts';
 import type { Split } from './split.ts';
 
-/** Returns a function that names routines or models; a routine keeps its id until the list has been read as far as it. */
+/**
+ * Returns a function that names routines or models; a routine keeps its id until the list has been read as far as it.
+ */
 export function useNames(splitBy: Split): (key: string | null) => string {
   const routines = useAll(
     '/v1/routines',
