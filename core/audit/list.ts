@@ -1,4 +1,4 @@
-import { execute, join, ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, join, ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { AuditAction } from './actions.ts';
 import type { Actor } from './actor.ts';
@@ -52,15 +52,10 @@ export function listAuditEvents(db: Db, filter: AuditFilter, page: Page): Promis
 
 /** Deletes the oldest events that are older than `days`. */
 export function forgetAuditEvents(db: Db, days: number, limit: number): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with old as (
-        select id from audit_events where created_at < now() - make_interval(days => ${days})
-        order by created_at limit ${limit}
-        for update skip locked
-      )
-      delete from audit_events t using old where t.id = old.id
-    `,
-  );
+  return deleteBatch(db, {
+    table: 'audit_events',
+    where: sql`created_at < now() - make_interval(days => ${days})`,
+    orderBy: sql`created_at`,
+    limit,
+  });
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, execute, row, sql, type Db } from '#lib/database/index.ts';
 
 /** Allows at most `limit` events under one key in a window that begins with the first of them. */
 export interface ThrottleRule {
@@ -52,16 +52,11 @@ export async function unthrottle(db: Db, rule: ThrottleRule, subject: string): P
 
 /** Deletes counts that no window can still hold. Without an index, which each attempt would have to keep up. */
 export function forgetThrottles(db: Db, limit: number): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with old as (
-        select key from throttles where started_at < now() - interval '1 day' limit ${limit}
-        for update skip locked
-      )
-      delete from throttles t using old where t.key = old.key
-    `,
-  );
+  return deleteBatch(db, {
+    table: 'throttles',
+    where: sql`started_at < now() - interval '1 day'`,
+    limit,
+  });
 }
 
 /** Hashed, so that the table is no list of addresses that somebody has tried. */

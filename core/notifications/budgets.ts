@@ -5,7 +5,7 @@ import {
   type PassedLimit,
   type ShareUsed,
 } from '#core/usage/index.ts';
-import { execute, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { deleteBatch, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { followsBudgets, type Subscription } from './subscription.ts';
 import { mailProject, mailTo, type News, type ProjectNews } from './tell.ts';
 
@@ -151,14 +151,9 @@ function wordsOf({ scope, budget, percent }: Crossing): Pick<News, 'heading' | '
 
 /** Deletes notices of periods that are long over. */
 export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with old as (
-        select ctid from budget_notices where period < now() - interval '62 days' limit ${limit}
-        for update skip locked
-      )
-      delete from budget_notices t using old where t.ctid = old.ctid
-    `,
-  );
+  return deleteBatch(db, {
+    table: 'budget_notices',
+    where: sql`period < now() - interval '62 days'`,
+    limit,
+  });
 }

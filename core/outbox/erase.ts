@@ -1,4 +1,4 @@
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, execute, sql, type Db } from '#lib/database/index.ts';
 
 /** Erases the texts of mails about runs and the addresses of monitors; those still to be sent are given up. */
 export async function eraseMessages(tx: Db, runIds: readonly string[]): Promise<void> {
@@ -33,16 +33,10 @@ export async function deleteMessages(tx: Db, runIds: readonly string[]): Promise
 
 /** Deletes messages that are about no run, 90 days after they were sent or given up. */
 export function forgetMessages(db: Db, limit: number): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with old as (
-        select id from outbox
-        where run_id is null and finished_at is not null and finished_at < now() - interval '90 days'
-        order by finished_at limit ${limit}
-        for update skip locked
-      )
-      delete from outbox o using old where o.id = old.id
-    `,
-  );
+  return deleteBatch(db, {
+    table: 'outbox',
+    where: sql`run_id is null and finished_at is not null and finished_at < now() - interval '90 days'`,
+    orderBy: sql`finished_at`,
+    limit,
+  });
 }

@@ -72,38 +72,40 @@ export interface StopDeps {
  * @throws {AppError} `routine_not_found`, `routine_archived`
  */
 export function pauseRoutine(
-  { database, queuedRuns }: StopDeps,
+  deps: StopDeps,
   by: Actor,
   projectId: string,
   id: string,
 ): Promise<Routine> {
-  return transaction(database, async (tx) => {
-    const routine = await lockRoutine(tx, projectId, id);
-    if (!hasToMove(routine, 'paused')) return routine;
-    const paused = await moveRoutine(tx, routine, { state: 'paused', nextRunAt: null });
-    await queuedRuns.skip(tx, [id], 'paused');
-    await recordProjectAudit(tx, { by, projectId, action: 'routine.paused', targetId: id });
-    return paused;
-  });
+  return stopRoutine(deps, by, { projectId, id, state: 'paused' });
 }
 
 /**
  * Archives for good; runs and their history stay, those that have not begun are skipped. Archiving again changes
  * nothing.
+ * @throws {AppError} `routine_not_found`
  */
 export function archiveRoutine(
-  { database, queuedRuns }: StopDeps,
+  deps: StopDeps,
   by: Actor,
   projectId: string,
   id: string,
 ): Promise<Routine> {
+  return stopRoutine(deps, by, { projectId, id, state: 'archived' });
+}
+
+function stopRoutine(
+  { database, queuedRuns }: StopDeps,
+  by: Actor,
+  { projectId, id, state }: { projectId: string; id: string; state: 'paused' | 'archived' },
+): Promise<Routine> {
   return transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, projectId, id);
-    if (!hasToMove(routine, 'archived')) return routine;
-    const archived = await moveRoutine(tx, routine, { state: 'archived', nextRunAt: null });
-    await queuedRuns.skip(tx, [id], 'archived');
-    await recordProjectAudit(tx, { by, projectId, action: 'routine.archived', targetId: id });
-    return archived;
+    if (!hasToMove(routine, state)) return routine;
+    const stopped = await moveRoutine(tx, routine, { state, nextRunAt: null });
+    await queuedRuns.skip(tx, [id], state);
+    await recordProjectAudit(tx, { by, projectId, action: `routine.${state}`, targetId: id });
+    return stopped;
   });
 }
 

@@ -8,7 +8,7 @@ import { forgetBreakers, forgetFollowers } from '#core/runs/index.ts';
 import { forgetDeletedSkills } from '#core/skills/index.ts';
 import { forgetDays, forgetLedger } from '#core/usage/index.ts';
 import { forgetDeliveries } from '#core/webhooks/index.ts';
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 
 /** Rows deleted in one statement, so that a backlog of millions makes no long transaction. */
 const BATCH = 1_000;
@@ -50,30 +50,19 @@ export async function forgetExpired(
 
 /** Deletes idempotency keys after a day, the time for which Stripe keeps them. */
 function forgetIdempotencyKeys(db: Db, limit: number): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with old as (
-        select scope, key from idempotency_keys where created_at < now() - interval '24 hours'
-        order by created_at limit ${limit}
-        for update skip locked
-      )
-      delete from idempotency_keys t using old where t.scope = old.scope and t.key = old.key
-    `,
-  );
+  return deleteBatch(db, {
+    table: 'idempotency_keys',
+    where: sql`created_at < now() - interval '24 hours'`,
+    orderBy: sql`created_at`,
+    limit,
+  });
 }
 
 /** Works without an index, which every request would have to maintain: the table holds the credentials of one hour. */
 function forgetRateLimits(db: Db, limit: number): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with old as (
-        select credential from rate_limits where window_start < now() - interval '1 hour'
-        limit ${limit}
-        for update skip locked
-      )
-      delete from rate_limits t using old where t.credential = old.credential
-    `,
-  );
+  return deleteBatch(db, {
+    table: 'rate_limits',
+    where: sql`window_start < now() - interval '1 hour'`,
+    limit,
+  });
 }

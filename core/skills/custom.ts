@@ -1,4 +1,4 @@
-import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
@@ -147,17 +147,12 @@ export async function deleteSkill(db: Db, projectId: string, id: string): Promis
 
 /** Deletes the rows of custom skills that were deleted a month ago, `limit` at most; returns how many. */
 export function forgetDeletedSkills(db: Db, limit: number): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with old as (
-        select id from skills where deleted_at < now() - interval '30 days'
-        order by deleted_at limit ${limit}
-        for update skip locked
-      )
-      delete from skills t using old where t.id = old.id
-    `,
-  );
+  return deleteBatch(db, {
+    table: 'skills',
+    where: sql`deleted_at < now() - interval '30 days'`,
+    orderBy: sql`deleted_at`,
+    limit,
+  });
 }
 
 /** Deletes the custom skills of deleted projects, `limit` at most; returns how many. */

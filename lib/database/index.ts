@@ -13,6 +13,7 @@ export {
   type Database,
   type Db,
 } from './database.ts';
+export { deleteBatch } from './delete-batch.ts';
 export { openListener, type Listener } from './listener.ts';
 export { ownedBy } from './owned-by.ts';
 export { persistently } from './persistently.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, row, sql, type Db } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';
 import { callbackOf } from './callback.ts';
@@ -94,17 +94,12 @@ export async function takeFlow(
 
 /** Deletes sign-ins that nobody has come back from in time, `limit` at most; returns how many. */
 export function forgetSignIns(db: Db, limit: number): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with old as (
-        select state_hash from oauth_flows where expires_at <= now()
-        order by expires_at limit ${limit}
-        for update skip locked
-      )
-      delete from oauth_flows t using old where t.state_hash = old.state_hash
-    `,
-  );
+  return deleteBatch(db, {
+    table: 'oauth_flows',
+    where: sql`expires_at <= now()`,
+    orderBy: sql`expires_at`,
+    limit,
+  });
 }
 
 function hashOf(state: string): Buffer {

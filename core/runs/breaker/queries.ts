@@ -1,4 +1,4 @@
-import { execute, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { deleteBatch, execute, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { LONGEST_PAUSE_SECONDS, type OpenBreaker } from './rule.ts';
 
 /** Returns an SQL expression that is true when the breaker of an account is open. */
@@ -44,16 +44,9 @@ export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<v
 
 /** Deletes breakers of accounts that nobody has used for a day, `limit` at most; returns how many. */
 export function forgetBreakers(db: Db, limit: number): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with old as (
-        select account from model_breakers
-        where greatest(failed_at, pause_until) < now() - interval '24 hours'
-        limit ${limit}
-        for update skip locked
-      )
-      delete from model_breakers t using old where t.account = old.account
-    `,
-  );
+  return deleteBatch(db, {
+    table: 'model_breakers',
+    where: sql`greatest(failed_at, pause_until) < now() - interval '24 hours'`,
+    limit,
+  });
 }

@@ -1,4 +1,12 @@
-import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import {
+  deleteBatch,
+  execute,
+  row,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+} from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
 /** A recorded event stream: while its row exists, changes of its run are notified. */
@@ -81,13 +89,9 @@ export async function endLeases(db: Db, ids: readonly string[]): Promise<void> {
 
 /** Deletes the streams of processes that have died. */
 export function forgetFollowers(db: Db, limit: number): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with gone as (
-        select ctid from run_followers where leased_until < now() limit ${limit} for update skip locked
-      )
-      delete from run_followers t using gone where t.ctid = gone.ctid
-    `,
-  );
+  return deleteBatch(db, {
+    table: 'run_followers',
+    where: sql`leased_until < now()`,
+    limit,
+  });
 }

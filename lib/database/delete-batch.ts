@@ -1,0 +1,25 @@
+import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import { execute, type Db } from './database.ts';
+
+/**
+ * Deletes rows of a table that meet a condition, `limit` at most, and leaves those that others hold to the next call, so
+ * that any number of callers go on beside each other.
+ * @param rows.table its name, never a caller's text
+ * @param rows.orderBy which go first; with the index of its order, few rows are read however many there are
+ * @returns how many were deleted; fewer than `limit` when none is left
+ */
+export function deleteBatch(
+  db: Db,
+  rows: { table: string; where: Sql; orderBy?: Sql; limit: number },
+): Promise<number> {
+  const table = raw(rows.table);
+  const order = rows.orderBy === undefined ? empty : sql`order by ${rows.orderBy}`;
+  return execute(
+    db,
+    sql`
+      delete from ${table} where ctid = any(array(
+        select ctid from ${table} where ${rows.where} ${order} limit ${rows.limit} for update skip locked
+      ))
+    `,
+  );
+}
