@@ -31,6 +31,14 @@ export async function listenOn(
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
+/** Closes a server at once, whatever is under way. */
+export function closeAtOnce(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
 const CLOSE_IDLE_EVERY_MS = 50;
 
 /**

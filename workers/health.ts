@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { listenOn } from '#lib/listen.ts';
+import { closeAtOnce, listenOn } from '#lib/listen.ts';
 
 export interface HealthServer {
   readonly port: number;
@@ -55,12 +55,5 @@ export async function serveHealth(
     );
   });
   const boundPort = await listenOn(server, { host, port });
-  return {
-    port: boundPort,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { port: boundPort, close: () => closeAtOnce(server) };
 }

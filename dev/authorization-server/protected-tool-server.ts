@@ -1,5 +1,6 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { closeAtOnce, listenOn } from '#lib/listen.ts';
 
 import { TOOLS_SCOPE } from './scope.ts';
 import type { AuthorizationServer } from './options.ts';
@@ -38,12 +39,7 @@ export async function startProtectedToolServer({
   const server = createServer((incoming, response) => {
     void answer(incoming, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const bound = address !== null && typeof address === 'object' ? address.port : port;
+  const bound = await listenOn(server, { host: '127.0.0.1', port });
   const origin = `http://127.0.0.1:${bound}`;
   const resource = `${origin}/mcp`;
   const metadataPath = '/.well-known/oauth-protected-resource/mcp';
@@ -86,11 +82,7 @@ export async function startProtectedToolServer({
     url: resource,
     bearers,
     control,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => closeAtOnce(server),
   };
 }
 

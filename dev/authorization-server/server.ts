@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
+import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import { createHolds } from './holds.ts';
 import { configuration } from './configuration.ts';
 import { consent } from './consent.ts';
@@ -104,11 +105,7 @@ export async function startAuthorizationServer(
     issuer,
     control,
     accessToken,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => closeAtOnce(server),
   };
 }
 
@@ -129,11 +126,6 @@ function grantTypeOf(ctx: KoaContextWithOIDC): string {
 }
 
 async function listen(server: Server, port: number): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const bound = address !== null && typeof address === 'object' ? address.port : port;
+  const bound = await listenOn(server, { host: '127.0.0.1', port });
   return `http://127.0.0.1:${bound}`;
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { z } from 'zod';
+import { closeAtOnce, listenOn } from '#lib/listen.ts';
 
 import type { Log } from '../child.ts';
 import { answerChat } from './chat.ts';
@@ -106,21 +107,12 @@ export async function startGateway({ port, log }: GatewayOptions): Promise<Gatew
   });
   // Longer than any client keeps an idle connection: it must be the client who closes first.
   server.keepAliveTimeout = 120_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const bound = address !== null && typeof address === 'object' ? address.port : port;
+  const bound = await listenOn(server, { host: '127.0.0.1', port });
   return {
     url: `http://127.0.0.1:${bound}/v1`,
     port: bound,
     control,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => closeAtOnce(server),
   };
 }
 

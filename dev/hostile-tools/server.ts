@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import type { HostileControl, Scenario, ToolClaim } from './control.ts';
 import { SCENARIOS, type Exchange } from './scenarios.ts';
 
@@ -75,20 +76,11 @@ export async function startHostileTools({ port: wanted = 0 } = {}): Promise<Host
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(wanted, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenOn(server, { host: '127.0.0.1', port: wanted });
   return {
     url: (scenario) => `http://127.0.0.1:${port}/${scenario}/mcp`,
     control,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => closeAtOnce(server),
   };
 }
 

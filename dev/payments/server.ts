@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import { ApiError, handle } from './api.ts';
 import { deliver } from './delivery.ts';
 import { parseForm, text } from './form.ts';
@@ -68,9 +69,7 @@ export async function startPaymentProcessor(options: ProcessorOptions): Promise<
       sendJson(response, 500, { error: { type: 'api_error', message: String(error) } });
     });
   });
-  await new Promise<void>((resolve) => server.listen(options.port, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  const port = await listenOn(server, { host: '127.0.0.1', port: options.port });
   const origin = `http://127.0.0.1:${port}`;
   const processor: PaymentProcessor = {
     url: origin,
@@ -81,8 +80,7 @@ export async function startPaymentProcessor(options: ProcessorOptions): Promise<
     delivers: true,
     send: (event) => deliver(event, processor.endpoint),
     async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await closeAtOnce(server);
       await Promise.allSettled(sending);
     },
   };

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Protocol } from '#lib/provider-file/index.ts';
-import { listenOn } from '#lib/listen.ts';
+import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import type { Log } from '../child.ts';
 import { readJson, sendJson } from '../gateway/http.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
@@ -144,10 +144,6 @@ export async function startProviders({
         answers.clear();
       },
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => closeAtOnce(server),
   };
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
-import { listenOn } from '#lib/listen.ts';
+import { closeAtOnce, listenOn } from '#lib/listen.ts';
 
 export interface MetricsServer {
   readonly port: number;
@@ -28,12 +28,5 @@ export async function serveMetrics(
     );
   });
   const boundPort = await listenOn(server, { host, port });
-  return {
-    port: boundPort,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { port: boundPort, close: () => closeAtOnce(server) };
 }

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { MAX_PLAINTEXT_BYTES } from '#lib/envelope/index.ts';
 import { outboundErrorIn } from '#lib/outbound/index.ts';
 import type { AllowedRequest, LoadedProvider } from '#lib/provider-file/index.ts';
+import { closeAtOnce } from '#lib/listen.ts';
 import type { Credential } from '../provider/credential.ts';
 import { providerHeaders } from '../provider/credential.ts';
 import { retryAfterIn } from '../provider/retry-after.ts';
@@ -69,12 +70,7 @@ export async function startBroker(socketPath: string): Promise<Broker> {
       job = given;
     },
     failure: () => failure,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () => closeAtOnce(server),
   };
 }
 

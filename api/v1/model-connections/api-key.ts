@@ -3,7 +3,12 @@ import { connectModelAccountWithKey } from '#core/model-connections/index.ts';
 import { nameOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { ownerOf } from './device.ts';
-import { modelConnection, modelConnectionId, presentModelConnection } from './schemas.ts';
+import {
+  modelConnection,
+  modelConnectionId,
+  presentModelConnection,
+  SIGN_IN_ERRORS,
+} from './schemas.ts';
 
 export const connectModelAccountWithApiKey = route({
   method: 'POST',
@@ -27,16 +32,7 @@ export const connectModelAccountWithApiKey = route({
     connectionId: modelConnectionId.optional(),
   }),
   success: { status: 200, data: modelConnection, description: 'The account.' },
-  errors: [
-    'provider_disabled',
-    'runtime_unavailable',
-    'connection_not_found',
-    'owner_required',
-    'connection_not_ready',
-    'account_mismatch',
-    'limit_reached',
-    'provider_error',
-  ],
+  errors: SIGN_IN_ERRORS,
 }).to(async ({ access, by, body, deps }) => {
   const connected = await connectModelAccountWithKey(deps, {
     ...ownerOf(access),

@@ -10,7 +10,7 @@ import {
 import type { ProjectSessionAccess } from '../../access.ts';
 import { EXAMPLE, idOf, iso, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
-import { modelConnectionId } from './schemas.ts';
+import { modelConnectionId, SIGN_IN_ERRORS } from './schemas.ts';
 
 const tag = 'Model accounts';
 
@@ -55,16 +55,7 @@ const startDeviceSignIn = route({
   bodyOptional: true,
   body: z.strictObject({ connectionId: modelConnectionId.optional() }),
   success: { status: 201, data: deviceAttempt, description: 'The attempt, pending.' },
-  errors: [
-    'provider_disabled',
-    'runtime_unavailable',
-    'connection_not_found',
-    'owner_required',
-    'connection_not_ready',
-    'account_mismatch',
-    'limit_reached',
-    'provider_error',
-  ],
+  errors: SIGN_IN_ERRORS,
 }).to(async ({ access, body, deps }) => ({
   data: presentAttempt(await start(deps, ownerOf(access), body.connectionId ?? null)),
 }));

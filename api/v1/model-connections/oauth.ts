@@ -10,7 +10,12 @@ import { returnedFields } from '../../http/oauth-return.ts';
 import { iso, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { ownerOf } from './device.ts';
-import { modelConnection, modelConnectionId, presentModelConnection } from './schemas.ts';
+import {
+  modelConnection,
+  modelConnectionId,
+  presentModelConnection,
+  SIGN_IN_ERRORS,
+} from './schemas.ts';
 
 const tag = 'Model accounts';
 const CALLBACK_PATH = '/v1/model-connections/provider-b/oauth/callback';
@@ -39,16 +44,7 @@ const startModelSignIn = route({
       .meta({ id: 'StartedModelSignIn' }),
     description: 'Where to send the browser.',
   },
-  errors: [
-    'provider_disabled',
-    'runtime_unavailable',
-    'connection_not_found',
-    'owner_required',
-    'connection_not_ready',
-    'account_mismatch',
-    'limit_reached',
-    'provider_error',
-  ],
+  errors: SIGN_IN_ERRORS,
 }).to(async ({ access, body, deps }) => {
   const started = await start(deps, ownerOf(access), {
     connectionId: body.connectionId ?? null,

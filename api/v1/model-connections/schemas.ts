@@ -9,6 +9,18 @@ import {
 import { SLOTS } from '#lib/provider-file/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
 
+/** Errors with which each way to sign in begins. */
+export const SIGN_IN_ERRORS = [
+  'provider_disabled',
+  'runtime_unavailable',
+  'connection_not_found',
+  'owner_required',
+  'connection_not_ready',
+  'account_mismatch',
+  'limit_reached',
+  'provider_error',
+] as const;
+
 export const modelConnectionId = idOf('modelConnection', EXAMPLE.modelConnection);
 export const modelConnectionParams = z.strictObject({ connectionId: modelConnectionId });
 
