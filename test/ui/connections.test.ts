@@ -6,7 +6,7 @@ import type { Person } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { connect, discovered, policyPath } from '#test/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, forbidding, holding, photograph } from './support/photograph.ts';
+import { failing, forbidding, headed, holding, photograph } from './support/photograph.ts';
 import {
   askToConfirm,
   confirmWithLimit,
@@ -193,7 +193,12 @@ test('connections and tools in all their states', async ({ visit, person }) => {
         await page.getByRole('button', { name: 'Delete connection' }).waitFor();
       },
     },
-    { ...seen, name: 'lost', path: `${list}/con_01kx3k9y6wfd8r0v5m2c7t4q8g` },
+    {
+      ...seen,
+      name: 'lost',
+      path: `${list}/con_01kx3k9y6wfd8r0v5m2c7t4q8g`,
+      act: headed('Connection'),
+    },
   ]);
   const at = { as: person, path: routine };
   const policies = `/v1/routines/${routineId}/tools`;

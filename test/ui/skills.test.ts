@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createRoutine } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, forbidding, holding, photograph } from './support/photograph.ts';
+import { failing, forbidding, headed, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest({ worker: false });
 
@@ -108,6 +108,6 @@ test('skills in all their states', async ({ visit, person }) => {
         await page.getByRole('button', { name: 'Delete skill' }).waitFor();
       },
     },
-    { ...seen, name: 'lost', path: `${list}/nothing-here` },
+    { ...seen, name: 'lost', path: `${list}/nothing-here`, act: headed('Skill') },
   ]);
 });

@@ -158,6 +158,14 @@ async function takePicture(page: Page, name: string, fullPage: boolean): Promise
   await page.screenshot({ path: path.join(SHOTS, `${name}.png`), fullPage });
 }
 
+/** Waits for the heading of a page beside its alert: what could not be read leaves the page its name and the way back. */
+export function headed(title: string) {
+  return async (page: Page): Promise<void> => {
+    await page.getByRole('alert').waitFor();
+    await page.getByRole('heading', { level: 1, name: title }).waitFor();
+  };
+}
+
 /** Fails requests to a path of the API as an outage would. */
 export function failing(pathOf: string | RegExp) {
   return refusing(pathOf, 503, {

@@ -85,6 +85,8 @@ function headline({ status }: ApiError): string {
 
 export interface AwaitProps<D> {
   readonly of: Loaded<D>;
+  /** Header of a page whose own comes with its data; it stands above the skeleton, and above an error. */
+  readonly header?: ReactNode;
   /** Skeleton in the shape of the content. */
   readonly skeleton: ReactNode;
   readonly children: (data: D) => ReactNode;
@@ -92,7 +94,7 @@ export interface AwaitProps<D> {
 }
 
 /** Shows a skeleton, then what was read or the error; older data stays while it is read again. */
-export function Await<D>({ of, skeleton, children, errorTitle }: AwaitProps<D>) {
+export function Await<D>({ of, header, skeleton, children, errorTitle }: AwaitProps<D>) {
   if (of.data !== undefined) {
     return (
       <>
@@ -103,11 +105,14 @@ export function Await<D>({ of, skeleton, children, errorTitle }: AwaitProps<D>) 
   }
   if (of.error !== null) {
     return (
-      <ErrorState
-        error={of.error}
-        onRetry={of.refetch}
-        {...(errorTitle === undefined ? {} : { title: errorTitle })}
-      />
+      <>
+        {header}
+        <ErrorState
+          error={of.error}
+          onRetry={of.refetch}
+          {...(errorTitle === undefined ? {} : { title: errorTitle })}
+        />
+      </>
     );
   }
   return (
@@ -115,6 +120,7 @@ export function Await<D>({ of, skeleton, children, errorTitle }: AwaitProps<D>) 
       <span className="sr-only" role="status">
         Loading
       </span>
+      {header}
       {skeleton}
     </div>
   );

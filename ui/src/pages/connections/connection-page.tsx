@@ -40,12 +40,8 @@ export function ConnectionPage() {
           ? 'This connection does not exist'
           : 'The connection could not be read'
       }
-      skeleton={
-        <>
-          <PageHeader title="Connection" back={back} />
-          <SkeletonText lines={6} />
-        </>
-      }
+      header={<PageHeader title="Connection" back={back} />}
+      skeleton={<SkeletonText lines={6} />}
     >
       {(found) => <Opened connection={found} back={back} />}
     </Await>

@@ -16,15 +16,13 @@ export function SkillPage() {
     <Await
       of={skill}
       errorTitle={skill.error?.status === 404 ? 'This skill does not exist' : COULD_NOT}
-      skeleton={
-        <>
-          <PageHeader
-            title="Skill"
-            back={{ label: 'Skills', link: { to: '/p/$projectId/skills', params: { projectId } } }}
-          />
-          <SkeletonText lines={8} />
-        </>
+      header={
+        <PageHeader
+          title="Skill"
+          back={{ label: 'Skills', link: { to: '/p/$projectId/skills', params: { projectId } } }}
+        />
       }
+      skeleton={<SkeletonText lines={8} />}
     >
       {(found) =>
         found.id === null ? (
