@@ -2,8 +2,8 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import { execute, type Db } from './database.ts';
 
 /**
- * Deletes rows of a table that meet a condition, `limit` at most, and leaves those that others hold to the next call, so
- * that any number of callers go on beside each other.
+ * Deletes rows of a table that meet a condition, `limit` at most, and leaves those that others hold to the next call,
+ * so that any number of callers go on beside each other.
  * @param rows.table its name, never a caller's text
  * @param rows.orderBy which go first; with the index of its order, few rows are read however many there are
  * @returns how many were deleted; fewer than `limit` when none is left

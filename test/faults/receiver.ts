@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { closeAtOnce } from '#lib/listen.ts';
 
 export interface Receipts {
   count: number;
@@ -38,10 +39,6 @@ export async function startReceiver(latencyMs: () => number): Promise<Receiver> 
   return {
     url: `http://127.0.0.1:${port}/hook`,
     receipts,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeAtOnce(server),
   };
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { listenOn } from '#lib/listen.ts';
+import { closeAtOnce, listenOn } from '#lib/listen.ts';
 
 /** A request to one of the endpoints, its body read by its content type. */
 export interface SeenRequest {
@@ -77,11 +77,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
       answers.clear();
       seen = [];
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => closeAtOnce(server),
   };
 }
 

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { closeAtOnce } from '#lib/listen.ts';
 
 export interface ReceivedSpan {
   readonly service: string;
@@ -51,11 +52,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
         await sleep(50);
       }
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeAtOnce(server),
   };
 }
 

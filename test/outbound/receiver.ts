@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type net from 'node:net';
 import { onTestFinished } from 'vitest';
+import { closeAtOnce } from '#lib/listen.ts';
 import { createOutboundClient, type OutboundClient } from '#lib/outbound/index.ts';
 import type { OutboundClientOptions } from '#lib/outbound/index.ts';
 
@@ -59,10 +60,7 @@ export async function startReceiver(
     socket.on('close', () => open--);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  onTestFinished(() => closeAtOnce(server));
   const port = portOf(server);
   return {
     port,

@@ -158,7 +158,7 @@ async function takePicture(page: Page, name: string, fullPage: boolean): Promise
   await page.screenshot({ path: path.join(SHOTS, `${name}.png`), fullPage });
 }
 
-/** Waits for the heading of a page beside its alert: what could not be read leaves the page its name and the way back. */
+/** Waits for the heading of a page beside its alert: what could not be read leaves the page its name. */
 export function headed(title: string) {
   return async (page: Page): Promise<void> => {
     await page.getByRole('alert').waitFor();
