@@ -79,6 +79,7 @@ export { stopRuns } from './stop.ts';
 export { createQueuedRuns } from './queued-runs.ts';
 export { inTheWay } from './in-the-way.ts';
 export { createServicePauses, followPause } from './service-pauses.ts';
+export { settleLostCalls } from './lost-calls.ts';
 export { sweepOpenRuns } from './sweep.ts';
 export { countRunsOfOthers, MEDIAN_OF_RUNS } from './version-usage.ts';
 export {

@@ -13,6 +13,7 @@ import { passGate, type GateDeps } from './gate/index.ts';
 import { AccountBlocked, AccountBusy, CallUnwanted } from './account/not-made.ts';
 import type { ModelCall, ModelCaller, ModelResponse } from './model-call.ts';
 import { countInput } from './model-usage.ts';
+import { settleLostCalls } from './lost-calls.ts';
 import { openingMessages, PREAMBLE } from './opening.ts';
 import { planToolCalls, toolSet } from './plan-tool-calls.ts';
 import { preflight, type PreflightDeps } from './preflight.ts';
@@ -106,6 +107,8 @@ async function performInTime(
     return end(deps, run.id, { ...failure(reason, detail), passedLimit });
   }
   if (grant.kind === 'wait') {
+    // Whoever asks again finds the room of those that have died.
+    await settleLostCalls(deps);
     return { next: 'wait', delayMs: grant.delayMs, remainingMs: deadline.remainingMs() };
   }
   const { maxOutputTokens, cutBy } = grant;

@@ -89,6 +89,7 @@ export async function reserveStep(
       prices: option.prices,
       maxRunTokens: run.maxTotalTokens,
       leaseMs: maxCallMs + RECORD_MS,
+      countsIfLost: run.model.connectionId === null,
     },
     {
       begun: attemptUnderWay(run, index),

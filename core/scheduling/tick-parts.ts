@@ -14,12 +14,12 @@ import {
   applyRetention,
   expireQueued,
   releaseDue,
+  settleLostCalls,
   sweepOpenRuns,
   type AdmissionReport,
   type RetentionDeps,
   type RetentionReport,
 } from '#core/runs/index.ts';
-import { releaseExpired } from '#core/usage/index.ts';
 import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
 import type { Metrics, TickPart } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
@@ -113,7 +113,7 @@ export function createTickParts(deps: TickDeps): TickParts {
     expire: (signal) => measured(deps, 'expire', () => expireQueued(deps, signal)),
     sweep: (signal) =>
       measured(deps, 'sweep', async () => {
-        await releaseExpired(deps.database);
+        await settleLostCalls(deps);
         return sweepOpenRuns(deps, signal);
       }),
     messages: (signal, forMs = MESSAGES_MS) =>

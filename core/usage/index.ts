@@ -28,7 +28,8 @@ export {
   type DayPart,
   type UsageSum,
 } from './history.ts';
-export { releaseAttempt, releaseExpired } from './release.ts';
+export { findLostCalls, lockLostCall, lostKey, type LostInput } from './lost-calls.ts';
+export { releaseAttempt } from './release.ts';
 export { dayOfRunningOut, type Draw, type ForecastDay } from './run-out.ts';
 export { reserve } from './reserve.ts';
 export { sharesUsed, type ShareUsed } from './share-used.ts';

@@ -1,7 +1,6 @@
 import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { Attempt } from './attempt.ts';
 import type { ScopeLimits } from './budget.ts';
-import { releaseExpired } from './release.ts';
 import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
 import type { Prices } from './usage.ts';
 
@@ -16,6 +15,8 @@ export interface StepBound extends Attempt {
   readonly maxRunTokens: number | null;
   /** The longest that the call can take once it is sent. The reservation is held no longer than that. */
   readonly leaseMs: number;
+  /** Whether its input counts if its process dies: false where another attempt finds the same call again. */
+  readonly countsIfLost: boolean;
 }
 
 export type Reservation =
@@ -50,11 +51,7 @@ export async function reserve(
     const { verdict, maxOutputTokens } = found;
     if (verdict === 'unknown_scope') await openTotals(db, step.limits);
     else if (verdict === 'granted') return { verdict, maxOutputTokens: maxOutputTokens ?? 0 };
-    else {
-      // Whoever asks again finds the room of those that have died.
-      if (verdict === 'wait') await releaseExpired(db);
-      return { verdict };
-    }
+    else return { verdict };
   }
 }
 
@@ -64,7 +61,7 @@ export async function reserve(
  * reserved. The run's own limit is held against what earlier attempts at this step have reserved: nobody else uses it.
  */
 function reservation(step: StepBound, begun: Sql, unless: Sql): Sql {
-  const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs } = step;
+  const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs, countsIfLost } = step;
   const input = sql`${step.prices?.input ?? null}::numeric`;
   const output = sql`${step.prices?.output ?? null}::numeric`;
   const inputCost = sql`(${inputTokens}::bigint * ${input})`;
@@ -109,9 +106,11 @@ function reservation(step: StepBound, begun: Sql, unless: Sql): Sql {
           coalesce(${inputCost} + tokens * ${output}, 0) as cost_usd
         from room where verdict = 'granted'
       ), reserved as (
-        insert into usage_reservations (run_id, step_index, attempt, scope_ids, tokens, cost_usd, leased_until)
+        insert into usage_reservations
+          (run_id, step_index, attempt, scope_ids, tokens, cost_usd, leased_until, input_tokens, input_cost_usd)
         select ${runId}, ${index}, ${attempt}, ${scopeIds}, tokens, cost_usd,
-          now() + ${leaseMs}::float8 * interval '1 millisecond'
+          now() + ${leaseMs}::float8 * interval '1 millisecond',
+          case when ${countsIfLost} then ${inputTokens}::bigint end, case when ${countsIfLost} then ${inputCost} end
         from granted
       ), added as (
         update usage_totals t set

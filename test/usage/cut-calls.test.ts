@@ -1,7 +1,12 @@
 import { expect } from 'vitest';
-import { ModelFailure, performModelStep, type ModelCaller } from '#core/runs/index.ts';
+import {
+  ModelFailure,
+  performModelStep,
+  settleLostCalls,
+  type ModelCaller,
+} from '#core/runs/index.ts';
 import { countInput } from '#core/runs/model-usage.ts';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, rows, sql, transaction } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { plantRun } from '#test/support/plant-run.ts';
@@ -125,15 +130,92 @@ test('a call that was given up because it took too long counts beside the one th
   expect(await sums(service, runId)).toEqual({ ...all(inputs[0]! + 100), steps: 1 });
 });
 
-test('a call that a stopping worker leaves to another one, or that never went out, counts nothing', async ({
+test('a call that a stopping worker cuts off counts beside the one that another makes', async ({
   service,
 }) => {
-  for (const { sends, isCancelled } of [
-    { sends: true, isCancelled: false },
-    { sends: false, isCancelled: true },
-  ]) {
+  const runId = await admittedRun(service);
+  const { caller, sent } = silentCaller();
+  const stop = new AbortController();
+  const step = performModelStep({ ...service.deps, caller }, { runId, index: 0 }, stop.signal);
+  const input = await sent;
+  stop.abort(new Error('stopped'));
+  await expect(step).rejects.toThrow('stopped');
+  expect(await sums(service, runId)).toEqual(all(input));
+});
+
+test('a call that died with its process counts once its time is over, and its response if it comes after all', async ({
+  service,
+}) => {
+  const { database } = service.deps;
+  const runId = await admittedRun(service);
+  const respond = Promise.withResolvers<void>();
+  const sent = Promise.withResolvers<number>();
+  const caller: ModelCaller = {
+    timeoutMs: 60_000,
+    close: () => Promise.resolve(),
+    async call(input) {
+      input.onSend?.();
+      sent.resolve(countInput(input));
+      await respond.promise;
+      const usage = {
+        inputTokens: 100,
+        cachedInputTokens: 0,
+        outputTokens: 0,
+        reasoningTokens: 0,
+        estimated: false,
+      };
+      return { text: 'Done.', messages: [], toolCalls: [], finishReason: 'stop', usage };
+    },
+  };
+  const step = performModelStep(
+    { ...service.deps, caller },
+    { runId, index: 0 },
+    new AbortController().signal,
+  );
+  const input = await sent.promise;
+  await settleLostCalls(service.deps);
+  expect(await sums(service, runId)).toMatchObject({ ledger: 0, reserved: expect.any(Number) });
+  await execute(
+    database,
+    sql`update usage_reservations set leased_until = ${AT_ONCE} where run_id = ${runId}`,
+  );
+  // Whoever holds the run may be recording the response, and nobody waits for it.
+  await transaction(database, async (tx) => {
+    await execute(tx, sql`select from runs where id = ${runId} for update`);
+    await settleLostCalls(service.deps);
+  });
+  expect(await sums(service, runId)).toMatchObject({ ledger: 0 });
+  await Promise.all([settleLostCalls(service.deps), settleLostCalls(service.deps)]);
+  expect(await sums(service, runId)).toEqual(all(input));
+  respond.resolve();
+  expect(await step).toEqual({ next: 'ended', state: 'succeeded' });
+  expect(await sums(service, runId)).toEqual({ ...all(input + 100), steps: 1 });
+});
+
+test('a reservation of before calls were counted so is only released', async ({ service }) => {
+  const runId = await admittedRun(service);
+  const { caller, sent } = silentCaller();
+  void performModelStep(
+    { ...service.deps, caller },
+    { runId, index: 0 },
+    new AbortController().signal,
+  );
+  await sent;
+  await execute(
+    service.deps.database,
+    sql`
+      update usage_reservations set input_tokens = null, input_cost_usd = null, leased_until = ${AT_ONCE}
+      where run_id = ${runId}
+    `,
+  );
+  await settleLostCalls(service.deps);
+  expect(await sums(service, runId)).toEqual(all(0));
+});
+
+test('a call that never went out counts nothing', async ({ service }) => {
+  for (const isCancelled of [false, true]) {
     const runId = await admittedRun(service);
-    const { caller, sent } = silentCaller({ sends });
+    const { caller, sent } = silentCaller({ sends: false });
     const stop = new AbortController();
     const step = performModelStep({ ...service.deps, caller }, { runId, index: 0 }, stop.signal);
     await sent;

@@ -6,11 +6,11 @@ import {
   endRun,
   failure,
   performModelStep,
+  settleLostCalls,
   type ModelCaller,
   type StepOutcome,
 } from '#core/runs/index.ts';
 import { countInput } from '#core/runs/model-usage.ts';
-import { releaseExpired } from '#core/usage/index.ts';
 import { AT_ONCE, execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
@@ -124,8 +124,10 @@ test('however runs meet, end, crash and get late responses, totals are the ledge
       }
       for (const [number, { id }] of runs.entries()) {
         const use = await spent(database, [id]);
-        const { excess } = carriedOut[number]!;
+        const { excess, crashes } = carriedOut[number]!;
         expect(use.tokens).toBeLessThanOrEqual((given.maxTotalTokens ?? Infinity) + excess);
+        // Each call that died with its process counts; where nothing limits a run, nobody knows of it.
+        if (given.maxTotalTokens !== null) expect(await lostCalls(database, id)).toBe(crashes);
       }
     }),
     { numRuns: 60 * TIMES, examples: [[EVERY_EVENT]] },
@@ -164,8 +166,8 @@ async function setBudgets(
 
 /** Carries out a run as its workflow does, without Temporal's pauses. */
 async function carryOut(service: Service, run: { id: string; calls: readonly Call[] }) {
-  const { database } = service.deps;
   let excess = 0;
+  let crashes = 0;
   const outcomes = new Set(['ended']);
   const met = new Set<number>();
   const left = [...run.calls.entries()];
@@ -244,15 +246,16 @@ async function carryOut(service: Service, run: { id: string; calls: readonly Cal
     }
     outcomes.add(step === 'overtaken' ? 'overtaken' : 'crashed');
     if (step === 'overtaken') continue;
+    crashes += 1;
     await sleep(10);
     if (step === 'crash') await endRun(service.deps, run.id, failure('workflow_lost'));
     // Nobody releases what a dead process has reserved, until its call's time is over.
     await sleep(10);
-    await endLease(database, run.id, index);
+    await endLease(service, run.id, index);
     if (step === 'crash') break;
   }
   await respondAll(overtaken);
-  return { outcomes, excess };
+  return { outcomes, excess, crashes };
 }
 
 function isLost(event: Event): boolean {
@@ -266,17 +269,17 @@ async function respondAll(overtaken: { respond: () => void; step: Promise<unknow
   }
 }
 
-/** Lets the time of a dead attempt go by, the latest at its step; what it reserved is released as in every tick. */
-async function endLease(database: Database, runId: string, index: number): Promise<void> {
+/** Lets the time of a dead attempt go by, the latest at its step; its call is settled as in every tick. */
+async function endLease({ deps }: Service, runId: string, index: number): Promise<void> {
   await execute(
-    database,
+    deps.database,
     sql`
       update usage_reservations r set leased_until = ${AT_ONCE} from steps s
       where r.run_id = ${runId} and r.step_index = ${index}
         and s.run_id = r.run_id and s.index = r.step_index and s.attempt = r.attempt
     `,
   );
-  await releaseExpired(database);
+  await settleLostCalls(deps);
 }
 
 const LAST: Call = {
@@ -297,6 +300,14 @@ async function spent(database: Database, runIds: readonly string[]) {
     `,
   );
   return { tokens: use!.tokens, cost: Number(use!.cost) };
+}
+
+async function lostCalls(database: Database, runId: string): Promise<number> {
+  const found = await rows(
+    database,
+    sql`select from usage_ledger where run_id = ${runId} and attempt < 0 and total_tokens > 0`,
+  );
+  return found.length;
 }
 
 /** Lists every sum of the project's usage that disagrees with the ledger, and what is still reserved. */

@@ -1,0 +1,67 @@
+import { notifySpending } from '#core/notifications/index.ts';
+import {
+  findLostCalls,
+  lockLostCall,
+  lostKey,
+  releaseAttempt,
+  type Attempt,
+  type LostInput,
+} from '#core/usage/index.ts';
+import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
+import { inputOnly, settleUnanswered } from './settle-unanswered.ts';
+
+interface LostCallDeps {
+  readonly database: Database;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** Calls settled at a time: as many as a few workers lose together. Whoever asks next goes on. */
+const BATCH = 500;
+
+/**
+ * Settles calls that were lost with their process, once their time is over: the provider has had the input and may bill
+ * it, so it counts, as estimated, and what was reserved for the rest is free again. Without that, a worker that dies of
+ * each response would spend without any limit noticing. Calls of runs without a limit reserve nothing and are not known.
+ * One that cannot be settled now is left to whoever asks next.
+ */
+export async function settleLostCalls(deps: LostCallDeps): Promise<void> {
+  for (const attempt of await findLostCalls(deps.database, BATCH)) {
+    try {
+      await settleLostCall(deps, attempt);
+    } catch (err) {
+      deps.log.warn({ err, runId: attempt.runId }, 'a call that was lost could not be settled');
+    }
+  }
+}
+
+async function settleLostCall({ database, metrics }: LostCallDeps, attempt: Attempt) {
+  const counted = await transaction(database, async (tx) => {
+    // Run, step, reservation, totals: the order of locks of every statement. A run that somebody holds comes next time.
+    const run = await row<{ routineId: string; modelId: string }>(
+      tx,
+      sql`
+        select routine_id as "routineId",
+          (select model_id from steps where run_id = runs.id and index = ${attempt.index}) as "modelId"
+        from runs where id = ${attempt.runId} for update skip locked
+      `,
+    );
+    if (run === undefined) return undefined;
+    const lost = await lockLostCall(tx, attempt);
+    if (lost === undefined) return undefined;
+    const isCounted = await count(tx, attempt, lost);
+    await releaseAttempt(tx, attempt);
+    if (!isCounted) return undefined;
+    await notifySpending(tx, { runId: attempt.runId, routineId: run.routineId });
+    return { modelId: run.modelId, costUsd: lost.costUsd };
+  });
+  if (counted !== undefined) metrics.modelCost(counted.modelId, counted.costUsd);
+}
+
+async function count(tx: Db, attempt: Attempt, { inputTokens, costUsd }: LostInput) {
+  if (inputTokens === null) return false;
+  const spent = { ...lostKey(attempt), usage: inputOnly(inputTokens), costUsd };
+  return settleUnanswered(tx, spent, { onAccount: false });
+}

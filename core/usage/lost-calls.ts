@@ -1,0 +1,48 @@
+import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import type { Attempt } from './attempt.ts';
+
+/** What a lost call has sent, by which it counts. */
+export interface LostInput {
+  /** Null where it counts nothing. */
+  readonly inputTokens: number | null;
+  /** In US dollars; null for a model without prices. */
+  readonly costUsd: string | null;
+}
+
+/**
+ * Finds calls whose reservation has outlived its lease, the oldest first: the process that made it died before it could
+ * settle them, and they cannot be under way any more.
+ * @param limit the most that are found
+ */
+export function findLostCalls(db: Db, limit: number): Promise<Attempt[]> {
+  return rows(
+    db,
+    sql`
+      select run_id as "runId", step_index as index, attempt from usage_reservations
+      where leased_until <= now() order by leased_until limit ${limit}
+    `,
+  );
+}
+
+/** Locks the reservation of a lost call and returns what the call has sent; undefined when it is gone by now. */
+export function lockLostCall(
+  tx: Db,
+  { runId, index, attempt }: Attempt,
+): Promise<LostInput | undefined> {
+  return row(
+    tx,
+    sql`
+      select input_tokens as "inputTokens", input_cost_usd as "costUsd" from usage_reservations
+      where run_id = ${runId} and step_index = ${index} and attempt = ${attempt}
+      for update
+    `,
+  );
+}
+
+/**
+ * Returns the key of a lost call in the ledger, the negative of its attempt. It is not the attempt's own, so that its
+ * response, should it come after all, still counts.
+ */
+export function lostKey(attempt: Attempt): Attempt {
+  return { ...attempt, attempt: -attempt.attempt };
+}
