@@ -27,8 +27,9 @@ const BATCH = 500;
  * each response would spend without any limit noticing. Calls of runs without a limit reserve nothing and are not known.
  * One that cannot be settled now is left to whoever asks next.
  */
-export async function settleLostCalls(deps: LostCallDeps): Promise<void> {
+export async function settleLostCalls(deps: LostCallDeps, signal: AbortSignal): Promise<void> {
   for (const attempt of await findLostCalls(deps.database, BATCH)) {
+    if (signal.aborted) return;
     try {
       await settleLostCall(deps, attempt);
     } catch (err) {

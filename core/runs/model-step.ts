@@ -108,7 +108,7 @@ async function performInTime(
   }
   if (grant.kind === 'wait') {
     // Whoever asks again finds the room of those that have died.
-    await settleLostCalls(deps);
+    await settleLostCalls(deps, signal);
     return { next: 'wait', delayMs: grant.delayMs, remainingMs: deadline.remainingMs() };
   }
   const { maxOutputTokens, cutBy } = grant;

@@ -113,7 +113,7 @@ export function createTickParts(deps: TickDeps): TickParts {
     expire: (signal) => measured(deps, 'expire', () => expireQueued(deps, signal)),
     sweep: (signal) =>
       measured(deps, 'sweep', async () => {
-        await settleLostCalls(deps);
+        await settleLostCalls(deps, signal);
         return sweepOpenRuns(deps, signal);
       }),
     messages: (signal, forMs = MESSAGES_MS) =>

@@ -38,6 +38,9 @@ async function everyFaultIsNoticed(load: Load): Promise<void> {
       (select id from runs where trigger = 'schedule' limit 1)`,
     sql`delete from usage_ledger where run_id = (select run_id from usage_ledger limit 1)`,
     sql`update runs set input_tokens = input_tokens + 1 where id = ${run}`,
+    sql`update usage_totals set month_tokens = month_tokens + 1, reserved_tokens = reserved_tokens + 1
+      where scope_id = (select organization_id from runs where id = ${run})`,
+    sql`update usage_days set input_tokens = input_tokens + 1 where routine_id = (select routine_id from runs where id = ${run})`,
     sql`update steps set attempt = 0 where kind = 'model' and run_id =
       (select run_id from steps where kind = 'model' and state = 'succeeded' limit 1)`,
     sql`update steps set attempt = 0 where kind = 'tool' and tool->>'name' = 'lookup'`,
@@ -63,6 +66,9 @@ async function everyFaultIsNoticed(load: Load): Promise<void> {
     'on record that was never due',
     'and its entries in the ledger disagree',
     `the usage of run ${run} and its steps disagree`,
+    'has spent are wrong',
+    'has reserved are wrong',
+    'has spent in its days are wrong',
     'attempts on record',
     'called its tool 2 times, 1 would be right',
     'called its tool 1 times, 0 would be right',

@@ -43,7 +43,11 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const cluster = await startCluster({
     apis: 2,
     workers: WORKERS,
-    env: { WORKER_CONCURRENCY: String(SLOTS / WORKERS) },
+    env: {
+      WORKER_CONCURRENCY: String(SLOTS / WORKERS),
+      // What a killed worker had reserved comes back within a minute, while others are being killed.
+      MODEL_STEP_TIMEOUT_SECONDS: '20',
+    },
   });
   try {
     const load = await startLoad(cluster, {

@@ -26,6 +26,13 @@ export async function figures(
       from steps where kind = 'model'
     `,
   );
+  const lost = await row<{ counted: number; reserved: number }>(
+    database,
+    sql`
+      select (select count(*) from usage_ledger where attempt < 0) as counted,
+        (select count(*) from usage_reservations) as reserved
+    `,
+  );
   const sent = await row<{ deliveries: number; attempts: number; redone: number }>(
     database,
     sql`
@@ -56,6 +63,7 @@ export async function figures(
       ledger.planted.filter(({ certain }) => !certain).length
     }`,
     `model steps: ${steps?.steps}, begun again ${steps?.repeated}; attempts on record ${steps?.attempts}, model calls ${total(calls)}`,
+    `calls lost with their worker: ${lost?.counted} counted, ${lost?.reserved} still reserved`,
     ...toolSteps.map(
       ({ name, state, repeated, count }) =>
         `tool calls, ${name}, ${state}: ${count}, begun again ${repeated}`,

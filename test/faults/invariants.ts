@@ -11,6 +11,7 @@ export async function violations(load: Load): Promise<string[]> {
     ...(await runsOnRecord(load)),
     ...(await occurrences(load)),
     ...(await sums(database)),
+    ...(await totals(database)),
     ...(await modelSteps(load)),
     ...(await toolCalls(load)),
     ...(await deliveries(load)),
@@ -135,6 +136,40 @@ async function sums(database: Database): Promise<string[]> {
         `step ${index} of run ${runId} and its entries in the ledger disagree: ${JSON.stringify({ step, ledger })}`,
     ),
   ];
+}
+
+/**
+ * The totals of every scope are what the ledger says, and what they have reserved is what the reservations say. Days
+ * add up to the same.
+ */
+async function totals(database: Database): Promise<string[]> {
+  const found = await rows<{ what: string; scopeId: string }>(
+    database,
+    sql`
+      with ledger as (
+        select scope_id, sum(total_tokens) as tokens, coalesce(sum(l.cost_usd), 0) as cost
+        from usage_ledger l join runs r on r.id = l.run_id,
+          unnest(array[r.organization_id, r.project_id, r.routine_id]) as scope_id
+        group by scope_id
+      ), reserved as (
+        select scope_id, sum(tokens) as tokens, sum(cost_usd) as cost
+        from usage_reservations, unnest(scope_ids) as scope_id group by scope_id
+      ), days as (
+        select routine_id as scope_id, sum(input_tokens + output_tokens) as tokens from usage_days group by routine_id
+      )
+      select 'spent' as what, scope_id as "scopeId" from usage_totals t full join ledger l using (scope_id)
+      where coalesce(t.month_tokens, 0) <> coalesce(l.tokens, 0)
+        or coalesce(t.month_cost_usd, 0) <> coalesce(l.cost, 0)
+      union all
+      select 'reserved', scope_id from usage_totals t full join reserved r using (scope_id)
+      where coalesce(t.reserved_tokens, 0) <> coalesce(r.tokens, 0)
+        or coalesce(t.reserved_cost_usd, 0) <> coalesce(r.cost, 0)
+      union all
+      select 'spent in its days', scope_id from days left join ledger l using (scope_id)
+      where days.tokens <> coalesce(l.tokens, 0)
+    `,
+  );
+  return found.map(({ what, scopeId }) => `the totals of what ${scopeId} has ${what} are wrong`);
 }
 
 /** Each run has the model steps that its script implies, and each request to the model is an attempt on record. */

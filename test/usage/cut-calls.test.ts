@@ -36,6 +36,10 @@ function silentCaller({ sends = true } = {}) {
   return { caller, sent: sent.promise };
 }
 
+function settleLost({ deps }: Service): Promise<void> {
+  return settleLostCalls(deps, new AbortController().signal);
+}
+
 /** Reads what every sum says of the run: tokens, and what is still reserved. */
 async function sums({ deps: { database } }: Service, runId: string) {
   const [found] = await rows(
@@ -173,7 +177,7 @@ test('a call that died with its process counts once its time is over, and its re
     new AbortController().signal,
   );
   const input = await sent.promise;
-  await settleLostCalls(service.deps);
+  await settleLost(service);
   expect(await sums(service, runId)).toMatchObject({ ledger: 0, reserved: expect.any(Number) });
   await execute(
     database,
@@ -182,10 +186,10 @@ test('a call that died with its process counts once its time is over, and its re
   // Whoever holds the run may be recording the response, and nobody waits for it.
   await transaction(database, async (tx) => {
     await execute(tx, sql`select from runs where id = ${runId} for update`);
-    await settleLostCalls(service.deps);
+    await settleLost(service);
   });
   expect(await sums(service, runId)).toMatchObject({ ledger: 0 });
-  await Promise.all([settleLostCalls(service.deps), settleLostCalls(service.deps)]);
+  await Promise.all([settleLost(service), settleLost(service)]);
   expect(await sums(service, runId)).toEqual(all(input));
   respond.resolve();
   expect(await step).toEqual({ next: 'ended', state: 'succeeded' });
@@ -208,7 +212,7 @@ test('a reservation of before calls were counted so is only released', async ({ 
       where run_id = ${runId}
     `,
   );
-  await settleLostCalls(service.deps);
+  await settleLost(service);
   expect(await sums(service, runId)).toEqual(all(0));
 });
 

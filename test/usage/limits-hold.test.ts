@@ -279,7 +279,7 @@ async function endLease({ deps }: Service, runId: string, index: number): Promis
         and s.run_id = r.run_id and s.index = r.step_index and s.attempt = r.attempt
     `,
   );
-  await settleLostCalls(deps);
+  await settleLostCalls(deps, AbortSignal.timeout(60_000));
 }
 
 const LAST: Call = {
