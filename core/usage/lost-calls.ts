@@ -1,7 +1,7 @@
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import type { Attempt } from './attempt.ts';
 
-/** What a lost call has sent, by which it counts. */
+/** Input of a lost call, with which it counts. */
 export interface LostInput {
   /** Null where it counts nothing. */
   readonly inputTokens: number | null;

@@ -15,7 +15,7 @@ export interface StepBound extends Attempt {
   readonly maxRunTokens: number | null;
   /** The longest that the call can take once it is sent. The reservation is held no longer than that. */
   readonly leaseMs: number;
-  /** Whether its input counts if its process dies: false where another attempt finds the same call again. */
+  /** True where its input counts if its process dies; false where another attempt finds the same call again. */
   readonly countsIfLost: boolean;
 }
 

@@ -5,6 +5,7 @@ import {
   settleLostCalls,
   type ModelCaller,
 } from '#core/runs/index.ts';
+import type { ModelResponse } from '#core/runs/model-call.ts';
 import { countInput } from '#core/runs/model-usage.ts';
 import { AT_ONCE, execute, rows, sql, transaction } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
@@ -35,6 +36,21 @@ function silentCaller({ sends = true } = {}) {
   };
   return { caller, sent: sent.promise };
 }
+
+/** A response that states a hundred tokens. */
+const DONE: ModelResponse = {
+  text: 'Done.',
+  messages: [],
+  toolCalls: [],
+  finishReason: 'stop',
+  usage: {
+    inputTokens: 100,
+    cachedInputTokens: 0,
+    outputTokens: 0,
+    reasoningTokens: 0,
+    estimated: false,
+  },
+};
 
 function settleLost({ deps }: Service): Promise<void> {
   return settleLostCalls(deps, new AbortController().signal);
@@ -112,14 +128,7 @@ test('a call that was given up because it took too long counts beside the one th
         const options = { retryable: true, cutOff: true };
         throw new ModelFailure('model_unreachable', 'No answer.', options);
       }
-      const usage = {
-        inputTokens: 100,
-        cachedInputTokens: 0,
-        outputTokens: 0,
-        reasoningTokens: 0,
-        estimated: false,
-      };
-      return { text: 'Done.', messages: [], toolCalls: [], finishReason: 'stop', usage };
+      return DONE;
     },
   };
   const perform = () =>
@@ -161,14 +170,7 @@ test('a call that died with its process counts once its time is over, and its re
       input.onSend?.();
       sent.resolve(countInput(input));
       await respond.promise;
-      const usage = {
-        inputTokens: 100,
-        cachedInputTokens: 0,
-        outputTokens: 0,
-        reasoningTokens: 0,
-        estimated: false,
-      };
-      return { text: 'Done.', messages: [], toolCalls: [], finishReason: 'stop', usage };
+      return DONE;
     },
   };
   const step = performModelStep(
