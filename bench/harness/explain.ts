@@ -6,7 +6,7 @@ import { openDatabase, type Database } from '#lib/database/index.ts';
  */
 export async function explained(
   databaseUrl: string,
-  work: (database: Database) => Promise<unknown>,
+  work: (database: Database, plans: string[]) => Promise<unknown>,
 ): Promise<string[]> {
   const plans: string[] = [];
   // One connection, so that the one which was told to explain serves all of the work.
@@ -25,7 +25,7 @@ export async function explained(
     `);
     client.release();
     plans.length = 0;
-    await work(database);
+    await work(database, plans);
     return plans;
   } finally {
     await database.end();

@@ -66,7 +66,7 @@ export async function recordEnd(
           state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
           error_message = coalesce(steps.error_message, ${state === 'cancelled' ? 'The run was cancelled.' : errorMessage})
         from ended
-        where steps.run_id = ended.id and steps.state in ('pending', 'started') and ended.state <> 'succeeded'
+        where steps.run_id = ${runId} and steps.run_id = ended.id and steps.state in ('pending', 'started') and ended.state <> 'succeeded'
       )
       select id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
         error_message as "errorMessage", result, ${runOutcome}, ${scheduledFor(sql`ended`)} as "scheduledFor", created_at as "createdAt",

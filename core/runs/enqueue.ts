@@ -71,8 +71,9 @@ export async function enqueueManualRun(
         ${takeOneRun(input.organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
       ), room as (
         select case when ${input.runAt}::timestamptz is null and ${runsAtATimeOf(rule.planRule)} is null
-            and not exists (select from (${accountPlaces(rule)}) accounts, accepted
-              where accounts.account = accepted.model_connection_id and accounts.places <= 0)
+            and not exists (select from accepted where model_connection_id is not null
+              and exists (select from (${accountPlaces(rule)}) accounts
+                where accounts.account = accepted.model_connection_id and accounts.places <= 0))
           then ${takePlace(rule.taskQueue)} else false end as free
         from organizations o where o.id = ${input.organizationId}
       ), run as (

@@ -126,7 +126,7 @@ export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promi
       ), step as (
         update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}), ${addUsage(usageIn(record), sql`usage_estimated`)}
         from late
-        where run_id = late.id and index = ${index}
+        where run_id = ${runId} and run_id = late.id and index = ${index}
         returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, late.new_steps
       ), ${settlement(sql`step`, spentBy(record))}
       update runs set ${addUsage(usageIn(record), sql`estimated_usage`)} from step, settled where runs.id = step.run_id
@@ -150,16 +150,17 @@ function recordCall({ response: { call } }: ModelStepRecord): Sql {
 }
 
 /**
- * Updates the step's row and returns what its settlement needs; no row when the step had been recorded.
+ * Updates the step's row and returns what its settlement needs; no row when the step had been recorded. The run's id is
+ * said a second time, because a plan that Postgres makes while the table is young finds the step by its index alone.
  * @param live relation with `id`, `organization_id` and `routine_id` of the run, empty when nothing may be recorded
  */
 function updateStep(live: Sql, record: ModelStepRecord): Sql {
-  const { index, response, messages } = record;
+  const { runId, index, response, messages } = record;
   return sql`update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
           messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
           ${addUsage(usageIn(record), sql`usage_estimated`)}, finished_at = now()
         from ${live} live
-        where run_id = live.id and index = ${index} and state = 'started'
+        where run_id = ${runId} and run_id = live.id and index = ${index} and state = 'started'
         returning run_id, index, live.organization_id, project_id, live.routine_id, model_id,
           1 as new_steps`;
 }

@@ -136,7 +136,7 @@ function attemptUnderWay(run: RunContext, index: number) {
           where id = ${run.id} and state = 'running' for share
         )
         select live.tokens as run_tokens from live join steps s on s.run_id = live.id
-        where s.index = ${index} and s.state = 'started' and s.attempt = ${run.attempt}
+        where s.run_id = ${run.id} and s.index = ${index} and s.state = 'started' and s.attempt = ${run.attempt}
         for no key update of s`;
 }
 
