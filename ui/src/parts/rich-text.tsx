@@ -1,19 +1,14 @@
-import { lazy, Suspense } from 'react';
+import { lazy } from 'react';
+import { Lazily } from './lazily.tsx';
 import { SkeletonText } from './skeleton.tsx';
 
 const Markdown = lazy(() => import('./markdown.tsx'));
 
-/** Shows Markdown; loads its parser when it is first needed, and is busy until the text stands where it will stay. */
+/** Shows Markdown; loads its parser when it is first needed. */
 export function RichText({ text }: { readonly text: string }) {
   return (
-    <Suspense
-      fallback={
-        <div aria-busy="true">
-          <SkeletonText lines={4} />
-        </div>
-      }
-    >
+    <Lazily skeleton={<SkeletonText lines={4} />}>
       <Markdown text={text} />
-    </Suspense>
+    </Lazily>
   );
 }

@@ -1,10 +1,11 @@
 import { FormProvider, useFormContext } from 'react-hook-form';
-import { lazy, Suspense, type ReactNode } from 'react';
+import { lazy, type ReactNode } from 'react';
 import type { Shape } from '#ui/api/types.ts';
 import { listInWords, materialAmong } from '#ui/parts/routine-fields.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
+import { Lazily } from '#ui/parts/lazily.tsx';
 import { LeaveGuard } from '#ui/parts/leave-guard.tsx';
 import { Box, Section } from '#ui/parts/page.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
@@ -52,34 +53,34 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
               <NameField />
               <Instructions />
               <SkillsField />
-              <Suspense fallback={<Skeleton className="h-14" />}>
+              <Lazily skeleton={<Skeleton className="h-14" />}>
                 <ModelField routineId={routine?.id} />
-              </Suspense>
+              </Lazily>
             </Box>
           </Section>
           <Section title="Schedule">
             <Box>
-              <Suspense fallback={<Skeleton className="h-56" />}>
+              <Lazily skeleton={<Skeleton className="h-56" />}>
                 <ScheduleField />
-              </Suspense>
+              </Lazily>
             </Box>
           </Section>
           <Section title="Settings" description="Good as they are for most routines.">
-            <Suspense fallback={<Skeleton className="h-60 rounded-lg" />}>
+            <Lazily skeleton={<Skeleton className="h-60 rounded-lg" />}>
               <Settings routine={routine} />
-            </Suspense>
+            </Lazily>
           </Section>
           <SaveBar editor={editor} routine={routine} isSaving={isSaving} cancel={cancel} />
         </div>
         <aside className="lg:sticky lg:top-8 lg:self-start">
-          <Suspense fallback={<Skeleton className="h-40 rounded-lg" />}>
+          <Lazily skeleton={<Skeleton className="h-40 rounded-lg" />}>
             <TestRun
               runId={runId}
               onTest={() => void test()}
               isStarting={editor.isTesting}
               isDirty={routine === undefined || editor.hasChanges}
             />
-          </Suspense>
+          </Lazily>
         </aside>
       </form>
     </FormProvider>
