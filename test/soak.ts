@@ -25,7 +25,7 @@ const report = await chaos({
   pauseMs: [300, 2_700],
   downMs: 3_000,
   clients: Number(values.clients),
-  settleMs: 300_000,
+  stuckMs: 360_000,
   maxKillingMs: Number(values.minutes) * 60_000,
   log: console.log,
   onKill: (_role, count) => {

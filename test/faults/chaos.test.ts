@@ -14,7 +14,7 @@ test(
       pauseMs: [800, 3_000],
       downMs: 1_500,
       clients: 6,
-      settleMs: 150_000,
+      stuckMs: 150_000,
       log: console.log,
       inspect: everyFaultIsNoticed,
     });

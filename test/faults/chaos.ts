@@ -12,8 +12,8 @@ export interface ChaosOptions {
   readonly pauseMs: readonly [number, number];
   readonly downMs: number;
   readonly clients: number;
-  /** Time after the last kill by which everything has to have ended. */
-  readonly settleMs: number;
+  /** The longest time after the last kill in which nothing ends although there is something left. */
+  readonly stuckMs: number;
   /** Kills stop after this long, however many they were. */
   readonly maxKillingMs?: number;
   readonly log: (line: string) => void;
@@ -70,7 +70,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
       const settling = Date.now();
       await load.finish();
       log(`every client had its answer after ${seconds(settling)}`);
-      await settled(cluster, load.database, options.settleMs);
+      await settled(cluster, load.database, options.stuckMs, log);
       log(`everything had ended after ${seconds(settling)}`);
       load.modelCalls.read();
       const report = {

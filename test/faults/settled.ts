@@ -14,22 +14,27 @@ interface OpenWork {
 }
 
 /**
- * Waits until nothing is under way, neither in Postgres nor in Temporal, but for the scheduler, which goes on.
- * @throws with what there still is, after `timeoutMs`
+ * Waits until nothing is under way, neither in Postgres nor in Temporal, but for the scheduler, which goes on. However
+ * much the kills have left to do, it has to become less all the time.
+ * @throws with what there still is, once nothing has ended for `stuckMs`
  */
 export async function settled(
   cluster: Cluster,
   database: Database,
-  timeoutMs: number,
+  stuckMs: number,
+  log: (line: string) => void,
 ): Promise<void> {
   const connection = await Connection.connect({ address: cluster.temporalAddress });
   const client = new Client({ connection });
-  const end = Date.now() + timeoutMs;
+  let [least, since] = [Infinity, Date.now()];
   try {
     for (;;) {
       const open = await openWork(client, database);
+      if (least === Infinity) log(`to settle: ${JSON.stringify(open)}`);
       if (Object.values(open).every((count) => count === 0)) break;
-      if (Date.now() > end) throw new Error(`not settled in time: ${JSON.stringify(open)}`);
+      const left = stepsLeft(open);
+      if (left < least) [least, since] = [left, Date.now()];
+      if (Date.now() > since + stuckMs) throw new Error(`does not settle: ${JSON.stringify(open)}`);
       await sleep(500);
     }
     const scheduler = await client.workflow.getHandle(SCHEDULER_WORKFLOW_ID).describe();
@@ -39,6 +44,11 @@ export async function settled(
   } finally {
     await connection.close();
   }
+}
+
+/** Returns a number that falls with whatever ends: what is due becomes a run, and a run that ends a delivery. */
+function stepsLeft({ due, runs, deliveries, workflows }: OpenWork): number {
+  return 3 * due + 2 * runs + deliveries + (due + runs + deliveries === 0 ? workflows : 0);
 }
 
 async function openWork(client: Client, database: Database): Promise<OpenWork> {
