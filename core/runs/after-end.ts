@@ -22,7 +22,7 @@ export interface AfterEndDeps {
  */
 export async function afterEnd(deps: AfterEndDeps, end: RecordedEnd): Promise<void> {
   const { state, reason, failureClass } = end.ending;
-  deps.runChanges.tell(end.runId);
+  if (end.followed) deps.runChanges.tell(end.runId);
   deps.metrics.runEnded({ state, reason, failureClass });
   if (failureClass === 'platform') {
     deps.log.error({ runId: end.runId, reason }, 'a run failed because of the service itself');

@@ -15,6 +15,7 @@ import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import type { Gate } from '#core/routines/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import type { TranscriptStep } from './context-window.ts';
+import { isFollowed } from './events/changes.ts';
 import type { GateVerdict } from './gate/verdict.ts';
 import {
   previousRunJson,
@@ -91,6 +92,8 @@ export interface RunContext {
   readonly transcript: readonly ModelMessage[];
   /** True when somebody is to be told of the end of the run: by webhook, mail or ping. */
   readonly hasAudience: boolean;
+  /** True when somebody followed the run as the step began. */
+  readonly followed: boolean;
 }
 
 /**
@@ -164,6 +167,7 @@ export async function beginStep(
         ((timeout_seconds - extract(epoch from now() - begun.started_at)) * 1000)::float8 as "remainingMs",
         step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",
+        ${isFollowed(sql`begun.id`)} as followed,
         step.state as "stepState", step.attempt, coalesce(step.provider_failures, 0) as "providerFailures",
         (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs", ${tools} as tools,
         (select json_agg(json_build_object('index', s.index, 'messages', s.messages) order by s.index) from steps s

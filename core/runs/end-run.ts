@@ -9,6 +9,7 @@ import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
 import { scheduledFor } from './queries.ts';
 import { messageAtEnd, reasonAtEnd } from './cancel-request.ts';
+import { isFollowed } from './events/changes.ts';
 import { reasonInWords, type RecordedEnd, type RunEnding } from './ending.ts';
 import { outcomeOf, runOutcome } from './outcome/columns.ts';
 import { recordResult, type JustEnded } from './result/record-result.ts';
@@ -76,7 +77,7 @@ export async function recordEnd(
         estimated_usage as "estimatedUsage",
         routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
         routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
-        ${othersWait} as "othersWait", ${subscriptionOf(sql`ended.routine_id`)} as subscription
+        ${othersWait} as "othersWait", ${isFollowed(sql`ended.id`)} as followed, ${subscriptionOf(sql`ended.routine_id`)} as subscription
       from ended, routine
     `,
   );
@@ -102,6 +103,7 @@ export async function recordEnd(
     ending: { ...ending, reason: ended.reason },
     deliveries,
     othersWait: ended.othersWait,
+    followed: ended.followed,
   };
 }
 
@@ -140,5 +142,6 @@ interface EndedRow
   readonly paused: boolean;
   readonly stateReason: string | null;
   readonly othersWait: boolean;
+  readonly followed: boolean;
   readonly subscription: Subscription | null;
 }

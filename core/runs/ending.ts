@@ -51,6 +51,8 @@ export interface RecordedEnd {
   readonly deliveries: readonly StartableDelivery[];
   /** True when other runs wait to be admitted, now that this one has made room. */
   readonly othersWait: boolean;
+  /** True when somebody followed the run as it ended. */
+  readonly followed: boolean;
 }
 
 /** Returns the ending of a failed run, in the words of its reason unless `message` is more exact. */

@@ -46,7 +46,7 @@ export async function performModelStep(
   if (run === undefined) {
     return (await endUnwanted(deps, runId)) ?? readOutcome(deps.database, runId, index);
   }
-  if (run.modelSteps === 0) deps.runChanges.tell(runId);
+  if (run.modelSteps === 0 && run.followed) deps.runChanges.tell(runId);
   if (run.cancelRequested) return end(deps, runId, cancellation);
   if (run.remainingMs <= 0) return end(deps, runId, timeOver(run));
   const deadline = startDeadline(run.remainingMs, signal);

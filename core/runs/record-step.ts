@@ -22,7 +22,8 @@ import type { ModelMessage } from 'ai';
 import { addUsage } from './add-usage.ts';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker/index.ts';
-import type { RunEnding } from './ending.ts';
+import type { RecordedEnd, RunEnding } from './ending.ts';
+import { isFollowed } from './events/changes.ts';
 import { outcomeOf } from './outcome/columns.ts';
 import type { ModelResponse } from './model-call.ts';
 import type { FailureReason } from './states.ts';
@@ -78,8 +79,8 @@ export async function recordStepAndSuccess(
   db: Db,
   record: ModelStepRecord,
   ending: RunEnding,
-): Promise<{ readonly othersWait: boolean } | undefined> {
-  const ended = await row<{ othersWait: boolean }>(
+): Promise<Pick<RecordedEnd, 'othersWait' | 'followed'> | undefined> {
+  const ended = await row<Pick<RecordedEnd, 'othersWait' | 'followed'>>(
     db,
     sql`
       with live as (
@@ -97,7 +98,7 @@ export async function recordStepAndSuccess(
         from step, settled where runs.id = step.run_id
         returning runs.*
       ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}${breakerAfterRun(ending)}
-      select ${othersWait} as "othersWait" from ended, routine
+      select ${othersWait} as "othersWait", ${isFollowed(sql`ended.id`)} as followed from ended, routine
     `,
   );
   return ended;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 
 /** Notifies the followers of runs in all processes of changes. */
@@ -49,6 +49,15 @@ export function createRunChanges({ database, log }: { database: Db; log: Log }):
       await telling;
     },
   };
+}
+
+/**
+ * Returns an SQL condition that is true when somebody follows the run. The statement that changes the run asks it, so
+ * that a change which nobody follows needs no statement of its own. A stream that opens meanwhile is not missed: it
+ * reads the run once more a moment after its first read.
+ */
+export function isFollowed(runId: Sql): Sql {
+  return sql`exists (select from run_followers f where f.run_id = ${runId})`;
 }
 
 async function notifyFollowers(db: Db, runIds: readonly string[]): Promise<void> {

@@ -1,0 +1,75 @@
+import { expect } from 'vitest';
+import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
+import { execute, sql } from '#lib/database/index.ts';
+import { plantRoutine } from '#test/scheduling/planted.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { plantRun } from '#test/support/plant-run.ts';
+
+const test = serviceTest();
+
+const caller: ModelCaller = {
+  timeoutMs: 1_000,
+  close: () => Promise.resolve(),
+  call: () =>
+    Promise.resolve({
+      text: 'Nothing is new.',
+      messages: [],
+      toolCalls: [],
+      finishReason: 'stop',
+      usage: {
+        inputTokens: 100,
+        cachedInputTokens: 0,
+        outputTokens: 5,
+        reasoningTokens: 0,
+        estimated: false,
+      },
+    }),
+};
+
+test.for([
+  { ending: 'succeeds', cancelled: false, webhookUrl: null },
+  { ending: 'succeeds and has a webhook', cancelled: false, webhookUrl: 'https://example.com/' },
+  { ending: 'is cancelled', cancelled: true, webhookUrl: null },
+])(
+  'of a run that $ending, begin and end are notified to those who follow it, and to nobody else',
+  async ({ cancelled, webhookUrl }, { service }) => {
+    const testDatabase = await createTestDatabase();
+    const { database } = testDatabase;
+    const told: string[] = [];
+    const runChanges = { tell: (id: string) => told.push(id), settled: () => Promise.resolve() };
+    try {
+      const routine = await plantRoutine(database);
+      await execute(
+        database,
+        sql`update routines set webhook_url = ${webhookUrl} where id = ${routine.id}`,
+      );
+      const perform = async (runId: string) => {
+        if (cancelled) {
+          await execute(
+            database,
+            sql`update runs set cancel_requested_at = now() where id = ${runId}`,
+          );
+        }
+        await performModelStep(
+          { ...service.deps, database, caller, runChanges },
+          { runId, index: 0 },
+          new AbortController().signal,
+        );
+      };
+      const plant = () => plantRun(database, routine.id, { admittedAt: new Date() });
+      const [followed, other] = [await plant(), await plant()];
+      await execute(
+        database,
+        sql`insert into run_followers (id, run_id, organization_id, credential, leased_until)
+          values (gen_random_uuid(), ${followed}, ${routine.organizationId}, 'key', now() + interval '1 minute')`,
+      );
+      await perform(other);
+      expect(told).toEqual([]);
+      await perform(followed);
+      expect(told).toEqual([followed, followed]);
+    } finally {
+      await testDatabase.drop();
+    }
+  },
+);
