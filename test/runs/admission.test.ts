@@ -23,7 +23,10 @@ test(
     const worker = await startWorkers(service.config, service.deps, { concurrency: 1 });
     try {
       const last = await key.post(`/v1/routines/${routineId}/run`);
-      expect((await key.get(`/v1/runs/${last.data.id}`)).data.waitingFor).toBe('slot');
+      // The worker announces its slot a moment after it has started.
+      const waitingFor = async () =>
+        (await key.get(`/v1/runs/${last.data.id}`)).data.waitingFor as string;
+      await expect.poll(waitingFor).toBe('slot');
       const ended = await Promise.all(started.map(({ data }) => runEnded(key, data.id, 50_000)));
       expect(ended.map(({ state }) => state)).toEqual(Array(5).fill('succeeded'));
       const waited = ended.map(({ queuedSeconds }) => queuedSeconds as number);
