@@ -46,9 +46,12 @@ export async function settled(
   }
 }
 
-/** Returns a number that falls with whatever ends: what is due becomes a run, and a run that ends a delivery. */
-function stepsLeft({ due, runs, deliveries, workflows }: OpenWork): number {
-  return 3 * due + 2 * runs + deliveries + (due + runs + deliveries === 0 ? workflows : 0);
+/**
+ * Returns a number that falls with whatever ends: what is due becomes a run, and a run that ends a delivery. Workflows
+ * are left out, as each ends with one of these.
+ */
+function stepsLeft({ due, runs, deliveries }: OpenWork): number {
+  return 3 * due + 2 * runs + deliveries;
 }
 
 async function openWork(client: Client, database: Database): Promise<OpenWork> {

@@ -1,31 +1,15 @@
 import { expect } from 'vitest';
-import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
+import { performModelStep } from '#core/runs/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { instantCaller, modelResponse } from '#test/support/model-caller.ts';
 import { plantRun } from '#test/support/plant-run.ts';
 
 const test = serviceTest();
 
-const caller: ModelCaller = {
-  timeoutMs: 1_000,
-  close: () => Promise.resolve(),
-  call: () =>
-    Promise.resolve({
-      text: 'Nothing is new.',
-      messages: [],
-      toolCalls: [],
-      finishReason: 'stop',
-      usage: {
-        inputTokens: 100,
-        cachedInputTokens: 0,
-        outputTokens: 5,
-        reasoningTokens: 0,
-        estimated: false,
-      },
-    }),
-};
+const caller = instantCaller(modelResponse('Nothing is new.'));
 
 test.for([
   { ending: 'succeeds', cancelled: false, webhookUrl: null },

@@ -1,9 +1,10 @@
 import { expect } from 'vitest';
-import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
+import { performModelStep } from '#core/runs/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { instantCaller, modelResponse } from '#test/support/model-caller.ts';
 import { plantRun } from '#test/support/plant-run.ts';
 import { buffersOf, explained } from '../../bench/harness/explain.ts';
 
@@ -13,24 +14,7 @@ const test = serviceTest();
 const UNTIL_PLANNED = 8;
 const GROWN = 20_000;
 
-const caller: ModelCaller = {
-  timeoutMs: 1_000,
-  close: () => Promise.resolve(),
-  call: () =>
-    Promise.resolve({
-      text: 'Nothing is new.',
-      messages: [],
-      toolCalls: [],
-      finishReason: 'stop',
-      usage: {
-        inputTokens: 100,
-        cachedInputTokens: 0,
-        outputTokens: 5,
-        reasoningTokens: 0,
-        estimated: false,
-      },
-    }),
-};
+const caller = instantCaller(modelResponse('Nothing is new.'));
 
 test.for([
   { limits: 'no limit', budget: {} },

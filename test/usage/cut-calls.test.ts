@@ -5,11 +5,11 @@ import {
   settleLostCalls,
   type ModelCaller,
 } from '#core/runs/index.ts';
-import type { ModelResponse } from '#core/runs/model-call.ts';
 import { countInput } from '#core/runs/model-usage.ts';
 import { AT_ONCE, execute, rows, sql, transaction } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { modelResponse } from '#test/support/model-caller.ts';
 import { plantRun } from '#test/support/plant-run.ts';
 import type { Service } from '#test/support/service.ts';
 
@@ -38,19 +38,7 @@ function silentCaller({ sends = true } = {}) {
 }
 
 /** A response that states a hundred tokens. */
-const DONE: ModelResponse = {
-  text: 'Done.',
-  messages: [],
-  toolCalls: [],
-  finishReason: 'stop',
-  usage: {
-    inputTokens: 100,
-    cachedInputTokens: 0,
-    outputTokens: 0,
-    reasoningTokens: 0,
-    estimated: false,
-  },
-};
+const DONE = modelResponse('Done.', { outputTokens: 0 });
 
 function settleLost({ deps }: Service): Promise<void> {
   return settleLostCalls(deps, new AbortController().signal);
