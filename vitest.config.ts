@@ -14,8 +14,8 @@ export default defineConfig({
     setupFiles: ['test/support/properties.ts', 'test/support/midnight.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    // Files share two servers; more of them at a time than cores would only slow each other down.
-    maxWorkers: 2,
+    // Many files wait for a server, a page or a clock: three at a time keep two cores busy, as two do not.
+    maxWorkers: 3,
     testTimeout: 30_000 * TIMES,
     hookTimeout: 60_000,
     // On a busy machine, what is waited for may take longer than the usual second.
