@@ -20,7 +20,12 @@ import {
   type RevokeDeps,
 } from '#core/model-connections/index.ts';
 import { cancelMessages, createUnsubscribeLinks } from '#core/outbox/index.ts';
-import { createModelDirectory, createProjectModels, providerSwitch } from '#core/models/index.ts';
+import {
+  createAbilityStore,
+  createModelDirectory,
+  createProjectModels,
+  providerSwitch,
+} from '#core/models/index.ts';
 import {
   observeModelCalls,
   watchBacklog,
@@ -92,12 +97,14 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     log,
   });
   const toolSessions = createToolSessions({ outbound });
-  const gateway = { baseUrl: config.GATEWAY_BASE_URL, apiKey: config.GATEWAY_API_KEY };
+  const [source] = config.MODEL_SOURCES;
+  if (source === undefined) throw new Error('No model source is configured.');
+  const abilities = createAbilityStore({ database, log });
   const timeoutMs = config.MODEL_STEP_TIMEOUT_SECONDS * 1_000;
   const accounts = { database, modelProviders, modelRuntime, modelCredentials, log, timeoutMs };
   const caller = observeModelCalls(
     chooseCaller({
-      gateway: createModelCaller({ ...gateway, timeoutMs }),
+      gateway: createModelCaller({ ...source, timeoutMs }),
       accounts: createAccountCaller(accounts),
     }),
     { metrics, tracing },
@@ -138,7 +145,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     models: createProjectModels({
       database,
       modelProviders,
-      gateway: createModelDirectory({ ...gateway, log }),
+      gateway: createModelDirectory({ source, abilities, log }),
     }),
     skills: await loadCatalogue(),
     engine,

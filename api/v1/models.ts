@@ -73,7 +73,7 @@ function presentOption(option: ModelOption) {
     modelId: option.modelId,
     name: option.name,
     contextTokens: option.contextTokens,
-    structuredOutputs: option.structuredOutputs,
+    structuredOutputs: option.abilities.structuredOutputs ?? false,
     prices: option.prices,
   };
 }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '#lib/errors.ts';
+import type { ModelSource } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
+import { ABILITIES_OF_DIALECT, type AbilityStore } from './abilities.ts';
 import { readGatewayList } from './gateway-list.ts';
 import { sameModel, type ModelOption, type ModelReference } from './model.ts';
 
@@ -19,8 +21,8 @@ export interface ModelDirectory {
 }
 
 export interface DirectorySettings {
-  readonly baseUrl: string;
-  readonly apiKey: string | undefined;
+  readonly source: ModelSource;
+  readonly abilities: AbilityStore;
   readonly log: Log;
   readonly timeoutMs?: number;
 }
@@ -58,15 +60,31 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     if (last === undefined) {
       throw new AppError('models_unavailable', undefined, { 'Retry-After': '5' });
     }
+    await settings.abilities.refresh();
     return { ...last, stale: Date.now() - last.fetchedAt.getTime() >= FRESH_MS };
   }
 
   return {
-    list,
+    async list() {
+      const { options, ...rest } = await list();
+      return { ...rest, options: options.map((option) => withAbilities(option, settings)) };
+    },
     async find(reference) {
       const { options } = await list();
-      return options.find((option) => sameModel(option, reference));
+      const found = options.find((option) => sameModel(option, reference));
+      return found && withAbilities(found, settings);
     },
+  };
+}
+
+/** Adds what is known of the dialect and what was learned: the server's own behaviour outweighs its list. */
+function withAbilities(option: ModelOption, { source, abilities }: DirectorySettings): ModelOption {
+  const learned = option.served === null ? {} : abilities.of(option.served);
+  return {
+    ...option,
+    contextTokens: option.contextTokens ?? learned.contextTokens ?? null,
+    maxOutputTokens: learned.maxOutputTokens ?? option.maxOutputTokens,
+    abilities: { ...ABILITIES_OF_DIALECT[source.dialect], ...option.abilities, ...learned },
   };
 }
 
@@ -81,12 +99,9 @@ function patience(): Promise<void> {
 
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
-async function fetchList({
-  baseUrl,
-  apiKey,
-  timeoutMs,
-}: DirectorySettings): Promise<ModelOption[]> {
-  const response = await fetch(`${baseUrl.replace(/\/$/, '')}/models`, {
+async function fetchList({ source, timeoutMs }: DirectorySettings): Promise<ModelOption[]> {
+  const { baseUrl, apiKey } = source;
+  const response = await fetch(`${baseUrl}/models`, {
     headers: apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` },
     signal: AbortSignal.timeout(timeoutMs ?? 10_000),
     redirect: 'error',
@@ -97,7 +112,7 @@ async function fetchList({
   }
   const text = await response.text();
   if (text.length > MAX_LIST_BYTES) throw new Error('the model list is too large');
-  const options = readGatewayList(JSON.parse(text));
+  const options = readGatewayList(JSON.parse(text), source.name);
   if (options.length === 0) throw new Error('the model list is empty');
   return options;
 }

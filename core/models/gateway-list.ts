@@ -39,7 +39,7 @@ const list = z.object({ data: z.array(z.unknown()) });
  * Reads an OpenAI-compatible `GET /models` response. An entry that cannot be read is left out.
  * @throws when the response is not a list at all
  */
-export function readGatewayList(answer: unknown): ModelOption[] {
+export function readGatewayList(answer: unknown, source: string): ModelOption[] {
   return list.parse(answer).data.flatMap((item) => {
     const parsed = entry.safeParse(item);
     if (!parsed.success) return [];
@@ -54,7 +54,11 @@ export function readGatewayList(answer: unknown): ModelOption[] {
         name: model.name ?? model.id,
         contextTokens: model.context_length ?? model.context_window ?? null,
         maxOutputTokens: model.max_tokens ?? model.top_provider?.max_completion_tokens ?? null,
-        structuredOutputs: model.supported_parameters?.includes('structured_outputs') ?? false,
+        abilities:
+          model.supported_parameters === undefined
+            ? {}
+            : { structuredOutputs: model.supported_parameters.includes('structured_outputs') },
+        served: { source, modelId: model.id },
         prices: readPrices(model.pricing),
       },
     ];

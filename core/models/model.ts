@@ -1,4 +1,5 @@
 import type { Prices } from '#core/usage/index.ts';
+import type { ModelAbilities, ServedModel } from './abilities.ts';
 
 /** A routine's choice of model. `connectionId` is null for the managed gateway and exact for a personal account. */
 export interface ModelReference {
@@ -23,8 +24,10 @@ export interface ModelOption extends ModelReference {
   readonly contextTokens: number | null;
   /** The most tokens that it writes in one response; null when the gateway does not say. */
   readonly maxOutputTokens: number | null;
-  /** True when a request can hold it to a JSON Schema. */
-  readonly structuredOutputs: boolean;
+  /** What its server takes, as its list, its dialect or earlier calls say. */
+  readonly abilities: ModelAbilities;
+  /** The model at its server; null on an account, whose runtime knows it. */
+  readonly served: ServedModel | null;
   /** Null when the gateway quotes none; runs on the model then have no cost figure. */
   readonly prices: ModelPrices | null;
 }

@@ -67,7 +67,8 @@ function optionOf(
       name,
       contextTokens,
       maxOutputTokens: null,
-      structuredOutputs: takesSchemas(modelProviders.find(provider)?.file, id),
+      abilities: { structuredOutputs: takesSchemas(modelProviders.find(provider)?.file, id) },
+      served: null,
       prices: null,
     },
   ];

@@ -90,7 +90,7 @@ async function performInTime(
       instructions: PREAMBLE,
       messages: openingMessages(ready),
       tools: toolSet(run.tools),
-      resultSchema: option.structuredOutputs ? run.resultForm?.schema : undefined,
+      resultSchema: option.abilities.structuredOutputs === true ? run.resultForm?.schema : undefined,
       signal,
       account: accountStepOf(run, index, deadline),
     },

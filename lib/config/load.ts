@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { readConnectionClients } from './connection-clients.ts';
 import { modelRuntimeFaults } from './model-runtime.ts';
+import { readModelSources, type ModelSource } from './model-sources.ts';
 import { configSchema, runtimeSchema } from './schema.ts';
-import { BILLING_VARIABLES } from './variables.ts';
+import { BILLING_VARIABLES, DEFAULT_GATEWAY } from './variables.ts';
 
 const PAYMENT = {
   NODE_ENV: true,
@@ -95,15 +96,23 @@ export function loadConfig<R extends Role>(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
   const { clients, faults: clientFaults } = readConnectionClients(present);
-  const parsed = roleSchemas[role].safeParse({ ...present, CONNECTION_CLIENTS: clients });
+  const callsModels = role === 'api' || role === 'worker';
+  const { sources, faults: sourceFaults } = callsModels
+    ? readModelSources({ GATEWAY_BASE_URL: DEFAULT_GATEWAY, ...present })
+    : { sources: [], faults: [] };
+  const parsed = roleSchemas[role].safeParse({
+    ...present,
+    CONNECTION_CLIENTS: clients,
+    MODEL_SOURCES: sources,
+  });
   const faults = parsed.success
     ? []
     : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  faults.push(...productionFaults(role, present));
+  faults.push(...productionFaults(role, present, sources));
   if (role === 'api' || role === 'worker' || role === 'runtime') {
     faults.push(...modelRuntimeFaults(role, present));
   }
-  if (role === 'api' || role === 'worker') faults.push(...clientFaults);
+  if (callsModels) faults.push(...clientFaults, ...sourceFaults);
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema is looked up by role, which TypeScript cannot follow
   return parsed.data as ConfigOf<R>;
@@ -119,7 +128,11 @@ const PAID_ROLES: ReadonlySet<Role> = new Set([
 /**
  * Lists what the product refuses in production, from the variables that are present, so that all is reported at once.
  */
-function productionFaults(role: Role, present: Partial<Record<string, string>>): string[] {
+function productionFaults(
+  role: Role,
+  present: Partial<Record<string, string>>,
+  sources: readonly ModelSource[],
+): string[] {
   if (role === 'ui') return dashboardFaults(present);
   if (!PAID_ROLES.has(role)) return [];
   const faults: string[] = [];
@@ -154,7 +167,12 @@ function productionFaults(role: Role, present: Partial<Record<string, string>>):
       }
     }
   }
-  if (present['GATEWAY_API_KEY'] === undefined) {
+  if (present['GATEWAYS_FILE'] !== undefined) {
+    const open = sources.filter(({ apiKey, free }) => apiKey === undefined && !free);
+    faults.push(
+      ...open.map(({ name }) => `GATEWAYS_FILE: ${name}: apiKeyVariable is required in production`),
+    );
+  } else if (present['GATEWAY_API_KEY'] === undefined) {
     faults.push('GATEWAY_API_KEY: required in production');
   }
   return faults;

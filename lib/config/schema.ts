@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ConnectionClients } from './connection-clients.ts';
+import type { ModelSource } from './model-sources.ts';
 import { encryptionKey, file } from './values.ts';
 import { variables } from './variables.ts';
 
@@ -7,6 +8,8 @@ export const configSchema = z.object({
   ...variables,
   /** Collected from `CONNECTION_<NAME>_CLIENT_ID` and `…_SECRET`, a pair for each provider. */
   CONNECTION_CLIENTS: z.custom<ConnectionClients>().default({}),
+  /** From `GATEWAYS_FILE`, else the one of `GATEWAY_BASE_URL`. */
+  MODEL_SOURCES: z.custom<readonly ModelSource[]>().default([]),
 });
 
 /** The private provider runtime: no database, no Temporal, and none of the secrets but the one it shares. */

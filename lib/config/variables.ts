@@ -12,6 +12,9 @@ import {
   wholeNumber,
 } from './values.ts';
 
+/** The gateway where neither an address nor a file of several is given. */
+export const DEFAULT_GATEWAY = 'https://ai-gateway.vercel.sh/v1';
+
 /** Every variable the product reads, in the order in which `.env.example` documents them. */
 export const variables = {
   NODE_ENV: z
@@ -104,9 +107,11 @@ export const variables = {
   BETTER_AUTH_SECRET: secret,
   SCHEDULER_SECRET: secret.optional(),
 
-  GATEWAY_BASE_URL: httpUrl.default('https://ai-gateway.vercel.sh/v1'),
+  GATEWAY_BASE_URL: httpUrl.default(DEFAULT_GATEWAY),
   GATEWAY_API_KEY: nonEmpty.optional(),
+  GATEWAYS_FILE: nonEmpty.optional(),
   MODEL_STEP_TIMEOUT_SECONDS: integer(600, 1, 3600),
+  MODEL_SILENCE_SECONDS: integer(180, 1, 3600),
   FIXTURE_MODE: flag(false),
   ALLOW_PRIVATE_NETWORK: flag(false),
 

@@ -1,11 +1,16 @@
 import { SYSTEM } from '#core/audit/index.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { ScriptInput } from '#dev/gateway/script.ts';
-import { createModelDirectory, createProjectModels } from '#core/models/index.ts';
+import {
+  createAbilityStore,
+  createModelDirectory,
+  createProjectModels,
+} from '#core/models/index.ts';
 import { patchRoutine, type RoutinePatch } from '#core/routines/index.ts';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { createLog } from '#lib/log.ts';
 import type { ApiClient } from '#test/support/client.ts';
+import { sourceAt } from '#test/support/model-caller.ts';
 import { signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { routineBody } from '#test/support/routines.ts';
@@ -29,7 +34,8 @@ afterAll(async () => {
 });
 
 function directory(settings: { timeoutMs?: number } = {}) {
-  return createModelDirectory({ baseUrl: gateway.url, apiKey: 'test', log, ...settings });
+  const abilities = createAbilityStore({ database: service.deps.database, log });
+  return createModelDirectory({ source: sourceAt(gateway.url), abilities, log, ...settings });
 }
 
 /** Lets the lists of before be older than a minute. */

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
 import { SYSTEM } from '#core/audit/index.ts';
-import { createModelDirectory, createProjectModels } from '#core/models/index.ts';
+import {
+  createAbilityStore,
+  createModelDirectory,
+  createProjectModels,
+} from '#core/models/index.ts';
 import { activateRoutine } from '#core/routines/index.ts';
 import { beginStep } from '#core/runs/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
@@ -21,6 +25,7 @@ import {
   nextInTimetable,
   parseStoredSchedule,
 } from '#lib/schedule/index.ts';
+import { sourceAt } from '#test/support/model-caller.ts';
 import { TIMES } from '#test/support/properties.ts';
 import { plantRun } from '#test/support/plant-run.ts';
 import { instantsBetween } from './border-instants.ts';
@@ -38,7 +43,11 @@ const test = clockTest().extend(
     const models = createProjectModels({
       database,
       modelProviders: { enabled: [] } as never,
-      gateway: createModelDirectory({ baseUrl: gateway.url, apiKey: 'test-gateway-key', log }),
+      gateway: createModelDirectory({
+        source: sourceAt(gateway.url),
+        abilities: createAbilityStore({ database, log }),
+        log,
+      }),
     });
     return (planted: Planted) => readForecast({ database, models }, { ...planted, plan: 'scale' });
   },
@@ -60,7 +69,8 @@ const OPTION = {
   name: 'Fixture Writer Small',
   contextTokens: 128_000,
   maxOutputTokens: null,
-  structuredOutputs: false,
+  abilities: {},
+  served: null,
   prices: { input: '0.00000015', output: '0.0000006', cachedInput: null },
 } as const;
 const COST = '0.000285';

@@ -1,3 +1,4 @@
+import { readModelSources, type ModelSource } from '#lib/config/index.ts';
 import type { ModelCaller } from '#core/runs/index.ts';
 import type { ModelResponse } from '#core/runs/model-call.ts';
 
@@ -25,4 +26,10 @@ export function instantCaller(response: ModelResponse): ModelCaller {
     close: () => Promise.resolve(),
     call: () => Promise.resolve(response),
   };
+}
+
+/** Returns the source that the configuration makes of an address, as a process does. */
+export function sourceAt(baseUrl: string, apiKey = 'test'): ModelSource {
+  const [source] = readModelSources({ GATEWAY_BASE_URL: baseUrl, GATEWAY_API_KEY: apiKey }).sources;
+  return source!;
 }
