@@ -33,6 +33,8 @@ export function createRunActivities(deps: RunActivityDeps): RunActivities {
         return await withHeartbeat(() => performModelStep(deps, input, cancellationSignal));
       } catch (error) {
         if (!(error instanceof ModelFailure)) throw error;
+        const { reason, message, words } = error;
+        deps.log.warn({ ...input, reason, words }, message);
         const step = await recordFailedAttempt(deps.database, input, error);
         throw toApplicationFailure(error, retryDelayMs(error, step));
       }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createModelCaller } from '#core/runs/index.ts';
+import { callerAt, callOf } from '#test/support/model-caller.ts';
 import type { ModelCall } from '#core/runs/model-call.ts';
 import { startAccounts, type Accounts } from './harness/accounts.ts';
 import { alternate, timed } from './harness/alternate.ts';
@@ -28,11 +28,7 @@ const runtime: Benchmark = {
 };
 
 async function overhead({ long, stack }: Bench, accounts: Accounts): Promise<Figure[]> {
-  const direct = createModelCaller({
-    baseUrl: stack.gatewayUrl,
-    apiKey: 'fixture',
-    timeoutMs: 30_000,
-  });
+  const direct = callerAt(stack.gatewayUrl, { timeoutMs: 30_000 });
   const idle = async (work: () => Promise<unknown>) => {
     await sleep(PAUSE_MS);
     return timed(work);
@@ -56,13 +52,10 @@ async function overhead({ long, stack }: Bench, accounts: Accounts): Promise<Fig
 
 /** The same work at the gateway. */
 function plainCall(): ModelCall {
-  return {
-    modelId: 'fixture/writer-small',
+  return callOf('fixture/writer-small', {
     instructions: 'You are careful.',
     messages: [{ role: 'user', content: 'Write the weekly report.' }],
-    tools: {},
-    signal: new AbortController().signal,
-  };
+  });
 }
 
 /**

@@ -205,6 +205,7 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
       messages: [{ role: 'assistant', content: text }],
       costUsd: '0.00003',
       cutBy: undefined,
+      warnings: [],
     },
     success(text),
   );

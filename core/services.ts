@@ -104,7 +104,12 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   const accounts = { database, modelProviders, modelRuntime, modelCredentials, log, timeoutMs };
   const caller = observeModelCalls(
     chooseCaller({
-      gateway: createModelCaller({ ...source, timeoutMs }),
+      gateway: createModelCaller({
+        sources: config.MODEL_SOURCES,
+        abilities,
+        timeoutMs,
+        silenceMs: config.MODEL_SILENCE_SECONDS * 1_000,
+      }),
       accounts: createAccountCaller(accounts),
     }),
     { metrics, tracing },
@@ -147,6 +152,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       modelProviders,
       gateway: createModelDirectory({ source, abilities, log }),
     }),
+    abilities,
     skills: await loadCatalogue(),
     engine,
     admission,

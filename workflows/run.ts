@@ -73,6 +73,7 @@ function reasonOf(error: unknown): Reason {
   }
   // A model step fails with a reason of the closed list as its type; any other type is an error of our own.
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  if (type === 'context_exceeded') return type;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the model's reasons are those of ModelFailure
   return type?.startsWith('model_') === true ? (type as Reason) : 'internal_error';
 }

@@ -5,11 +5,11 @@
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { createModelCaller } from '#core/runs/index.ts';
+import { callerAt, callOf } from '#test/support/model-caller.ts';
 import { BARE_TOOLS_TASK_QUEUE } from './names.ts';
 
 const { TEMPORAL_ADDRESS = '', GATEWAY_URL = '', TOOLS_URL = '' } = process.env;
-const caller = createModelCaller({ baseUrl: GATEWAY_URL, apiKey: 'fixture', timeoutMs: 30_000 });
+const caller = callerAt(GATEWAY_URL, { timeoutMs: 30_000 });
 const tools = new Client(
   { name: 'bare', version: '1.0.0' },
   { versionNegotiation: { mode: 'auto' } },
@@ -24,13 +24,7 @@ const worker = await Worker.create({
   workflowsPath: fileURLToPath(new URL('workflows.ts', import.meta.url)),
   activities: {
     ask: async () => {
-      await caller.call({
-        modelId: 'fixture/writer-small',
-        instructions: 'Write one line.',
-        messages: [{ role: 'user', content: 'Write one line.' }],
-        tools: {},
-        signal: new AbortController().signal,
-      });
+      await caller.call(callOf('fixture/writer-small', { instructions: 'Write one line.' }));
     },
     callTool: async (name: string, listFirst: boolean) => {
       if (listFirst) await tools.request({ method: 'tools/list', params: {} });

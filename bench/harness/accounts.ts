@@ -50,6 +50,7 @@ export async function startAccounts(stack: Stack): Promise<Accounts> {
     async call() {
       const response = await caller.call({
         modelId: MODEL,
+        served: null,
         instructions: 'You are careful.',
         messages: [{ role: 'user', content: 'Write the weekly report.' }],
         tools: {},

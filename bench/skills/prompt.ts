@@ -55,9 +55,7 @@ export function messagesOf(
   );
   return [
     { role: 'system', content: PREAMBLE },
-    { role: 'user', content: opening.prompt },
-    { role: 'user', content: opening.briefing ?? '' },
-    { role: 'user', content: data.join('\n\n') },
+    { role: 'user', content: [opening.prompt, opening.briefing, ...data].join('\n\n') },
   ];
 }
 

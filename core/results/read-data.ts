@@ -19,7 +19,7 @@ export type ReadData =
 const MAX_DATA_BYTES = 256 * 1024;
 
 /**
- * Reads data from a text and checks it against the form. The text is JSON, also in a Markdown fence, and nothing else.
+ * Reads data from a text and checks it against the form. The text is JSON, or holds one Markdown fence with it.
  */
 export async function readData(text: string, { schema, key }: ResultForm): Promise<ReadData> {
   const parsed = parse(text);
@@ -37,12 +37,13 @@ export async function readData(text: string, { schema, key }: ResultForm): Promi
   }
 }
 
-const FENCED = /^```(?:json)?[ \t]*\r?\n([\s\S]*)\n```$/i;
+/** Matches a fence; words around it are the model's, not the result's. */
+const FENCED = /(?:^|\n)```(?:json)?[ \t]*\r?\n([\s\S]*?)\n```(?=\s|$)/gi;
 
 /** Parses the text into the value that the tables would store. */
 function parse(text: string): ReadData {
-  const trimmed = text.trim();
-  const json = FENCED.exec(trimmed)?.[1] ?? trimmed;
+  const fences = [...text.matchAll(FENCED)];
+  const json = (fences.length === 1 ? fences[0]?.[1] : undefined) ?? text;
   try {
     const stored = storableJson(JSON.parse(json));
     if (Buffer.byteLength(stored) > MAX_DATA_BYTES) {

@@ -4,7 +4,7 @@ import type { ResultForm } from './read-data.ts';
 export function resultSection({ schema, key }: ResultForm): string {
   return [
     '## Form of the result',
-    'Your last message is read by a program. It is one JSON value and nothing else: no words before or after it and no Markdown fence. It satisfies this JSON Schema:',
+    'The result is read by a program. It is one JSON value and nothing else: no words before or after it and no Markdown fence. It satisfies this JSON Schema:',
     JSON.stringify(schema),
     ...(key === null
       ? []

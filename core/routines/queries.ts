@@ -2,7 +2,6 @@ import DataLoader from 'dataloader';
 import {
   callableTools,
   callableToolsJson,
-  ownTools,
   routinesUsing,
   type CallableTool,
   type CallableToolJson,
@@ -87,7 +86,7 @@ async function readRoutines(
   );
   const routines = found.map(({ tools, ...routine }) => ({
     ...routine,
-    callableTools: callableTools(tools, ownTools(routine)),
+    callableTools: callableTools(tools, routine),
   }));
   const byId = new Map(routines.map((routine) => [routine.id, routine]));
   return keys.map(({ id, projectId }) => {

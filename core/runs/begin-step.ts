@@ -2,7 +2,6 @@ import type { ModelMessage } from 'ai';
 import {
   offeredTools,
   offeredToolsJson,
-  ownTools,
   type BuiltInToolName,
   type OfferedTool,
   type OfferedToolJson,
@@ -180,7 +179,11 @@ export async function beginStep(
   const transcriptSteps = run.transcriptSteps ?? [];
   return {
     ...run,
-    tools: offeredTools(run.tools, ownTools({ builtInTools, outcome: run.outcomeRule })),
+    tools: offeredTools(run.tools, {
+      builtInTools,
+      outcome: run.outcomeRule,
+      resultSchema: run.resultForm?.schema ?? null,
+    }),
     previous: earlier === null ? undefined : previousRunOf(earlier),
     transcriptSteps,
     transcript: transcriptSteps.flatMap(({ messages }) => messages),

@@ -1,3 +1,4 @@
+import type { ResultForm } from '#core/results/index.ts';
 import type { OutcomeRule } from '#core/routines/index.ts';
 import { FINISH } from '#core/tools/index.ts';
 import { inWords } from './local-time.ts';
@@ -18,6 +19,7 @@ export interface BriefingInput {
   readonly maxTotalTokens: number | null;
   readonly maxOutputTokens: number | null;
   readonly outcomeRule: OutcomeRule;
+  readonly resultForm: ResultForm | null;
 }
 
 /**
@@ -34,13 +36,21 @@ export function renderBriefing(run: BriefingInput, previous: string): string {
     ...(run.gateWords === undefined ? [] : [`- Gate: ${run.gateWords}`]),
     `- Tools: ${toolNames(run.tools)}`,
     `- Limits: ${limitsInWords(run)}`,
-    ...(run.outcomeRule === 'required' ? [`- How to end: ${HOW_TO_END}`] : []),
+    ...howToEnd(run),
     '',
     previous,
   ].join('\n');
 }
 
-const HOW_TO_END = `write the result as a message and call ${FINISH} in that same message, once and with no other call, to state the outcome; a run that ends without it counts as failed`;
+function howToEnd({ tools, outcomeRule, resultForm }: BriefingInput): string[] {
+  if (!tools.some(({ name }) => name === FINISH)) return [];
+  const result = resultForm === null ? WITH_TEXT : WITH_RESULT;
+  return [`- How to end: ${result}${outcomeRule === 'required' ? OR_FAILED : ''}`];
+}
+
+const WITH_TEXT = `write the result as a message and call ${FINISH} in that same message, once and with no other call, to state the outcome`;
+const WITH_RESULT = `call ${FINISH} once, by itself, with the result in the form that is asked for`;
+const OR_FAILED = '; a run that ends without it counts as failed';
 
 function startedBy({ trigger, retryOf }: BriefingInput): string {
   if (trigger === 'schedule') return 'its schedule';

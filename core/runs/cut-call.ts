@@ -43,7 +43,8 @@ export async function settleCutCall(
   const { call, attempt, option } = unanswered;
   try {
     if (!(await isCutOff(database, unanswered, error))) return false;
-    const usage = inputOnly(countInput(call));
+    const stated = error instanceof ModelFailure ? error.usage : undefined;
+    const usage = stated ?? inputOnly(countInput(call));
     const spent = { ...attempt, usage, costUsd: costOf(usage, option.prices) };
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>

@@ -10,7 +10,7 @@ import { breakerAfterRun } from './breaker/index.ts';
 import { scheduledFor } from './queries.ts';
 import { messageAtEnd, reasonAtEnd } from './cancel-request.ts';
 import { isFollowed } from './events/changes.ts';
-import { reasonInWords, type RecordedEnd, type RunEnding } from './ending.ts';
+import { reasonInWords, reasonAsMessage, type RecordedEnd, type RunEnding } from './ending.ts';
 import { outcomeOf, runOutcome } from './outcome/columns.ts';
 import { recordResult, type JustEnded } from './result/record-result.ts';
 import { countsTowardsPause, statesBefore, type RunReason } from './states.ts';
@@ -45,7 +45,10 @@ export async function recordEnd(
   ending: RunEnding,
 ): Promise<RecordedEnd | undefined> {
   const { state, reason, errorMessage, result } = ending;
-  const modelFailed = reason?.startsWith('model_') === true;
+  // The failed attempt says more than the reason does; a step that was never sent has words of its own.
+  const modelFailed =
+    reason?.startsWith('model_') === true ||
+    (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
   const ended = await row<EndedRow>(
     tx,
     sql`

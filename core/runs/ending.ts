@@ -5,6 +5,7 @@ import { runLimitInWords } from './refused-step.ts';
 import type { ResultKey } from '#core/results/index.ts';
 import type { ModelResponse } from './model-call.ts';
 import type { OutcomeRule } from '#core/routines/index.ts';
+import { FINISH, type OfferedTool } from '#core/tools/index.ts';
 import { readFinish, type Finish } from './outcome/finish.ts';
 import type { CheckResult, Outcome } from './outcome/outcome.ts';
 import { textBeforeReminder, wasReminded } from './outcome/reminder.ts';
@@ -113,6 +114,9 @@ export interface RunProgress {
   /** The limit that lowered the output of this step, if one did. */
   readonly cutBy: FailureReason | undefined;
   readonly outcomeRule: OutcomeRule;
+  readonly tools: readonly Pick<OfferedTool, 'name'>[];
+  /** True when the response wrote a call as text and the model was not told of that before. */
+  readonly asksToCall: boolean;
   /** The messages of the steps before this one. */
   readonly transcript: readonly ModelMessage[];
 }
@@ -125,7 +129,11 @@ export function endingOf(response: ModelResponse, run: RunProgress): RunEnding |
   const result = response.text === '' ? null : response.text;
   if (response.finishReason === 'content-filter') return { ...failure('content_filtered'), result };
   const required = run.outcomeRule === 'required';
-  const finish: Finish = required ? readFinish(response.toolCalls) : { kind: 'absent' };
+  // The last call was cut with the output, and was not meant as it stands.
+  if (response.finishReason === 'length' && response.toolCalls.at(-1)?.invalid === true) {
+    return { ...failure(run.cutBy ?? 'output_truncated'), result };
+  }
+  const finish = finishIn(response, run);
   if (finish.kind === 'stated') return statedEnding(finish, response, run);
   if (response.toolCalls.length === 0) {
     if (response.finishReason === 'length') {
@@ -138,6 +146,7 @@ export function endingOf(response: ModelResponse, run: RunProgress): RunEnding |
       };
     }
     if (result === null) return failure('model_empty');
+    if (run.asksToCall && limitReached(response, run) === undefined) return undefined;
     if (!required) return success(result);
   }
   const limit = limitReached(response, run);
@@ -156,19 +165,30 @@ export function limitReached(response: ModelResponse, run: RunProgress): Failure
   return run.modelSteps + 1 >= run.maxSteps ? 'max_steps' : undefined;
 }
 
+/** Reads the call of `finish` in a response; a run that is not offered it has none. */
+export function finishIn(
+  { toolCalls }: Pick<ModelResponse, 'toolCalls'>,
+  { tools, outcomeRule }: Pick<RunProgress, 'tools' | 'outcomeRule'>,
+): Finish {
+  const isOffered = tools.some(({ name }) => name === FINISH);
+  return isOffered ? readFinish(toolCalls, outcomeRule) : { kind: 'absent' };
+}
+
 /** Length at which a summary is cut. */
 const SUMMARY_LENGTH = 500;
 
 /**
- * Returns the ending of a run whose model called `finish`. The result is the text beside the call, else the one before
- * the reminder, else the summary.
+ * Returns the ending of a run whose model called `finish`. The result is the one in the call, else the text beside it,
+ * else the one before the reminder, else the summary.
  */
 function statedEnding(
-  { outcome, summary }: Extract<Finish, { kind: 'stated' }>,
+  { outcome, summary, result: called }: Extract<Finish, { kind: 'stated' }>,
   { text }: ModelResponse,
   { transcript }: RunProgress,
 ): RunEnding {
-  const result = text.trim() === '' ? (textBeforeReminder(transcript) ?? summary) : text;
+  const result =
+    called ?? (text.trim() === '' ? (textBeforeReminder(transcript) ?? summary) : text);
+  if (outcome === undefined) return success(result);
   const outcomeSummary = cut(summary, SUMMARY_LENGTH);
   if (outcome === 'could_not') return { ...failure('could_not'), result, outcomeSummary };
   return { ...success(result), outcome, outcomeSummary };

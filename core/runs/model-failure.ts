@@ -1,12 +1,19 @@
 import { APICallError, NoSuchToolError } from 'ai';
+import { tokenCount, type Usage } from '#core/usage/index.ts';
 import type { Db } from '#lib/database/index.ts';
+import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
+import { Refusal } from './gateway/refusal.ts';
 import type { RunReason } from './states.ts';
 
 /** Attempts at one model step. With the pauses between them they bridge an outage of about half a minute. */
 const MAX_MODEL_ATTEMPTS = 5;
 
+/** Attempts while a server refuses connections or loads its model: about five minutes. */
+const MAX_PATIENT_ATTEMPTS = 13;
+
 const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * Returns the pause before the next attempt at a model step: the provider's own, or one that doubles. Counts the
@@ -17,18 +24,20 @@ export function retryDelayMs(
   failure: ModelFailure,
   step: { readonly providerFailures: number; readonly remainingMs: number },
 ): number | undefined {
-  if (!failure.retryable || step.providerFailures >= MAX_MODEL_ATTEMPTS) return undefined;
-  const delayMs = failure.retryAfterMs ?? FIRST_PAUSE_MS * 2 ** (step.providerFailures - 1);
+  const most = failure.isStarting ? MAX_PATIENT_ATTEMPTS : MAX_MODEL_ATTEMPTS;
+  if (!failure.retryable || step.providerFailures >= most) return undefined;
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (step.providerFailures - 1), LONGEST_PAUSE_MS);
+  const delayMs = failure.retryAfterMs ?? pauseMs;
   return delayMs < step.remainingMs ? delayMs : undefined;
 }
 
 /** Records the end of a call. @returns false when it had ended already */
 type EndCutCall = (tx: Db) => Promise<boolean>;
 
-/** A model call without a usable response. `message` may be shown to users: it quotes no body, header or key. */
+/** A model call without a usable response. `message` quotes nothing, so it may stand in Temporal's history. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
-  readonly reason: Extract<RunReason, `model_${string}`>;
+  readonly reason: Extract<RunReason, `model_${string}`> | 'context_exceeded';
   /** True when the same call may succeed later. */
   readonly retryable: boolean;
   /** True when the service itself gave up a call that was under way, so that nobody will state its usage. */
@@ -38,6 +47,12 @@ export class ModelFailure extends Error {
    * same outcome, and the one that ends the call counts it. Undefined at the gateway.
    */
   readonly endCall: EndCutCall | undefined;
+  /** The provider's own words, cleaned; empty where it said nothing. They are for those who may read the run. */
+  readonly words: string;
+  /** True when the server does not accept work yet, so that waiting for minutes may help. */
+  readonly isStarting: boolean;
+  /** Usage that the provider stated for a call that was cut off. */
+  readonly usage: Usage | undefined;
   /** Delay that the provider asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
@@ -49,6 +64,9 @@ export class ModelFailure extends Error {
       retryAfterMs?: number | undefined;
       cutOff?: boolean;
       endCall?: EndCutCall;
+      words?: string;
+      isStarting?: boolean;
+      usage?: Usage;
     },
   ) {
     super(message);
@@ -57,14 +75,24 @@ export class ModelFailure extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.cutOff = options.cutOff === true;
     this.endCall = options.endCall;
+    this.words = options.words ?? '';
+    this.isStarting = options.isStarting === true;
+    this.usage = options.usage;
+  }
+
+  /** The message with the provider's words. */
+  get told(): string {
+    return this.words === '' ? this.message : `${this.message} It said: ${this.words}`;
   }
 }
 
 /** Converts any error of the model library into a failure with a reason of the closed list. */
 export function toModelFailure(error: unknown): ModelFailure {
-  const ours = causes(error).find((cause) => cause instanceof ModelFailure);
+  const ours = causeOf(error, ModelFailure);
   if (ours !== undefined) return ours;
-  if (APICallError.isInstance(error)) return fromResponse(error);
+  const refusal = causeOf(error, Refusal);
+  if (refusal !== undefined) return fromRefusal(refusal);
+  if (APICallError.isInstance(error)) return fromCallError(error);
   if (NoSuchToolError.isInstance(error)) {
     return new ModelFailure('model_malformed', 'The model asked for a tool that does not exist.', {
       retryable: true,
@@ -90,6 +118,14 @@ export function toModelFailure(error: unknown): ModelFailure {
   });
 }
 
+/** Finds an error of a class among an error and its causes. */
+export function causeOf<T extends Error>(
+  error: unknown,
+  kind: new (...args: never[]) => T,
+): T | undefined {
+  return causes(error).find((cause): cause is T => cause instanceof kind);
+}
+
 /** Returns the error and its causes: the library wraps what our own fetch throws in errors of its own. */
 function causes(error: unknown): Error[] {
   const found: Error[] = [];
@@ -99,38 +135,49 @@ function causes(error: unknown): Error[] {
   return found;
 }
 
-function fromResponse(error: APICallError): ModelFailure {
-  const status = error.statusCode;
-  if (status === undefined) {
-    return new ModelFailure('model_unreachable', 'The model provider could not be reached.', {
-      retryable: true,
-    });
+/** Reads an error of the library's call: there was no connection, or a response that it cannot read. */
+function fromCallError(error: APICallError): ModelFailure {
+  if (error.statusCode !== undefined) {
+    const message = 'The model provider answered something unreadable.';
+    return new ModelFailure('model_malformed', message, { retryable: true });
   }
-  const retryAfterMs = parseRetryAfter(error.responseHeaders?.['retry-after'], {
-    now: new Date(),
-    maxMs: MAX_RETRY_AFTER_MS,
+  return new ModelFailure('model_unreachable', 'The model provider could not be reached.', {
+    retryable: true,
+    isStarting: causes(error).some((cause) => 'code' in cause && cause.code === 'ECONNREFUSED'),
   });
+}
+
+function fromRefusal({ usage, ...refusal }: Refusal): ModelFailure {
+  const { status, words, isOverflow, begun, retryAfter } = refusal;
+  const message = `The model provider answered ${status}.`;
+  const retryAfterMs = parseRetryAfter(retryAfter, { now: new Date(), maxMs: MAX_RETRY_AFTER_MS });
+  if (isOverflow) return new ModelFailure('context_exceeded', message, { retryable: false, words });
   if (status === 429) {
-    return new ModelFailure('model_rate_limited', 'The model provider answered 429.', {
+    return new ModelFailure('model_rate_limited', message, {
       retryable: true,
       retryAfterMs,
+      words,
     });
   }
-  if (status >= 200 && status < 300) {
-    return new ModelFailure(
-      'model_malformed',
-      'The model provider answered something unreadable.',
-      {
-        retryable: true,
-      },
-    );
-  }
   // 408, 409 and 5xx are temporary; any other 4xx means that this request or our key is wrong.
-  const retryable = status >= 500 || status === 408 || status === 409;
-  return new ModelFailure(reasonOf(status), `The model provider answered ${status}.`, {
-    retryable,
+  return new ModelFailure(reasonOf(status), message, {
+    retryable: status >= 500 || status === 408 || status === 409,
     retryAfterMs,
+    words,
+    cutOff: begun,
+    ...(isJsonObject(usage) ? { usage: usageIn(usage) } : {}),
+    isStarting: status === 503,
   });
+}
+
+function usageIn(stated: JsonObject): Usage {
+  return {
+    inputTokens: tokenCount(Number(stated['prompt_tokens'])),
+    cachedInputTokens: 0,
+    outputTokens: tokenCount(Number(stated['completion_tokens'])),
+    reasoningTokens: 0,
+    estimated: false,
+  };
 }
 
 /**

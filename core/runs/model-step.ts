@@ -19,7 +19,9 @@ import { planToolCalls, toolSet } from './plan-tool-calls.ts';
 import { preflight, type PreflightDeps } from './preflight.ts';
 import { recordResponse } from './record-response.ts';
 import { delayAfter, reserveStep, takeBackAttempt, type ReserveDeps } from './reserve-step.ts';
+import { repairsText } from './result/judge.ts';
 import { readOutcome, type StepOutcome } from './step-outcome.ts';
+import { warningsOf } from './warnings.ts';
 
 export interface ModelStepDeps extends PreflightDeps, GateDeps, EndRunDeps, ReserveDeps {
   readonly database: Database;
@@ -81,24 +83,31 @@ async function performInTime(
   if ('reason' in ready) return end(deps, run.id, failure(ready.reason, ready.detail));
 
   const { option } = ready;
+  // A text that failed is asked for again under its schema, which leaves no room for tools.
+  const tools = repairsText(run.transcript) ? {} : toolSet(run.tools);
+  const isHeld = Object.keys(tools).length === 0 && option.abilities.structuredOutputs !== false;
   const call = await fitCall(
     deps.database,
     run,
     { index, option },
     {
       modelId: run.model.modelId,
+      served: option.served,
+      abilities: option.abilities,
       instructions: PREAMBLE,
       messages: openingMessages(ready),
-      tools: toolSet(run.tools),
-      resultSchema: option.abilities.structuredOutputs === true ? run.resultForm?.schema : undefined,
+      tools,
+      resultSchema: isHeld ? run.resultForm?.schema : undefined,
       signal,
       account: accountStepOf(run, index, deadline),
     },
   );
   if ('state' in call) return end(deps, run.id, call);
+  let counted: number | undefined;
+  const countOnce = () => (counted ??= countInput(call));
   const grant = await reserveStep(deps, run, index, {
     option,
-    countInput: () => countInput(call),
+    countInput: countOnce,
     maxCallMs: Math.min(run.remainingMs, deps.caller.timeoutMs),
   });
   if (grant.kind === 'overtaken') return readOutcome(deps.database, run.id, index);
@@ -137,7 +146,8 @@ async function performInTime(
   deps.metrics.modelCost(option.modelId, costUsd);
   const { messages, ...calls } = planToolCalls(response, run);
   const { prompt, briefing } = ready;
-  const record = { ...attempt, prompt, briefing, response, messages, costUsd, cutBy };
+  const warnings = warningsOf(response, run.tools, response.usage.estimated ? 0 : countOnce());
+  const record = { ...attempt, prompt, briefing, response, messages, costUsd, cutBy, warnings };
   // A response that could not be recorded would be paid for a second time.
   const recorded = await persistently(
     () => recordResponse(deps.database, run, record, calls, () => deadline.remainingMs()),

@@ -19,10 +19,11 @@ export const PREAMBLE = [
   'Where several skills are attached, the first one leads the report, and what the others ask for nests under it: one report, not several beside each other.',
 ].join(' ');
 
-/** Returns the messages before the transcript. */
+/**
+ * Returns the messages before the transcript: one, as the chat templates of whole families refuse two of a user in a
+ * row.
+ */
 export function openingMessages({ prompt, briefing }: Opening): ModelMessage[] {
-  return [prompt, ...(briefing === null ? [] : [briefing])].map((content) => ({
-    role: 'user',
-    content,
-  }));
+  const content = briefing === null ? prompt : `${prompt}\n\n${briefing}`;
+  return [{ role: 'user', content }];
 }

@@ -1,8 +1,8 @@
 import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
 import type { OutcomeRule } from '#core/routines/index.ts';
-import { FINISH, type OfferedTool } from '#core/tools/index.ts';
+import { FINISH, withoutDialect, type OfferedTool } from '#core/tools/index.ts';
 import type { ModelResponse, ToolCallRequest } from './model-call.ts';
-import { readFinish } from './outcome/finish.ts';
+import { finishIn } from './ending.ts';
 import { cut, SHOWN_LENGTH, type PendingTool, type PlannedCall } from './tool-record.ts';
 import { noResult } from './tool-result.ts';
 
@@ -25,7 +25,7 @@ export function toolSet(offered: readonly OfferedTool[]): ToolSet {
       name,
       tool({
         ...(description === null ? {} : { description }),
-        inputSchema: jsonSchema({ ...inputSchema }),
+        inputSchema: jsonSchema({ ...withoutDialect(inputSchema) }),
       }),
     ]),
   );
@@ -40,7 +40,7 @@ export function planToolCalls(
   { tools, outcomeRule }: { tools: readonly OfferedTool[]; outcomeRule: OutcomeRule },
 ): CallPlan {
   const byName = new Map(tools.map((each) => [each.name, each]));
-  const finish = outcomeRule === 'required' ? readFinish(response.toolCalls) : undefined;
+  const finish = finishIn(response, { tools, outcomeRule });
   const toMake: CallPlan['steps'][number][] = [];
   const refused: CallPlan['steps'][number][] = [];
   const told: ToldRefusal[] = [];
@@ -49,8 +49,10 @@ export function planToolCalls(
     if (call.invalid) {
       const known = target !== undefined;
       const why = known ? 'the arguments are not valid JSON' : 'the run has no tool of this name';
-      refused.push({ ...pending(call, target), rejected: true, error: `Refused: ${why}.` });
-    } else if (finish !== undefined && call.name === FINISH) {
+      const error = `Refused: ${why}.`;
+      told.push({ call, error });
+      refused.push({ ...pending(call, target), rejected: true, error });
+    } else if (finish.kind !== 'absent' && call.name === FINISH) {
       if (finish.kind !== 'refused') continue;
       const error = `Refused: ${finish.why}.`;
       told.push({ call, error });
@@ -69,7 +71,7 @@ export function planToolCalls(
   };
 }
 
-/** A refusal that the response's own messages do not mention. */
+/** A refusal that the model is told as the result of its call. */
 interface ToldRefusal {
   readonly call: ToolCallRequest;
   readonly error: string;

@@ -1,10 +1,5 @@
 import type { ProvenRoutine } from '#core/routines/index.ts';
-import {
-  offeredTools,
-  offeredToolsJson,
-  ownTools,
-  type OfferedToolJson,
-} from '#core/tools/index.ts';
+import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/tools/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
@@ -76,7 +71,7 @@ export async function plannedRun(
         : { schema: routine.resultSchema, key: routine.resultKey },
     modelSteps: 0,
     startedAt: found.now,
-    tools: offeredTools(found.tools, ownTools(routine)),
+    tools: offeredTools(found.tools, routine),
   };
   return { run, budgets: found.budgets };
 }

@@ -73,7 +73,8 @@ export async function previewRun(
   const option = await findQuoted(deps.models, routine);
   const spender = { ...input, routineId: routine.id, provider: run.model.provider, budgets };
   const limits = limitsOf(spender, deps.maxCostUsdPerOrganization);
-  const resultSchema = option?.abilities.structuredOutputs === true ? run.resultForm?.schema : undefined;
+  const isHeld = run.tools.length === 0 && option?.abilities.structuredOutputs !== false;
+  const resultSchema = isHeld ? run.resultForm?.schema : undefined;
   const call = { instructions: PREAMBLE, tools: toolSet(run.tools), resultSchema };
   const inputTokens =
     opening === undefined ? undefined : countInput({ ...call, messages: openingMessages(opening) });

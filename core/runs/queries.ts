@@ -197,7 +197,7 @@ const queuedSeconds = sql`case when skipped_count is null then
 /** The columns of `Step`. */
 export const stepColumns = sql`
   index, kind, state, attempt, model_id as "modelId", text, finish_reason as "finishReason",
-  error_message as "errorMessage", tool, ${usageWith(sql`usage_estimated`)}, started_at as "startedAt", finished_at as "finishedAt"
+  error_message as "errorMessage", tool, coalesce(warnings, '[]') as warnings, ${usageWith(sql`usage_estimated`)}, started_at as "startedAt", finished_at as "finishedAt"
 `;
 
 /** Lists the steps of a run in order. */

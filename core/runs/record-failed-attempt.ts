@@ -1,4 +1,4 @@
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { row, sql, storable, type Db } from '#lib/database/index.ts';
 import type { ModelFailure } from './model-failure.ts';
 
 export interface FailedAttempts {
@@ -20,7 +20,7 @@ export async function recordFailedAttempt(
   const counted = await row<FailedAttempts>(
     db,
     sql`
-      update steps set error_message = ${failure.message}, provider_failures = provider_failures + 1
+      update steps set error_message = ${storable(failure.told)}, provider_failures = provider_failures + 1
       from runs
       where run_id = ${step.runId} and index = ${step.index} and steps.state = 'started' and runs.id = run_id
       returning provider_failures as "providerFailures",

@@ -22,6 +22,7 @@ import {
 import { judgeEnding } from './result/judge.ts';
 import { recordStepWithNews, tellSpending } from './spending-news.ts';
 import { readOutcome, type StepOutcome } from './step-outcome.ts';
+import { CALL_REQUEST, wasAskedToCall } from './warnings.ts';
 
 export interface RecordedResponse {
   readonly outcome: StepOutcome;
@@ -42,11 +43,15 @@ export async function recordResponse(
   timeLeft: () => number,
 ): Promise<RecordedResponse> {
   const { index, response } = record;
-  const progress = { ...run, cutBy: record.cutBy };
+  const asksToCall = record.warnings.includes('call_as_text') && !wasAskedToCall(run.transcript);
+  const progress = { ...run, cutBy: record.cutBy, asksToCall };
   const judged = await judgeEnding(progress, response, endingOf(response, progress));
   const ending = judged.ending ?? (await abnormalEnding(database, run, record));
   if (ending === undefined) {
-    const messages = [...record.messages, ...(judged.messages ?? reminderAfter(response))];
+    const messages = [
+      ...record.messages,
+      ...(judged.messages ?? requestAfter(response, asksToCall)),
+    ];
     const recorded = await recordStepWithNews(database, run, { ...record, messages }, calls.steps);
     if (!recorded) return transaction(database, (tx) => recordLate(tx, run, record));
     const nextIndex = index + 1 + calls.steps.length;
@@ -82,9 +87,13 @@ export async function recordResponse(
 
 const NONE: ReadonlyMap<number, boolean> = new Map();
 
-/** Returns the reminder for a run that goes on although it asks for no tools: it has not stated its outcome. */
-function reminderAfter({ toolCalls }: ModelResponse): readonly ModelMessage[] {
-  return toolCalls.length === 0 ? [REMINDER] : [];
+/**
+ * Returns the request to a model whose run goes on although it asks for no tools: it has written a call as text, or has
+ * not stated its outcome.
+ */
+function requestAfter({ toolCalls }: ModelResponse, asksToCall: boolean): readonly ModelMessage[] {
+  if (toolCalls.length > 0) return [];
+  return [asksToCall ? CALL_REQUEST : REMINDER];
 }
 
 /** Settles a late response. @throws {ModelFailure} when the call is no longer valid, so that nothing was recorded */

@@ -28,6 +28,7 @@ import { outcomeOf } from './outcome/columns.ts';
 import type { ModelResponse } from './model-call.ts';
 import type { FailureReason } from './states.ts';
 import type { PlannedCall } from './tool-record.ts';
+import type { StepWarning } from './warnings.ts';
 
 export interface ModelStepRecord extends Attempt {
   readonly prompt: string;
@@ -38,6 +39,7 @@ export interface ModelStepRecord extends Attempt {
   readonly costUsd: string | null;
   /** The limit that lowered the step's output, if one did. */
   readonly cutBy: FailureReason | undefined;
+  readonly warnings: readonly StepWarning[];
 }
 
 /**
@@ -156,9 +158,10 @@ function recordCall({ response: { call } }: ModelStepRecord): Sql {
  * @param live relation with `id`, `organization_id` and `routine_id` of the run, empty when nothing may be recorded
  */
 function updateStep(live: Sql, record: ModelStepRecord): Sql {
-  const { runId, index, response, messages } = record;
+  const { runId, index, response, messages, warnings } = record;
   return sql`update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
           messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
+          warnings = ${warnings.length === 0 ? null : JSON.stringify(warnings)}::jsonb,
           ${addUsage(usageIn(record), sql`usage_estimated`)}, finished_at = now()
         from ${live} live
         where run_id = ${runId} and run_id = live.id and index = ${index} and state = 'started'

@@ -44,6 +44,12 @@ export type Grant =
 /** Output tokens that are reserved where neither the routine nor the model directory limits them. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
+/**
+ * Output tokens of a model of which no figure is known: servers refuse more than their window, and one of a person's
+ * own may write until it is full.
+ */
+const UNKNOWN_OUTPUT_TOKENS = 4_096;
+
 /** Time that a step has after its call to record the response, before its reservation expires. */
 const RECORD_MS = 30_000;
 
@@ -61,7 +67,8 @@ export async function reserveStep(
   const { option, countInput, maxCallMs } = step;
   const limits = limitsOf({ ...run, provider: run.model.provider }, deps.maxCostUsdPerOrganization);
   if (!limits.some(isLimited) && run.maxTotalTokens === null) {
-    const maxOutputTokens = run.maxOutputTokens ?? undefined;
+    const unlimited = isUnknown(option) ? UNKNOWN_OUTPUT_TOKENS : undefined;
+    const maxOutputTokens = run.maxOutputTokens ?? unlimited;
     return { kind: 'granted', maxOutputTokens, cutBy: undefined, reserved: false };
   }
   const overBudget: FailureReason = run.modelSteps === 0 ? 'blocked_budget' : 'budget_exceeded';
@@ -117,10 +124,14 @@ export async function reserveStep(
   }
 }
 
-export function outputBound(
-  { maxOutputTokens, contextTokens }: ModelOption,
-  inputTokens: number,
-): number {
+/** Returns true for a model of a server that states none of its figures. */
+function isUnknown({ maxOutputTokens, contextTokens, served }: ModelOption): boolean {
+  return maxOutputTokens === null && contextTokens === null && served !== null;
+}
+
+export function outputBound(option: ModelOption, inputTokens: number): number {
+  if (isUnknown(option)) return UNKNOWN_OUTPUT_TOKENS;
+  const { maxOutputTokens, contextTokens } = option;
   const room = Math.max((contextTokens ?? Infinity) - inputTokens, MIN_OUTPUT_TOKENS);
   return Math.min(maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS, room);
 }

@@ -4,6 +4,7 @@ import type { Usage } from '#core/usage/index.ts';
 import type { RunOutcome } from './outcome/outcome.ts';
 import type { ComparedResult, Withheld } from '#core/results/index.ts';
 import type { RunState, StepKind, StepState, Trigger } from './states.ts';
+import type { StepWarning } from './warnings.ts';
 import type { ToolRecord } from './tool-record.ts';
 import type { RunMessage } from '#core/outbox/index.ts';
 import type { Delivery } from '#core/webhooks/index.ts';
@@ -77,6 +78,7 @@ export interface Step {
   readonly errorMessage: string | null;
   /** Null on a model step. */
   readonly tool: ToolRecord | null;
+  readonly warnings: readonly StepWarning[];
   readonly usage: RunUsage;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;

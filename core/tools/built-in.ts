@@ -1,6 +1,6 @@
 import { calculateTool } from '#core/calculate/index.ts';
 import type { JsonObject } from '#lib/json.ts';
-import { FINISH, finishTool } from './finish.ts';
+import { FINISH, finishTool, type FinishRule } from './finish.ts';
 
 /**
  * Names the tools that the service carries out itself: read-only, without a connection, in a run that its routine lets
@@ -12,13 +12,20 @@ export type BuiltInToolName = (typeof BUILT_IN_TOOLS)[number];
 /** Names every tool of the service itself that a run may be offered. */
 export type OwnToolName = BuiltInToolName | typeof FINISH;
 
-/** Returns the tools of the service itself that runs of a routine are offered. */
-export function ownTools(routine: {
+/** The fields of a routine that decide which of the service's own tools its runs are offered. */
+export interface OwnToolRule extends FinishRule {
   readonly builtInTools: readonly BuiltInToolName[];
-  readonly outcome: string;
-}): readonly OwnToolName[] {
-  const { builtInTools, outcome } = routine;
-  return outcome === 'required' ? [...builtInTools, FINISH] : builtInTools;
+}
+
+/**
+ * Returns the tools of the service itself that runs of a routine are offered. Beside other tools a typed result is asked
+ * for through `finish`: a request that holds the text to a schema leaves many servers no way to call a tool.
+ * @param others number of the tools of its connections
+ */
+export function ownTools(rule: OwnToolRule, others: number): readonly OwnToolName[] {
+  const { builtInTools, outcome, resultSchema } = rule;
+  const asksForResult = resultSchema !== null && builtInTools.length + others > 0;
+  return outcome === 'required' || asksForResult ? [...builtInTools, FINISH] : builtInTools;
 }
 
 interface ToolDefinition {
@@ -46,6 +53,6 @@ export function builtInTool(call: {
   return name === undefined || call.policyId !== null ? undefined : TOOLS[name];
 }
 
-export function ownDefinition(name: OwnToolName): ToolDefinition {
-  return name === FINISH ? finishTool : TOOLS[name];
+export function ownDefinition(name: OwnToolName, rule: FinishRule): ToolDefinition {
+  return name === FINISH ? finishTool(rule) : TOOLS[name];
 }

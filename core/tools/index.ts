@@ -1,7 +1,6 @@
 export {
   BUILT_IN_TOOLS,
   builtInTool,
-  ownTools,
   type BuiltInOutcome,
   type BuiltInToolName,
 } from './built-in.ts';
@@ -20,7 +19,7 @@ export {
   type OfferedTool,
   type OfferedToolJson,
 } from './offered.ts';
-export { FINISH, STATED_OUTCOMES, type StatedOutcome } from './finish.ts';
+export { FINISH, STATED_OUTCOMES, withoutDialect, type StatedOutcome } from './finish.ts';
 export { isReadOnly, POLICY_STATES, type ToolPolicy } from './policy.ts';
 export { listPolicies, policyUnchanged, routinesUsing } from './queries.ts';
 export { automaticToolsJson, type VersionTool } from './snapshot.ts';

@@ -1,5 +1,5 @@
 import { sql, type Sql } from '#lib/database/index.ts';
-import { ownDefinition, type OwnToolName } from './built-in.ts';
+import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './built-in.ts';
 
 /** A tool as the model knows it. A built-in one has neither policy nor connection. */
 export interface CallableTool {
@@ -68,14 +68,12 @@ function automatic({ projectId, routineId }: { projectId: Sql; routineId: Sql })
 }
 
 /** Names the tools of a run: first the service's own that its version chose, then those of its connections. */
-export function offeredTools(
-  found: readonly OfferedToolJson[],
-  own: readonly OwnToolName[],
-): OfferedTool[] {
+export function offeredTools(found: readonly OfferedToolJson[], rule: OwnToolRule): OfferedTool[] {
+  const own = ownTools(rule, found.length);
   return [
     ...own.map((name) => ({
-      ...ofOwn(name),
-      inputSchema: ownDefinition(name).inputSchema,
+      ...ofOwn(name, rule),
+      inputSchema: ownDefinition(name, rule).inputSchema,
     })),
     ...found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes, own) })),
   ];
@@ -83,16 +81,17 @@ export function offeredTools(
 
 export function callableTools(
   found: readonly CallableToolJson[],
-  own: readonly OwnToolName[],
+  rule: OwnToolRule,
 ): CallableTool[] {
+  const own = ownTools(rule, found.length);
   return [
-    ...own.map(ofOwn),
+    ...own.map((name) => ofOwn(name, rule)),
     ...found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes, own) })),
   ];
 }
 
-function ofOwn(name: OwnToolName): CallableTool {
-  const { description } = ownDefinition(name);
+function ofOwn(name: OwnToolName, rule: OwnToolRule): CallableTool {
+  const { description } = ownDefinition(name, rule);
   return {
     name,
     policyId: null,

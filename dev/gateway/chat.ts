@@ -89,14 +89,17 @@ function replyTo(request: ChatRequest, behaviour: Behaviour, reasons: boolean): 
       return { text, calls: [], finishReason, ...(reasoning === undefined ? {} : { reasoning }) };
     }
     case 'tool-calls':
-      return callsReply(
-        behaviour.calls.map(({ id, name, arguments: args }, index) => {
-          const text = typeof args === 'string' ? args : JSON.stringify(args);
-          const call = toolCall(request, index, name, text);
-          return id === undefined ? call : { ...call, id };
-        }),
-        behaviour.text,
-      );
+      return {
+        ...callsReply(
+          behaviour.calls.map(({ id, name, arguments: args }, index) => {
+            const text = typeof args === 'string' ? args : JSON.stringify(args);
+            const call = toolCall(request, index, name, text);
+            return id === undefined ? call : { ...call, id };
+          }),
+          behaviour.text,
+        ),
+        finishReason: behaviour.finishReason,
+      };
     case 'repeat':
       return textReply(lastToolText(request));
     case 'obey':

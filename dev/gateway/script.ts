@@ -20,6 +20,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
     kind: z.literal('tool-calls'),
     calls: z.array(Call).min(1),
     text: z.string().nullable().default(null),
+    finishReason: z.string().default('tool_calls'),
   }),
   /** Repeats the last tool result word for word. */
   z.strictObject({ kind: z.literal('repeat') }),

@@ -90,7 +90,7 @@ test('a result that is not by the schema is asked for once more, with what is wr
     {
       role: 'user',
       content: expect.stringMatching(
-        /^Your last message is not the result that was asked for: items\.0\.price must be number\. Send the whole result again/,
+        /^That is not the result that was asked for: items\.0\.price must be number\. Send the whole result again/,
       ),
     },
   ]);

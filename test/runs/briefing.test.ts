@@ -95,11 +95,15 @@ describe('the briefing', () => {
     );
   });
 
-  test('says how to end only where the outcome has to be stated', () => {
+  test('says how to end only where finish is on offer', () => {
     expect(renderPrompt(RUN)?.briefing).not.toContain('finish');
-    const briefing = renderPrompt({ ...RUN, outcomeRule: 'required' })?.briefing;
-    expect(briefing).toContain(
+    const tools = [...RUN.tools, { name: 'finish' }];
+    expect(renderPrompt({ ...RUN, tools, outcomeRule: 'required' })?.briefing).toContain(
       '\n- How to end: write the result as a message and call finish in that same message, once and with no other call, to state the outcome;',
+    );
+    const resultForm = { schema: { type: 'object' }, key: null };
+    expect(renderPrompt({ ...RUN, tools, resultForm })?.briefing).toContain(
+      '\n- How to end: call finish once, by itself, with the result in the form that is asked for\n',
     );
   });
 

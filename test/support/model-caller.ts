@@ -1,6 +1,7 @@
-import { readModelSources, type ModelSource } from '#lib/config/index.ts';
-import type { ModelCaller } from '#core/runs/index.ts';
-import type { ModelResponse } from '#core/runs/model-call.ts';
+import type { AbilityStore, ModelAbilities } from '#core/models/index.ts';
+import { createModelCaller, type ModelCaller } from '#core/runs/index.ts';
+import type { ModelCall, ModelResponse } from '#core/runs/model-call.ts';
+import { ONLY_SOURCE, readModelSources, type ModelSource } from '#lib/config/index.ts';
 
 /** Makes a plain response of a model, which states a hundred tokens of input. */
 export function modelResponse(text: string, { outputTokens = 5 } = {}): ModelResponse {
@@ -32,4 +33,39 @@ export function instantCaller(response: ModelResponse): ModelCaller {
 export function sourceAt(baseUrl: string, apiKey = 'test'): ModelSource {
   const [source] = readModelSources({ GATEWAY_BASE_URL: baseUrl, GATEWAY_API_KEY: apiKey }).sources;
   return source!;
+}
+
+/** Makes a caller of one server, which learns from refusals as a worker does and forgets with the process. */
+export function callerAt(
+  baseUrl: string,
+  { apiKey = 'test', timeoutMs = 600_000, silenceMs = 180_000 } = {},
+): ModelCaller {
+  const learned = new Map<string, ModelAbilities>();
+  const abilities: AbilityStore = {
+    of: ({ modelId }) => learned.get(modelId) ?? {},
+    learn: async ({ modelId }, lesson) => {
+      learned.set(modelId, { ...learned.get(modelId), ...lesson });
+    },
+    forget: async ({ modelId }) => void learned.delete(modelId),
+    refresh: () => Promise.resolve(),
+  };
+  return createModelCaller({
+    sources: [sourceAt(baseUrl, apiKey)],
+    abilities,
+    timeoutMs,
+    silenceMs,
+  });
+}
+
+/** Makes a call of a model at `sourceAt`. */
+export function callOf(modelId: string, call: Partial<ModelCall> = {}): ModelCall {
+  return {
+    modelId,
+    served: { source: ONLY_SOURCE, modelId },
+    instructions: 'Be brief.',
+    messages: [{ role: 'user', content: 'Write one line.' }],
+    tools: {},
+    signal: new AbortController().signal,
+    ...call,
+  };
 }

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { STEP_KINDS, STEP_STATES, type Step, type ToolRecord } from '#core/runs/index.ts';
+import {
+  STEP_KINDS,
+  STEP_STATES,
+  STEP_WARNINGS,
+  type Step,
+  type ToolRecord,
+} from '#core/runs/index.ts';
 import { isoOrNull, timestamp } from '../../http/schemas.ts';
 import { presentUsage, usage } from './usage-schema.ts';
 
@@ -61,6 +67,9 @@ export const step = z
     finishReason: z.string().nullable(),
     errorMessage: z.string().nullable(),
     tool: toolCall.nullable().meta({ description: 'Of a tool step.' }),
+    warnings: z.array(z.strictObject({ code: z.string(), message: z.string() })).meta({
+      description: 'Faults of the model server that did not end the run. The list may grow.',
+    }),
     usage,
     startedAt: timestamp.nullable(),
     finishedAt: timestamp.nullable(),
@@ -78,6 +87,7 @@ export function presentStep(row: Step) {
     finishReason: row.finishReason,
     errorMessage: row.errorMessage,
     tool: row.tool === null ? null : presentToolCall(row.tool),
+    warnings: row.warnings.map((code) => ({ code, message: STEP_WARNINGS[code] })),
     usage: presentUsage(row.usage),
     startedAt: isoOrNull(row.startedAt),
     finishedAt: isoOrNull(row.finishedAt),

@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai';
 import type { IssuedCall } from '#core/model-connections/index.ts';
 import { storable } from '#lib/database/index.ts';
 import type { RunResult } from '#lib/envelope/index.ts';
-import type { ModelCall, ModelResponse } from '../model-call.ts';
+import { assistantMessages, type ModelCall, type ModelResponse } from '../model-call.ts';
 import { usageOf } from '../model-usage.ts';
 import { asStored } from '../stored-response.ts';
 
@@ -19,8 +19,12 @@ export function responseOf(
   const { text, messages, toolCalls, finishReason, usage } = without(secret, result);
   return {
     text: storable(text),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the session's model library made them, and the next step's checks them
-    messages: asStored(messages) as unknown as readonly ModelMessage[],
+    messages: assistantMessages(
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the session's model library made them, and the next step's checks them
+      asStored(messages) as unknown as readonly ModelMessage[],
+      NOTHING_BEYOND,
+      new Set(toolCalls.flatMap(({ callId, invalid }) => (invalid ? [callId] : []))),
+    ),
     toolCalls: toolCalls.map(({ callId, name, input: args, invalid }) => ({
       callId,
       name,
@@ -36,6 +40,9 @@ export function responseOf(
     call,
   };
 }
+
+/** The session's own library keeps reasoning among the parts of a message. */
+const NOTHING_BEYOND = { reasoning: {}, thinking: '' };
 
 function without(secret: string, result: RunResult): RunResult {
   const text = JSON.stringify(result);

@@ -1,3 +1,4 @@
+import type { OutcomeRule } from '#core/routines/index.ts';
 import { FINISH, STATED_OUTCOMES, type StatedOutcome } from '#core/tools/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 
@@ -8,28 +9,39 @@ interface Call {
   readonly invalid: boolean;
 }
 
-/** Relation of a response to the end of a run that has to state its outcome. */
+/** Relation of a response to the end of a run that is offered `finish`. */
 export type Finish =
-  | { readonly kind: 'stated'; readonly outcome: StatedOutcome; readonly summary: string }
+  | {
+      readonly kind: 'stated';
+      /** Undefined where the routine requires none. */
+      readonly outcome: StatedOutcome | undefined;
+      readonly summary: string;
+      /** JSON text of the result; null where the call holds none. */
+      readonly result: string | null;
+    }
   /** No call of `finish` in the response counts, for this reason; the run goes on. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 
-/** Reads whether a response ends the run: only by a single call of `finish` that states the outcome. */
-export function readFinish(calls: readonly Call[]): Finish {
+/** Reads whether a response ends the run: only by a single call of `finish` that holds what the routine requires. */
+export function readFinish(calls: readonly Call[], rule: OutcomeRule): Finish {
   const finish = calls.find(({ name, invalid }) => name === FINISH && !invalid);
   if (finish === undefined) return { kind: 'absent' };
   if (calls.some(({ name }) => name !== FINISH)) return { kind: 'refused', why: WITH_OTHERS };
   if (calls.length > 1) return { kind: 'refused', why: TWICE };
-  return readInput(finish.input);
+  return readInput(finish.input, rule);
 }
 
 const WITH_OTHERS =
   'the response asks for other tools too; look at what they return, then call finish by itself';
 const TWICE = 'finish was called more than once; call it once, with one outcome';
 
-function readInput(input: unknown): Finish {
-  const { outcome, summary } = isJsonObject(input) ? input : {};
+function readInput(input: unknown, rule: OutcomeRule): Finish {
+  const { outcome, summary, result } = isJsonObject(input) ? input : {};
+  if (rule !== 'required') {
+    const text = result === undefined ? null : jsonText(result);
+    return { kind: 'stated', outcome: undefined, summary: '', result: text };
+  }
   const stated = STATED_OUTCOMES.find((each) => each === outcome);
   if (stated === undefined) {
     return { kind: 'refused', why: `outcome must be one of ${STATED_OUTCOMES.join(', ')}` };
@@ -37,5 +49,17 @@ function readInput(input: unknown): Finish {
   if (typeof summary !== 'string' || summary.trim() === '') {
     return { kind: 'refused', why: 'summary must say in one to three sentences what came of it' };
   }
-  return { kind: 'stated', outcome: stated, summary: summary.trim() };
+  const text = result === undefined ? null : jsonText(result);
+  return { kind: 'stated', outcome: stated, summary: summary.trim(), result: text };
+}
+
+/** Returns the JSON text of a result; models often send it as a text already. */
+function jsonText(result: unknown): string {
+  if (typeof result !== 'string') return JSON.stringify(result, null, 2);
+  try {
+    JSON.parse(result);
+    return result;
+  } catch {
+    return JSON.stringify(result);
+  }
 }

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { readData } from '#core/results/index.ts';
+import { FINISH } from '#core/tools/index.ts';
 import type { RunContext } from '../begin-step.ts';
 import { failure, limitReached, type RunEnding, type RunProgress } from '../ending.ts';
 import type { ModelResponse, ToolCallRequest } from '../model-call.ts';
@@ -40,34 +41,51 @@ export async function judgeEnding(
 }
 
 /**
- * Asks a model for its result once more. A call that would have ended the run gets a response, as every call has to.
+ * Asks a model for its result once more: in the response to the call that would have ended the run, as every call has
+ * to have one, or else as the user.
  */
 function repairRequest(issue: string, calls: readonly ToolCallRequest[]): ModelMessage[] {
   const what = issue.slice(0, MAX_ISSUE_LENGTH).toWellFormed();
-  const request: ModelMessage = { role: 'user', content: `${REPAIR} ${what}. ${REQUEST}` };
-  if (calls.length === 0) return [request];
+  if (calls.length === 0) return [{ role: 'user', content: `${REPAIR} ${what}. ${REQUEST}` }];
   const refusal: ModelMessage = {
     role: 'tool',
     content: calls.map(({ callId, name }) => ({
       type: 'tool-result' as const,
       toolCallId: callId,
       toolName: name,
-      output: { type: 'error-text' as const, value: REFUSED },
+      output: { type: 'error-text' as const, value: `${REPAIR} ${what}. ${REFUSED}` },
     })),
   };
-  return [refusal, request];
+  return [refusal];
 }
 
 const MAX_ISSUE_LENGTH = 1_000;
-const REPAIR = 'Your last message is not the result that was asked for:';
+const REPAIR = 'That is not the result that was asked for:';
 const REQUEST =
   'Send the whole result again, corrected: one JSON value that satisfies the JSON Schema, and nothing else.';
-const REFUSED =
-  'Refused: the result is not what was asked for. Call this again in the message of the corrected one.';
+const REFUSED = 'The call was refused. Call this again, with the whole result, corrected.';
 
-/**
- * Returns true for a request to repair a result: after the opening, only the service's own messages come from the user.
- */
-function asksForRepair({ role, content }: ModelMessage): boolean {
+/** Returns true for a request to repair a result, which only the service itself can make. */
+function asksForRepair(message: ModelMessage): boolean {
+  return (
+    asksForText(message) ||
+    (message.role === 'tool' &&
+      message.content.some(
+        (part) =>
+          part.type === 'tool-result' &&
+          part.toolName === FINISH &&
+          part.output.type === 'error-text' &&
+          part.output.value.startsWith(REPAIR),
+      ))
+  );
+}
+
+function asksForText({ role, content }: ModelMessage): boolean {
   return role === 'user' && typeof content === 'string' && content.startsWith(REPAIR);
+}
+
+/** Returns true when the next step has to repair a result that was written as text, for which it needs no tools. */
+export function repairsText(transcript: readonly ModelMessage[]): boolean {
+  const last = transcript.at(-1);
+  return last !== undefined && asksForText(last);
 }

@@ -5396,6 +5396,11 @@ export interface components {
             /** @description Of a tool step. */
             tool: components["schemas"]["ToolCall"] | null;
             usage: components["schemas"]["Usage"];
+            /** @description Faults of the model server that did not end the run. The list may grow. */
+            warnings: {
+                code: string;
+                message: string;
+            }[];
         };
         TickAccepted: {
             /** @constant */

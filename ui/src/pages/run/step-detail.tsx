@@ -40,6 +40,11 @@ export function StepDetail({
       {step.errorMessage !== null && (
         <Notice tone={TONES[badge] ?? 'warn'}>{step.errorMessage}</Notice>
       )}
+      {step.warnings.map(({ code, message }) => (
+        <Notice key={code} tone="warn">
+          {message}
+        </Notice>
+      ))}
       {leftOut > 0 && (
         <Notice>
           To make room in the context window, {plural(leftOut, 'earlier result')}{' '}

@@ -1,7 +1,7 @@
 import { memo } from 'react';
 import { Bot, Wrench } from 'lucide-react';
 import type { Shape } from '#ui/api/types.ts';
-import { money, shortCount } from '#ui/format/numbers.ts';
+import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { StateBadge } from '#ui/parts/state.tsx';
@@ -53,6 +53,11 @@ function Row({ step, badge, leftOut, span, now }: StepRowProps) {
               {badge !== 'succeeded' && <StateBadge state={badge} />}
               {step.attempt > 1 && (
                 <span className="shrink-0 text-xs text-warn-ink">attempt {step.attempt}</span>
+              )}
+              {step.warnings.length > 0 && (
+                <span className="shrink-0 text-xs text-warn-ink">
+                  {plural(step.warnings.length, 'warning')}
+                </span>
               )}
             </span>
             <Bar step={step} badge={badge} span={span} now={now} />
