@@ -15,11 +15,10 @@ import type { Answer } from './faults.ts';
 import { GatewayError, invalid, send, waited } from './http.ts';
 import { FIXTURE_MODELS } from './models.ts';
 import { obedientReply } from './obey.ts';
-import { callsReply, naturalReply, textReply } from './reply.ts';
+import { callsReply, naturalReply, textReply, toolCall } from './reply.ts';
 import type { Reply } from './reply.ts';
 import { ChatRequest, lastToolText, promptOf } from './request.ts';
 import type { Behaviour, ScriptQueue } from './script.ts';
-import { toolCall } from './tool-calls.ts';
 import { usageOf } from './usage.ts';
 
 /** Serves `POST /v1/chat/completions`, as scripted or else with the fixture's own response. */

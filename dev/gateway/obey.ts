@@ -1,9 +1,8 @@
 import { isJsonObject } from '#lib/json.ts';
-import { callsReply, naturalReply } from './reply.ts';
+import { callsReply, naturalReply, toolCall } from './reply.ts';
 import type { Reply } from './reply.ts';
 import { textOf } from './request.ts';
 import type { ChatRequest } from './request.ts';
-import { toolCall } from './tool-calls.ts';
 
 /**
  * Makes the reply of a model that does whatever anybody tells it: a line `CALL <tool> <json>` in a user message or in a

@@ -1,9 +1,10 @@
-import { jsonAnswer } from './json-answer.ts';
-import type { ChatRequest } from './request.ts';
-import { finishCall } from './finish.ts';
-import { report } from './report.ts';
-import { chooseCalls } from './tool-calls.ts';
-import type { ToolCall } from './tool-calls.ts';
+import { createHash } from 'node:crypto';
+
+import { isJsonObject } from '#lib/json.ts';
+
+import { exampleFor } from './example-arguments.ts';
+import { promptOf, textOf } from './request.ts';
+import type { ChatMessage, ChatRequest } from './request.ts';
 
 /** One turn of a model. */
 export interface Reply {
@@ -11,6 +12,13 @@ export interface Reply {
   reasoning?: string;
   calls: readonly ToolCall[];
   finishReason: string;
+}
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** JSON, as a rule; a script may send anything. */
+  arguments: string;
 }
 
 /**
@@ -41,4 +49,126 @@ export function callsReply(calls: readonly ToolCall[], text: string | null = nul
 
 export function textReply(text: string): Reply {
   return { text, calls: [], finishReason: 'stop' };
+}
+
+/** The tool by which a run states its outcome. */
+const FINISH = 'finish';
+
+/**
+ * Chooses the calls of the first turn: every offered tool that the task names, else the first one. The task is the
+ * user's first message; later ones may list every tool there is. Once there is a tool result, it calls none.
+ * `tool_choice` is respected.
+ */
+function chooseCalls(request: ChatRequest): ToolCall[] {
+  const { tool_choice: choice, messages } = request;
+  const tools = (request.tools ?? []).filter((tool) => tool.function.name !== FINISH);
+  if (tools.length === 0 || choice === 'none') return [];
+  if (messages.some(({ role }) => role === 'tool')) return [];
+  const first = messages.find(({ role }) => role === 'user');
+  const task = first === undefined ? '' : textOf(first);
+  const forced = typeof choice === 'object' ? choice?.function.name : undefined;
+  const named = tools.filter(({ function: { name } }) =>
+    forced === undefined ? task.includes(name) : name === forced,
+  );
+  const chosen = named.length > 0 ? named : tools.slice(0, 1);
+  return (request.parallel_tool_calls === false ? chosen.slice(0, 1) : chosen).map(
+    ({ function: { name, parameters } }, index) =>
+      toolCall(request, index, name, JSON.stringify(exampleFor(parameters))),
+  );
+}
+
+/** Makes a call whose id is the same for the same request and unique in the conversation. */
+export function toolCall(
+  request: ChatRequest,
+  index: number,
+  name: string,
+  args: string,
+): ToolCall {
+  const seed = `${request.messages.length}/${index}/${name}/${args}`;
+  const digest = createHash('sha256').update(seed).digest('hex').slice(0, 16);
+  return { id: `call_${digest}`, name, arguments: args };
+}
+
+/**
+ * Makes the call by which the fixture states the outcome of a run that is offered `finish`: what a line `FINISH
+ * <outcome> <summary>` of the task says, else `done`. With `FINISH never` it does not call it, and with `FINISH late`
+ * only after the reminder.
+ */
+function finishCall(request: ChatRequest): ToolCall | undefined {
+  const offered = request.tools?.some((tool) => tool.function.name === FINISH) ?? false;
+  if (!offered || request.tool_choice === 'none') return undefined;
+  const task = request.messages.find(({ role }) => role === 'user');
+  const [, word = 'done', rest = ''] =
+    /^FINISH (\w+) ?(.*)$/m.exec(task === undefined ? '' : textOf(task)) ?? [];
+  if (word === 'never') return undefined;
+  if (word === 'late' && !promptOf(request).includes('You ended without calling')) return undefined;
+  const outcome = word === 'late' ? 'done' : word;
+  const summary = rest.trim() || 'The report is written.';
+  return toolCall(request, 0, FINISH, JSON.stringify({ outcome, summary }));
+}
+
+/**
+ * Makes the fixture's response where JSON of a schema is wanted, by the request or its text: what a line `DATA <json>`
+ * of the task says, else an example of the schema.
+ */
+function jsonAnswer(request: ChatRequest): string | undefined {
+  const schema = request.response_format?.json_schema?.schema ?? schemaIn(promptOf(request));
+  if (!isJsonObject(schema)) return undefined;
+  const task = request.messages.find(({ role }) => role === 'user');
+  const [, data] = /^DATA (.+)$/m.exec(task === undefined ? '' : textOf(task)) ?? [];
+  return data ?? JSON.stringify(exampleFor(schema));
+}
+
+function schemaIn(prompt: string): unknown {
+  const [, json] = /JSON Schema:\n\n(\{.*\})$/m.exec(prompt) ?? [];
+  try {
+    return json === undefined ? undefined : JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Writes a short report that shows what reached the model: the task's first lines, the attached skills, the date and
+ * the tool results. The fingerprint changes with any letter of the prompt.
+ */
+function report(request: ChatRequest): string {
+  const prompt = promptOf(request);
+  const task = request.messages.find(({ role }) => role === 'user') ?? request.messages[0];
+  const lines = (task === undefined ? '' : textOf(task))
+    .split('\n')
+    .map((line) => line.replace(/^[#>*\s-]+/, '').trim())
+    .filter(Boolean);
+  const skills = [...prompt.matchAll(/^## Skill: (.+)$/gm)].map(([, name]) => name);
+  const date = /\b\d{4}-\d{2}-\d{2}\b/.exec(prompt)?.[0] ?? new Date().toISOString().slice(0, 10);
+  const results = toolResults(request.messages);
+
+  return [
+    `# ${cut(lines[0] ?? 'Untitled task', 80)}`,
+    '',
+    `Report of ${date}.`,
+    ...(lines.length > 1 ? ['', ...lines.slice(1, 4).map((line) => `> ${cut(line, 120)}`)] : []),
+    ...(skills.length > 0 ? ['', `Skills applied: ${skills.join(', ')}.`] : []),
+    ...(results.length > 0 ? ['', 'What the tools said:', ...results] : []),
+    '',
+    `Prompt ${createHash('sha256').update(prompt).digest('hex').slice(0, 12)}, ${prompt.length} characters.`,
+  ].join('\n');
+}
+
+function toolResults(messages: readonly ChatMessage[]): string[] {
+  const names = new Map(
+    messages.flatMap(({ tool_calls }) =>
+      (tool_calls ?? []).map((call) => [call.id, call.function.name] as const),
+    ),
+  );
+  return messages
+    .filter(({ role }) => role === 'tool')
+    .map((message) => {
+      const name = names.get(message.tool_call_id ?? '') ?? 'unknown tool';
+      return `- ${name}: ${cut(textOf(message).replaceAll(/\s+/g, ' '), 200)}`;
+    });
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
