@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Reply } from './reply.ts';
+import type { Reply, ToolCall } from './reply.ts';
+import type { Form } from './script.ts';
 
 export interface Completion {
   id: string;
@@ -22,7 +23,7 @@ export function completion(model: string, reply: Reply, usage: unknown): Complet
 }
 
 /** Makes the body of a response that is not streamed. */
-export function completionBody({ reply, usage, ...head }: Completion): string {
+export function completionBody({ reply, usage, ...head }: Completion, form: Form): string {
   return JSON.stringify({
     ...head,
     object: 'chat.completion',
@@ -31,11 +32,11 @@ export function completionBody({ reply, usage, ...head }: Completion): string {
         index: 0,
         message: {
           role: 'assistant',
-          content: reply.text,
-          ...(reply.reasoning === undefined ? {} : { reasoning_content: reply.reasoning }),
-          ...(reply.calls.length === 0 ? {} : { tool_calls: reply.calls.map(callOf) }),
+          content: contentOf(reply.text, form),
+          ...reasoningOf(reply, reply.reasoning, form),
+          ...(reply.calls.length === 0 ? {} : { tool_calls: callsOf(reply, form) }),
         },
-        finish_reason: reply.finishReason,
+        finish_reason: reasonOf(reply, form),
       },
     ],
     ...(usage === undefined ? {} : { usage }),
@@ -45,45 +46,133 @@ export function completionBody({ reply, usage, ...head }: Completion): string {
 /** Makes the server-sent events of a streamed response; usage comes last, with no choices, when it was asked for. */
 export function completionEvents(
   { reply, usage, ...head }: Completion,
+  form: Form,
   includeUsage: boolean,
 ): string[] {
-  const delta = (content: object, finishReason: string | null = null): string =>
-    event({
-      ...head,
-      object: 'chat.completion.chunk',
-      choices: [{ index: 0, delta: content, finish_reason: finishReason }],
-    });
-  return [
+  const chunk = (choices: readonly object[], further: object = {}): string =>
+    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...further })}\n\n`;
+  const stated = includeUsage && usage !== undefined ? { usage } : undefined;
+  const delta = (content: object, finishReason: string | null = null, further: object = {}) =>
+    chunk([{ index: 0, delta: content, finish_reason: finishReason }], further);
+  const events = [
     delta({ role: 'assistant', content: '' }),
-    ...pieces(reply.reasoning ?? '').map((text) => delta({ reasoning_content: text })),
-    ...pieces(reply.text ?? '').map((content) => delta({ content })),
-    ...reply.calls.flatMap((call, index) => {
-      const { function: named, ...rest } = callOf(call);
-      return [
-        delta({ tool_calls: [{ index, ...rest, function: { ...named, arguments: '' } }] }),
-        ...pieces(call.arguments).map((text) =>
-          delta({ tool_calls: [{ index, function: { arguments: text } }] }),
-        ),
-      ];
-    }),
-    delta({}, reply.finishReason),
-    ...(includeUsage && usage !== undefined
-      ? [event({ ...head, object: 'chat.completion.chunk', choices: [], usage })]
-      : []),
+    ...pieces(reply.reasoning ?? '').map((text) => delta(reasoningOf(reply, text, form))),
+    ...pieces(reply.text ?? '').map((text) => delta({ content: contentOf(text, form) })),
+    ...callsOf(reply, form).flatMap(({ function: named, ...rest }, index) => [
+      delta({ tool_calls: [{ index, ...rest, function: { ...named, arguments: '' } }] }),
+      ...pieces(named.arguments).map((text) =>
+        delta({ tool_calls: [{ index, function: { arguments: text } }] }),
+      ),
+    ]),
+    delta({}, reasonOf(reply, form), form.usage === 'twice' ? stated : {}),
+    ...(stated === undefined ? [] : [chunk([], stated)]),
     'data: [DONE]\n\n',
   ];
+  const commented = form.comments === true ? events.flatMap((event) => [COMMENT, event]) : events;
+  return form.crlf === true ? commented.map((event) => event.replaceAll('\n', '\r\n')) : commented;
 }
 
-function callOf({ id, name, arguments: args }: Reply['calls'][number]) {
+/** Makes an event that says that a stream went wrong, and may end its choice at once. */
+export function errorEvent({ id, created, model }: Completion, error: unknown, inChunk: boolean) {
+  const choices = [{ index: 0, delta: { content: '' }, finish_reason: 'error' }];
+  const chunk = { id, object: 'chat.completion.chunk', created, model, error, choices };
+  return `data: ${JSON.stringify(inChunk ? chunk : { error })}\n\n`;
+}
+
+/** The comment by which OpenRouter keeps a connection open. */
+export const COMMENT = ': OPENROUTER PROCESSING\n\n';
+
+/** Puts into a reply what its form writes in another place than usual. */
+export function formed(reply: Reply, form: Form): Reply {
+  const { text, reasoning, calls, finishReason } = reply;
+  const isThought = form.reasoning === 'think' || form.reasoning === 'think-end';
+  const begin = form.reasoning === 'think' ? '<think>\n' : '';
+  const thought = isThought && reasoning !== undefined ? `${begin}${reasoning}\n</think>\n\n` : '';
+  const areWritten = form.calls === 'text' && calls.length > 0;
+  const written = areWritten ? calls.map(asText).join('\n') : '';
+  const keepsReasoning = reasoning !== undefined && !isThought && form.reasoning !== 'none';
   return {
-    id,
-    type: 'function',
-    function: { name, arguments: args },
+    text: `${thought}${text ?? ''}${written}` || text,
+    calls: areWritten ? [] : calls,
+    finishReason: areWritten ? 'stop' : finishReason,
+    ...(keepsReasoning ? { reasoning } : {}),
   };
 }
 
-function event(data: object): string {
-  return `data: ${JSON.stringify(data)}\n\n`;
+function asText({ name, arguments: args }: ToolCall): string {
+  return `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${args}}\n</tool_call>`;
+}
+
+/** Returns usage as its form states it; undefined for none. */
+export function usageIn({ usage: form }: Form, usage: unknown): unknown {
+  if (form === 'none') return undefined;
+  if (form !== 'decimal text') return usage;
+  return JSON.parse(
+    JSON.stringify(usage, (_, value: unknown) =>
+      typeof value === 'number' ? value.toFixed(Number.isInteger(value) ? 0 : 12) : value,
+    ),
+  );
+}
+
+/** Cuts a reply off as a limit of its output does: first of all its reasoning counts, then text and calls. */
+export function cutReply(reply: Reply, maxTokens: number): Reply {
+  let left = maxTokens * 4;
+  const take = (text: string) => {
+    const taken = text.slice(0, Math.max(left, 0));
+    left -= text.length;
+    return taken;
+  };
+  const reasoning = take(reply.reasoning ?? '');
+  const text = reply.text === null ? null : take(reply.text);
+  const calls = reply.calls.flatMap((call) =>
+    left > 0 ? [{ ...call, arguments: take(call.arguments) }] : [],
+  );
+  if (left >= 0 && calls.length === reply.calls.length) return reply;
+  return { text, calls, finishReason: 'length', ...(reasoning === '' ? {} : { reasoning }) };
+}
+
+function contentOf(text: string | null, form: Form): unknown {
+  return form.content === 'parts' && text !== null ? [{ type: 'text', text }] : text;
+}
+
+/** Makes the fields of a message, or of a piece of it, that hold its reasoning. */
+function reasoningOf(reply: Reply, text: string | undefined, form: Form): object {
+  if (text === undefined) return {};
+  switch (form.reasoning) {
+    case 'extra_content':
+      // Where there are calls, the first of them is signed.
+      return reply.calls.length > 0 ? {} : SIGNATURE;
+    case 'reasoning_details':
+      return {
+        reasoning: text,
+        reasoning_details: [{ type: 'reasoning.text', text, format: 'unknown', index: 0 }],
+      };
+    case 'reasoning':
+      return { reasoning: text };
+    default:
+      return { reasoning_content: text };
+  }
+}
+
+/** What Gemini gives instead of its reasoning, and wants back. */
+const SIGNATURE = {
+  extra_content: { google: { thought_signature: 'Zml4dHVyZSBzaWduYXR1cmU=' } },
+};
+
+function callsOf({ calls }: Reply, form: Form) {
+  return calls.map(({ id, name, arguments: args }, index) => {
+    const ids = { own: id, same: calls[0]?.id, empty: '', missing: undefined };
+    return {
+      id: ids[form.ids ?? 'own'],
+      type: 'function',
+      function: { name, arguments: args },
+      ...(form.reasoning === 'extra_content' && index === 0 ? SIGNATURE : {}),
+    };
+  });
+}
+
+function reasonOf({ finishReason }: Reply, form: Form): string | null {
+  return form.finishReason === undefined ? finishReason : form.finishReason;
 }
 
 const PIECE_CHARACTERS = 80;

@@ -1,25 +1,45 @@
 import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
 
-import { GatewayError, send, sendError, waited } from './http.ts';
-import type { Behaviour } from './script.ts';
+import { COMMENT } from './completion.ts';
+import { GatewayError, send, sendJson, waited } from './http.ts';
+import type { Manner } from './manner.ts';
+import type { Behaviour, Form } from './script.ts';
 
 type Of<Kind extends Behaviour['kind']> = Extract<Behaviour, { kind: Kind }>;
 
 export function sendScriptedError(
   response: ServerResponse,
-  { status, message, retryAfter, body }: Of<'error'>,
+  { status, message, code, retryAfter, body, json }: Of<'error'>,
+  { errorBody }: Manner,
+  key: string,
 ): void {
   const headers: Record<string, string> =
     retryAfter === undefined ? {} : { 'retry-after': retryAfter };
-  if (body !== undefined) return send(response, status, 'text/html', body, headers);
-  const type = status === 429 ? 'rate_limit_error' : 'server_error';
-  sendError(response, new GatewayError(status, type, null, message), headers);
+  const filled = (text: string) => text.replaceAll('{key}', key);
+  if (body !== undefined) return send(response, status, 'text/html', filled(body), headers);
+  if (json !== undefined) {
+    return send(response, status, 'application/json', filled(JSON.stringify(json)), headers);
+  }
+  const { fields } = GatewayError.of(status, filled(message), code);
+  sendJson(response, status, errorBody(fields), headers);
+}
+
+/** Responds as llama.cpp does until it has loaded its model. */
+export function sendLoading(response: ServerResponse): void {
+  const error = { message: 'Loading model', type: 'unavailable_error', code: 503 };
+  sendJson(response, 503, { error });
 }
 
 /** Begins the response, then neither goes on nor ends. */
-export function hang(response: ServerResponse, answer: Answer, afterChunks?: number): void {
-  if (afterChunks !== undefined) begin(response, answer, afterChunks);
+export async function hang(
+  response: ServerResponse,
+  answer: Answer,
+  { afterChunks, comments }: Of<'hang'>,
+): Promise<void> {
+  if (afterChunks !== undefined || comments === true) begin(response, answer, afterChunks ?? 0);
+  if (comments !== true) return;
+  while (await waited(response, 20)) response.write(COMMENT);
 }
 
 export function cutBeforeAnswer(response: ServerResponse): void {
@@ -56,9 +76,39 @@ export async function sendEndlessly(
   }
 }
 
+/** Sends a response up to the place where it stops. */
+export function stopAt(
+  response: ServerResponse,
+  { events, body }: Answer,
+  stop: NonNullable<Form['stop']>,
+  abrupt: boolean,
+): void {
+  const whole = Buffer.from(events === undefined ? body() : events().join(''));
+  const place = placeIn(whole, stop);
+  const isWithin = events === undefined || stop === 'character';
+  // A stream stops between two events; a body, and a character, in the middle.
+  const end = isWithin ? place : whole.lastIndexOf('data: ', place);
+  response.writeHead(200, { 'content-type': contentTypeOf(events) });
+  response.write(whole.subarray(0, end), () => {
+    if (abrupt) response.socket?.destroy();
+    else response.end();
+  });
+}
+
+/** @throws when the answer has no such place, which is a mistake of the test */
+function placeIn(whole: Buffer, stop: NonNullable<Form['stop']>): number {
+  const marks = { call: '"arguments":', usage: '"usage":', done: 'data: [DONE]' };
+  const place =
+    stop === 'character'
+      ? whole.findIndex((byte) => byte > 0x7f) + 1
+      : whole.lastIndexOf(marks[stop]);
+  if (place <= 0) throw new Error(`The answer has no place to stop at: ${stop}.`);
+  return place;
+}
+
 /** A whole response, made only when needed: the events of a stream, or a body. */
 export interface Answer {
-  events?: () => string[];
+  events?: (() => string[]) | undefined;
   body: () => string;
 }
 
@@ -68,11 +118,14 @@ function begin(
   chunks: number,
   then: () => void = () => {},
 ): void {
-  const contentType = events === undefined ? 'application/json' : 'text/event-stream';
-  response.writeHead(200, { 'content-type': contentType });
+  response.writeHead(200, { 'content-type': contentTypeOf(events) });
   response.flushHeaders();
   const text = events === undefined ? half(body()) : events().slice(0, chunks).join('');
   response.write(text, then);
+}
+
+function contentTypeOf(events: Answer['events']): string {
+  return events === undefined ? 'application/json' : 'text/event-stream';
 }
 
 function half(text: string): string {

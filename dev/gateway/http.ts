@@ -2,17 +2,32 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Thrown to respond with OpenAI's error envelope. */
-export class GatewayError extends Error {
+/** Everything that a server's error may say; each manner has its own body for it. */
+export interface ErrorFields {
   readonly status: number;
+  readonly message: string;
   readonly type: string;
   readonly code: string | null;
+  readonly param: string | null;
+  readonly extra?: Readonly<Record<string, unknown>>;
+  /** Faults as pydantic lists them. */
+  readonly detail?: readonly unknown[];
+}
 
-  constructor(status: number, type: string, code: string | null, message: string) {
-    super(message);
-    this.status = status;
-    this.type = type;
-    this.code = code;
+/** Thrown to respond with an error. */
+export class GatewayError extends Error {
+  readonly fields: ErrorFields;
+
+  constructor(fields: ErrorFields) {
+    super(fields.message);
+    this.fields = fields;
+  }
+
+  /** Makes an error of the type that goes with the status. */
+  static of(status: number, message: string, code: string | null = null): GatewayError {
+    const kind = status < 500 ? 'invalid_request_error' : 'server_error';
+    const type = status === 429 ? 'rate_limit_error' : kind;
+    return new GatewayError({ status, message, type, code, param: null });
   }
 }
 
@@ -24,19 +39,15 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw invalid('The body is too large.', 413);
+    if (size > MAX_BODY_BYTES) throw GatewayError.of(413, 'The body is too large.');
     chunks.push(chunk);
   }
   if (size === 0) return undefined;
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
-    throw invalid('The body is not JSON.');
+    throw GatewayError.of(400, 'The body is not JSON.');
   }
-}
-
-export function invalid(message: string, status = 400): GatewayError {
-  return new GatewayError(status, 'invalid_request_error', null, message);
 }
 
 export function sendJson(
@@ -46,14 +57,6 @@ export function sendJson(
   headers: Record<string, string> = {},
 ): void {
   send(response, status, 'application/json', JSON.stringify(body), headers);
-}
-
-export function sendError(
-  response: ServerResponse,
-  { status, message, type, code }: GatewayError,
-  headers: Record<string, string> = {},
-): void {
-  sendJson(response, status, { error: { message, type, param: null, code } }, headers);
 }
 
 export function send(

@@ -110,33 +110,7 @@ export const FIXTURE_MODELS: readonly FixtureModel[] = [
   { id: 'fixture/unpriced-long', name: 'Fixture Unpriced Long', context_length: 128_000 },
 ];
 
-/** Makes the body of `GET /v1/models`. */
-export function modelList(models: readonly unknown[]): object {
-  return {
-    object: 'list',
-    data: models.map((model) =>
-      isFixture(model)
-        ? {
-            id: model.id,
-            object: 'model',
-            created: 1_767_225_600,
-            owned_by: 'fixture',
-            name: model.name,
-            context_length: model.context_length,
-            supported_parameters: [
-              'tools',
-              'tool_choice',
-              'max_tokens',
-              'temperature',
-              ...(model.structured === true ? ['response_format', 'structured_outputs'] : []),
-            ],
-            ...(model.pricing ? { pricing: model.pricing } : {}),
-          }
-        : model,
-    ),
-  };
-}
-
-function isFixture(model: unknown): model is FixtureModel {
-  return (FIXTURE_MODELS as readonly unknown[]).includes(model);
+/** Returns the most tokens that a model writes, where its server has a limit and states it. */
+export function outputLimitOf({ context_length }: FixtureModel): number {
+  return Math.max(4_096, Math.min(16_384, Math.floor(context_length / 2)));
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isJsonObject } from '#lib/json.ts';
 
 import { exampleFor } from './example-arguments.ts';
-import { promptOf, textOf } from './request.ts';
+import { promptOf, taskOf, textOf } from './request.ts';
 import type { ChatMessage, ChatRequest } from './request.ts';
 
 /** One turn of a model. */
@@ -27,16 +27,27 @@ export interface ToolCall {
  * (on the same day, where it names none).
  */
 export function naturalReply(request: ChatRequest, reasons: boolean): Reply {
+  return {
+    ...turn(request),
+    ...(reasons ? { reasoning: 'The task is clear; I do it from what I was given.' } : {}),
+  };
+}
+
+function turn(request: ChatRequest): Reply {
   const calls = chooseCalls(request);
   if (calls.length > 0) return callsReply(calls);
   const finish = finishCall(request);
   const text = jsonAnswer(request) ?? report(request);
-  return {
-    ...(finish === undefined ? textReply(text) : callsReply([finish], text)),
-    ...(reasons
-      ? { reasoning: 'The task is clear; I write the report from what I was given.' }
-      : {}),
-  };
+  return finish === undefined ? textReply(text) : callsReply([finish], text);
+}
+
+/**
+ * Makes the reply of a server whose grammar holds the whole output to a schema, so that no call can be written; undefined
+ * where no schema is asked for.
+ */
+export function schemaReply(request: ChatRequest): Reply | undefined {
+  const schema = request.response_format?.json_schema?.schema;
+  return schema == null ? undefined : textReply(dataFor(request, schema));
 }
 
 export function callsReply(calls: readonly ToolCall[], text: string | null = null): Reply {
@@ -55,8 +66,7 @@ export function textReply(text: string): Reply {
 const FINISH = 'finish';
 
 /**
- * Chooses the calls of the first turn: every offered tool that the task names, else the first one. The task is the
- * user's first message; later ones may list every tool there is. Once there is a tool result, it calls none.
+ * Chooses the calls of the first turn: every offered tool that the task names, else the first one. Once there is a tool result, it calls none.
  * `tool_choice` is respected.
  */
 function chooseCalls(request: ChatRequest): ToolCall[] {
@@ -64,8 +74,7 @@ function chooseCalls(request: ChatRequest): ToolCall[] {
   const tools = (request.tools ?? []).filter((tool) => tool.function.name !== FINISH);
   if (tools.length === 0 || choice === 'none') return [];
   if (messages.some(({ role }) => role === 'tool')) return [];
-  const first = messages.find(({ role }) => role === 'user');
-  const task = first === undefined ? '' : textOf(first);
+  const task = taskOf(request);
   const forced = typeof choice === 'object' ? choice?.function.name : undefined;
   const named = tools.filter(({ function: { name } }) =>
     forced === undefined ? task.includes(name) : name === forced,
@@ -91,31 +100,39 @@ export function toolCall(
 
 /**
  * Makes the call by which the fixture states the outcome of a run that is offered `finish`: what a line `FINISH
- * <outcome> <summary>` of the task says, else `done`. With `FINISH never` it does not call it, and with `FINISH late`
+ * <outcome> <summary>` of the task says, else `done`, and the result, where the tool takes one. With `FINISH never` it does not call it, and with `FINISH late`
  * only after the reminder.
  */
 function finishCall(request: ChatRequest): ToolCall | undefined {
-  const offered = request.tools?.some((tool) => tool.function.name === FINISH) ?? false;
-  if (!offered || request.tool_choice === 'none') return undefined;
-  const task = request.messages.find(({ role }) => role === 'user');
-  const [, word = 'done', rest = ''] =
-    /^FINISH (\w+) ?(.*)$/m.exec(task === undefined ? '' : textOf(task)) ?? [];
+  const offered = request.tools?.find((tool) => tool.function.name === FINISH);
+  if (offered === undefined || request.tool_choice === 'none') return undefined;
+  const [, word = 'done', rest = ''] = /^FINISH (\w+) ?(.*)$/m.exec(taskOf(request)) ?? [];
   if (word === 'never') return undefined;
   if (word === 'late' && !promptOf(request).includes('You ended without calling')) return undefined;
   const outcome = word === 'late' ? 'done' : word;
   const summary = rest.trim() || 'The report is written.';
-  return toolCall(request, 0, FINISH, JSON.stringify({ outcome, summary }));
+  const form = propertyOf(offered.function.parameters, 'result');
+  const result = form === undefined ? '' : `,"result":${dataFor(request, form)}`;
+  const stated = JSON.stringify({ outcome, summary }).slice(0, -1);
+  return toolCall(request, 0, FINISH, `${stated}${result}}`);
+}
+
+function propertyOf(schema: unknown, name: string): unknown {
+  const properties = isJsonObject(schema) ? schema['properties'] : undefined;
+  return isJsonObject(properties) ? properties[name] : undefined;
 }
 
 /**
- * Makes the fixture's response where JSON of a schema is wanted, by the request or its text: what a line `DATA <json>`
- * of the task says, else an example of the schema.
+ * Makes the fixture's response where JSON of a schema is wanted, by the request or its text.
  */
 function jsonAnswer(request: ChatRequest): string | undefined {
   const schema = request.response_format?.json_schema?.schema ?? schemaIn(promptOf(request));
-  if (!isJsonObject(schema)) return undefined;
-  const task = request.messages.find(({ role }) => role === 'user');
-  const [, data] = /^DATA (.+)$/m.exec(task === undefined ? '' : textOf(task)) ?? [];
+  return isJsonObject(schema) ? dataFor(request, schema) : undefined;
+}
+
+/** Returns what a line `DATA <json>` of the task says, else an example of the schema. */
+function dataFor(request: ChatRequest, schema: unknown): string {
+  const [, data] = /^DATA (.+)$/m.exec(taskOf(request)) ?? [];
   return data ?? JSON.stringify(exampleFor(schema));
 }
 
@@ -134,8 +151,7 @@ function schemaIn(prompt: string): unknown {
  */
 function report(request: ChatRequest): string {
   const prompt = promptOf(request);
-  const task = request.messages.find(({ role }) => role === 'user') ?? request.messages[0];
-  const lines = (task === undefined ? '' : textOf(task))
+  const lines = taskOf(request)
     .split('\n')
     .map((line) => line.replace(/^[#>*\s-]+/, '').trim())
     .filter(Boolean);

@@ -1,25 +1,25 @@
 import { z } from 'zod';
 
-/** Parts of a chat completion request that the fixture reads; everything else is let through and recorded. */
+/** Parts of a chat completion request that the fixture reads; rules.ts says what of the rest is refused. */
 export const ChatRequest = z.looseObject({
   model: z.string(),
-  messages: z
-    .array(
-      z.looseObject({
-        role: z.string(),
-        content: z.unknown().optional(),
-        tool_calls: z
-          .array(
-            z.looseObject({
-              id: z.string(),
-              function: z.looseObject({ name: z.string(), arguments: z.string() }),
-            }),
-          )
-          .nullish(),
-        tool_call_id: z.string().nullish(),
-      }),
-    )
-    .min(1),
+  messages: z.array(
+    z.looseObject({
+      role: z.string(),
+      content: z.unknown().optional(),
+      tool_calls: z
+        .array(
+          z.looseObject({
+            id: z.string(),
+            function: z.looseObject({ name: z.string(), arguments: z.string() }),
+          }),
+        )
+        .nullish(),
+      tool_call_id: z.string().nullish(),
+    }),
+  ),
+  max_tokens: z.int().nullish(),
+  max_completion_tokens: z.int().nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   tools: z
@@ -53,6 +53,13 @@ export function textOf({ content }: ChatMessage): string {
       part !== null && typeof part === 'object' && 'text' in part ? String(part.text) : '',
     )
     .join('\n');
+}
+
+/** Returns the task: the first message of the user, without what the service says about the run. */
+export function taskOf({ messages }: ChatRequest): string {
+  const first = messages.find(({ role }) => role === 'user') ?? messages[0];
+  const [task = ''] = first === undefined ? [] : textOf(first).split(/^About this run:$/m);
+  return task.trimEnd();
 }
 
 /** Joins all messages that the model is given. */

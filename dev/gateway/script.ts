@@ -7,6 +7,45 @@ const Call = z.strictObject({
   id: z.string().optional(),
 });
 
+/** The way in which a server writes an answer, whatever the answer is. */
+export const Form = z.strictObject({
+  /** Field of the reasoning; `think` puts it into the text, `think-end` without the tag that begins it. */
+  reasoning: z
+    .enum([
+      'reasoning_content',
+      'reasoning',
+      'reasoning_details',
+      'extra_content',
+      'think',
+      'think-end',
+      'none',
+    ])
+    .exactOptional(),
+  /** Content as a text, or as a list of parts. */
+  content: z.enum(['text', 'parts']).exactOptional(),
+  /** Calls in their field, or written into the text. */
+  calls: z.enum(['field', 'text']).exactOptional(),
+  ids: z.enum(['own', 'same', 'empty', 'missing']).exactOptional(),
+  /** Reason in place of the answer's own; null is sent as such. */
+  finishReason: z.string().nullable().exactOptional(),
+  usage: z.enum(['once', 'twice', 'none', 'decimal text']).exactOptional(),
+  /** Comments between the events of a stream. */
+  comments: z.boolean().exactOptional(),
+  /** Line ends of a stream as Windows has them. */
+  crlf: z.boolean().exactOptional(),
+  /** Pause between two events of a stream. */
+  pauseMs: z.int().min(0).exactOptional(),
+  /** Tokens after which the answer is cut off with the reason `length`, be it within a call. */
+  maxTokens: z.int().min(0).exactOptional(),
+  /** Error that is sent in the middle, after status 200. */
+  error: z.record(z.string(), z.unknown()).exactOptional(),
+  /** Place at which the answer stops: in a call, in a character of several bytes, before the usage or the last line. */
+  stop: z.enum(['call', 'character', 'usage', 'done']).exactOptional(),
+  /** True where the connection is cut there; else the response ends as if it were whole. */
+  abrupt: z.boolean().exactOptional(),
+});
+export type Form = z.infer<typeof Form>;
+
 /** Behaviour that replaces the fixture's own response. */
 export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('normal') }),
@@ -21,6 +60,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
     calls: z.array(Call).min(1),
     text: z.string().nullable().default(null),
     finishReason: z.string().default('tool_calls'),
+    reasoning: z.string().exactOptional(),
   }),
   /** Repeats the last tool result word for word. */
   z.strictObject({ kind: z.literal('repeat') }),
@@ -31,14 +71,27 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('error'),
     status: z.int().min(300).max(599),
+    /** `{key}` in a text stands for the API key that was sent. */
     message: z.string().default('Scripted failure.'),
+    code: z.string().exactOptional(),
     /** Value of the header: seconds or an HTTP date. */
     retryAfter: z.string().exactOptional(),
     /** Sent instead of the JSON error, as text/html: a proxy's error page. */
     body: z.string().exactOptional(),
+    /** Sent instead of the error that goes with the manner. */
+    json: z.unknown().optional(),
   }),
+  /** Refuses as a llama.cpp that loads its model does. */
+  z.strictObject({ kind: z.literal('loading') }),
+  /** Waits for a second request with such a script, and gives each the answer to the other. */
+  z.strictObject({ kind: z.literal('swap') }),
   /** Never responds; with `afterChunks` it first sends that many chunks of a stream. */
-  z.strictObject({ kind: z.literal('hang'), afterChunks: z.int().min(0).exactOptional() }),
+  z.strictObject({
+    kind: z.literal('hang'),
+    afterChunks: z.int().min(0).exactOptional(),
+    /** Sends comments all the while. */
+    comments: z.boolean().exactOptional(),
+  }),
   /** Cuts the connection before the first byte. */
   z.strictObject({ kind: z.literal('reset') }),
   /** Cuts the connection in the middle of the response. */
@@ -46,8 +99,13 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('malformed-json') }),
   /** Writes until the client closes. */
   z.strictObject({ kind: z.literal('endless'), chunkDelayMs: z.int().min(0).default(0) }),
-  /** The model list itself; only for target "models". */
+  /** Entries of the model list, word for word; only for target "models". */
   z.strictObject({ kind: z.literal('list'), models: z.array(z.unknown()) }),
+  /** Models, listed as the manner lists its own; only for target "models". */
+  z.strictObject({
+    kind: z.literal('catalogue'),
+    models: z.array(z.strictObject({ id: z.string(), context_length: z.int() })),
+  }),
 ]);
 export type Behaviour = z.infer<typeof Behaviour>;
 
@@ -61,6 +119,8 @@ export const Script = z.strictObject({
   times: z.int().positive().nullable().default(1),
   latencyMs: z.int().min(0).default(0),
   behaviour: Behaviour.default({ kind: 'normal' }),
+  /** Way of writing the answer, over that of the manner. */
+  form: Form.default({}),
 });
 export type Script = z.infer<typeof Script>;
 /** A script as a test writes it. */

@@ -3,6 +3,22 @@ import { textOf } from './request.ts';
 import type { ChatMessage, ChatRequest } from './request.ts';
 import type { Reply } from './reply.ts';
 
+/** Counts the prompt of a request, its tools included. */
+export function promptTokensOf({ messages, tools }: ChatRequest): number {
+  return tokensOf(messages) + tokens(json(tools));
+}
+
+/** Leaves of a prompt what fits into a window: the oldest messages go first, then the beginning of the last one. */
+export function cutPrompt(request: ChatRequest, window: number): ChatRequest {
+  const system = request.messages.filter(({ role }) => role === 'system');
+  let rest = request.messages.filter(({ role }) => role !== 'system');
+  const cut = () => ({ ...request, messages: [...system, ...rest] });
+  while (rest.length > 1 && promptTokensOf(cut()) > window) rest = rest.slice(1);
+  const excess = promptTokensOf(cut()) - window;
+  if (excess > 0) rest = rest.map((last) => ({ ...last, content: textOf(last).slice(excess * 4) }));
+  return cut();
+}
+
 /** Token counts as OpenAI's API gives them (completion includes reasoning), and OpenRouter's `cost` in US dollars. */
 export interface Usage {
   prompt_tokens: number;
@@ -21,7 +37,7 @@ export function usageOf(
 ): Usage {
   const lastTurn = request.messages.findLastIndex(({ role }) => role === 'assistant');
   const cached = lastTurn === -1 ? 0 : tokensOf(request.messages.slice(0, lastTurn));
-  const prompt = tokensOf(request.messages) + tokens(json(request.tools));
+  const prompt = promptTokensOf(request);
   const reasoning = tokens(reply.reasoning ?? '');
   const calls = reply.calls.map((call) => call.name + call.arguments).join('');
   const completion = tokens(reply.text ?? '') + tokens(calls) + reasoning;

@@ -11,7 +11,7 @@ export const openaiChat: FixtureProtocol = {
     if (request.stream !== true) throw new Error('stream is expected to be true');
     return request;
   },
-  events: (model, reply, usage) => completionEvents(completion(model, reply, usage), true),
+  events: (model, reply, usage) => completionEvents(completion(model, reply, usage), {}, true),
   errorEvent: (error) => sse({ error: { message: 'The fixture failed.', ...error } }),
   errorBody: (type, message) => ({ error: { message, type, code: type, param: null } }),
 };

@@ -1,0 +1,138 @@
+import { GatewayError } from './http.ts';
+import type { ErrorFields } from './http.ts';
+import type { Dialect } from './lists.ts';
+import { RULES } from './rules.ts';
+import type { Checked, Found, RuleName } from './rules.ts';
+import type { Form } from './script.ts';
+
+/** How one kind of server behaves, where it differs from the others. */
+export interface Manner {
+  readonly list: Dialect;
+  /** Makes the body of an error. */
+  readonly errorBody: (error: ErrorFields) => unknown;
+  /** What it refuses over what all refuse, or in other words. */
+  readonly refuses: Refusals;
+  readonly unknownModel: Refusal;
+  /** Fields that it knows, where it refuses others. */
+  readonly fields?: readonly string[];
+  readonly messageFields?: Readonly<Record<string, readonly string[]>>;
+  /** Fields whose limit on the output it obeys; the fixture's own manner ignores them. */
+  readonly limits: readonly ('max_tokens' | 'max_completion_tokens')[];
+  readonly form: Form;
+  /** True where a grammar for the schema leaves no room for a call. */
+  readonly schemaOverTools?: boolean;
+  /** Tokens that are left of a longer prompt, without a word. */
+  readonly silentWindow?: number;
+  /** True for call ids of nine letters and digits. */
+  readonly shortCallIds?: boolean;
+  /** True where a stream states usage, asked or not. */
+  readonly statesUsage?: boolean;
+  /** True where an error in a stream stands in a chunk that ends the choice, with the reason `error`. */
+  readonly errorInChunk?: boolean;
+  /** Figures that it states of usage: those of OpenAI, or with the cost, or the three sums. */
+  readonly usage: 'openai' | 'cost' | 'sums';
+}
+
+/** A refusal; `{name}` in a text stands for what the rule found. */
+interface Refusal {
+  readonly message: string;
+  /** Default 400. */
+  readonly status?: number;
+  /** Default `invalid_request_error`. */
+  readonly type?: string;
+  readonly code?: string;
+  readonly param?: string;
+  /** Further fields of the error, by what the rule found. */
+  readonly extra?: Readonly<Record<string, string>>;
+  /** Place of the fault, as pydantic gives it: the message becomes its `detail`. */
+  readonly loc?: string;
+}
+
+type Refusals = Readonly<Partial<Record<RuleName, Refusal>>>;
+
+/** No single server refuses all of this, but each of it is refused by one, in these words. */
+const EVERYBODY: Refusals = {
+  emptyMessages: {
+    message:
+      "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+    param: 'messages',
+    code: 'empty_array',
+  },
+  hollowMessage: {
+    message: "Invalid value for 'content': expected a string, got null.",
+    param: 'messages.[{index}].content',
+  },
+  lateSystem: { message: 'System message must be at the beginning.' },
+  lastAssistant: {
+    message:
+      'Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant',
+  },
+  strayToolResult: {
+    message:
+      "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+    param: 'messages.[{index}].role',
+  },
+  unansweredCalls: {
+    message:
+      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {ids}",
+    param: 'messages',
+  },
+  doubledCallId: { message: 'Duplicate tool call id in assistant message' },
+  badToolName: {
+    message:
+      "Invalid 'tools[{index}].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+    param: 'tools[{index}].function.name',
+    code: 'invalid_value',
+  },
+  longToolName: {
+    message:
+      "Invalid 'tools[{index}].function.name': string too long. Expected a string with maximum length 64, but got a string with length {length} instead.",
+    param: 'tools[{index}].function.name',
+    code: 'string_above_max_length',
+  },
+  doubledToolName: { message: 'tools: Tool names must be unique.' },
+};
+
+/** @throws {GatewayError} for a request that a server of this manner would refuse */
+export function checkRequest(manner: Manner, checked: Omit<Checked, 'fields' | 'messageFields'>) {
+  const { fields, messageFields } = manner;
+  const refusals: Refusals = { ...EVERYBODY, ...manner.refuses };
+  for (const [name, rule] of Object.entries(RULES)) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is a key of RULES
+    const refusal = refusals[name as RuleName];
+    const found = refusal && rule({ ...checked, fields, messageFields });
+    if (refusal && found) throw refused(refusal, found);
+  }
+}
+
+/** Makes the error of a refusal. */
+export function refused(refusal: Refusal, found: Found): GatewayError {
+  const filled = (text: string) =>
+    text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(found[name]));
+  const { status = 400, type = 'invalid_request_error', code, param, extra = {}, loc } = refusal;
+  const message = filled(refusal.message);
+  return new GatewayError({
+    status,
+    message,
+    type,
+    code: code ?? null,
+    param: param === undefined ? null : filled(param),
+    extra: Object.fromEntries(Object.entries(extra).map(([field, name]) => [field, found[name]])),
+    ...(loc === undefined
+      ? {}
+      : {
+          detail: [
+            {
+              type: 'extra_forbidden',
+              loc: placeOf(filled(loc)),
+              msg: message,
+              input: found['input'],
+            },
+          ],
+        }),
+  });
+}
+
+function placeOf(loc: string): (string | number)[] {
+  return loc.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+import type { MannerName } from '#dev/gateway/manners.ts';
+import { startGateway, type Gateway } from '#dev/gateway/server.ts';
+
+let gateway: Gateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, log: console.error, manner: 'openai' });
+});
+beforeEach(() => {
+  gateway.control.reset();
+  gateway.control.manner('fixture');
+});
+afterAll(() => gateway.stop());
+
+const headers = { authorization: 'Bearer sk-secret', 'content-type': 'application/json' };
+
+const SYSTEM = { role: 'system', content: 'You are careful.' };
+const USER = { role: 'user', content: 'Look it up' };
+const SPOKEN = { role: 'assistant', content: 'Well.' };
+const LOOK_UP = {
+  type: 'function',
+  function: { name: 'look_up', parameters: { type: 'object', properties: {} } },
+};
+const schema = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
+const FORMAT = { type: 'json_schema', json_schema: { name: 'result', schema } };
+const FORMED = { model: 'fixture/analyst', response_format: FORMAT };
+const THINKER = { model: 'fixture/thinker' };
+
+/** An assistant turn that calls `look_up`, and the results that answer it. */
+function exchange(ids: string[], answered = ids, further: object = {}): object[] {
+  const calls = ids.map((id) => ({
+    id,
+    ...LOOK_UP,
+    function: { name: 'look_up', arguments: '{}' },
+  }));
+  return [
+    { role: 'assistant', content: null, tool_calls: calls, ...further },
+    ...answered.map((id) => ({ role: 'tool', tool_call_id: id, content: 'found' })),
+  ];
+}
+
+function post(body: object): Promise<Response> {
+  const whole = { model: 'fixture/writer-small', messages: [SYSTEM, USER], ...body };
+  return fetch(`${gateway.url}/chat/completions`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(whole),
+  });
+}
+
+function named(name: string, parameters: object = {}): object {
+  const tool = { name, parameters: { type: 'object', ...parameters } };
+  return { tools: [{ type: 'function', function: tool }] };
+}
+
+const tools = [LOOK_UP];
+const call = 'abcdefgh1';
+const history = [USER, ...exchange([call])];
+const lateUser = { messages: [...history, USER] };
+const thinking = { messages: [USER, ...exchange([call], [call], { reasoning_content: 'so' })] };
+const unanswered = { messages: [USER, ...exchange([call, 'second'], [call])] };
+const long = {
+  model: 'fixture/unpriced',
+  messages: [{ role: 'user', content: 'x'.repeat(40_000) }],
+};
+const usage = { stream_options: { include_usage: true } };
+const broken = {
+  messages: JSON.parse(JSON.stringify(history).replace('"arguments":"{}"', '"arguments":"{"')),
+};
+
+describe('a request that some server refuses', () => {
+  it.each<[MannerName, string, object, number, string]>([
+    ['fixture', 'no message', { messages: [] }, 400, '"param":"messages","code":"empty_array"'],
+    ['fixture', 'an empty text', { messages: [{ ...USER, content: ' ' }] }, 400, 'got null'],
+    ['fixture', 'a late system message', { messages: [USER, SYSTEM] }, 400, 'at the beginning'],
+    [
+      'fixture',
+      'a stray result',
+      { messages: [USER, ...exchange([call], ['x'])] },
+      400,
+      "role 'tool'",
+    ],
+    ['fixture', 'a last word of its own', { messages: [USER, SPOKEN] }, 400, 'Expected last role'],
+    ['fixture', 'a call without result', unanswered, 400, 'response messages: second'],
+    [
+      'fixture',
+      'a call id twice',
+      { messages: [USER, ...exchange([call, call])] },
+      400,
+      'Duplicate',
+    ],
+    ['fixture', 'a tool twice', { tools: [LOOK_UP, LOOK_UP] }, 400, 'must be unique'],
+    ['fixture', 'a tool with a dot', named('a.b'), 400, '"param":"tools[0].function.name"'],
+    ['fixture', 'a long name', named('a'.repeat(65)), 400, '"code":"string_above_max_length"'],
+    [
+      'openai',
+      'an unknown field',
+      { cache: 1 },
+      400,
+      'Unrecognized request argument supplied: cache',
+    ],
+    ['openai', 'reasoning in a message', thinking, 400, '"code":"unknown_parameter"'],
+    ['openai', 'stream options alone', usage, 400, '"param":"stream_options","code":null'],
+    ['openai', 'a choice of no tools', { tool_choice: 'auto' }, 400, '"param":"tool_choice"'],
+    ['openai', 'no object', named('a', { type: 'array' }), 400, '"invalid_function_parameters"'],
+    ['openai', 'an unknown model', { model: 'gone' }, 404, '"code":"model_not_found"'],
+    ['openai', 'a large output', { max_tokens: 60_000 }, 400, 'at most 16384 completion tokens'],
+    ['openai', 'a long prompt', long, 400, '"code":"context_length_exceeded"'],
+    ['gpt-5', 'max_tokens', { max_tokens: 9 }, 400, '"max_tokens","code":"unsupported_parameter"'],
+    ['gpt-5', 'a temperature', { temperature: 0 }, 400, 'Only the default (1) value is supported'],
+    ['gpt-5-unverified', 'streaming', { stream: true }, 400, '"param":"stream"'],
+    ['llama.cpp', 'a long prompt', long, 400, '"n_prompt_tokens":10000,"n_ctx":8000'],
+    ['llama.cpp', 'broken arguments', broken, 500, 'Failed to parse tool call arguments as JSON'],
+    ['gemma', 'a user after a result', lateUser, 400, 'Conversation roles must alternate'],
+    ['ministral', 'a user after a result', lateUser, 500, '"type":"server_error"'],
+    ['vllm', 'a long prompt', long, 400, '{"object":"error","message":"This model'],
+    ['vllm', 'much output', { max_tokens: 200_000 }, 400, '"type":"BadRequestError","param":null'],
+    ['vllm-without-tools', 'tools', { tools }, 400, 'requires --enable-auto-tool-choice'],
+    [
+      'mistral',
+      'a newer field',
+      { max_completion_tokens: 5 },
+      422,
+      '"body","max_completion_tokens"',
+    ],
+    ['mistral', 'reasoning', thinking, 422, '"messages",1,"assistant","reasoning_content"'],
+    ['mistral', 'a user after a result', lateUser, 400, "Unexpected role 'user' after role 'tool'"],
+    ['mistral', 'a foreign id', { messages: [USER, ...exchange(['a_1'])] }, 400, '"code":"3280"'],
+    ['mistral-without-usage', 'usage', { ...usage, stream: true }, 422, '"include_usage"]'],
+    ['groq', 'reasoning_content', thinking, 400, "property 'reasoning_content' is unsupported"],
+    ['groq', 'a schema', { response_format: FORMAT }, 400, '"param":"response_format"}'],
+    ['groq', 'both', { ...FORMED, tools }, 400, 'cannot be combined with tool/function calling'],
+    ['openrouter', 'a call without result', unanswered, 400, '"metadata":{"raw":"{\\"error'],
+    ['openrouter', 'much output', { max_tokens: 200_000 }, 400, '"provider_name":null'],
+    ['openrouter', 'lost details', { ...THINKER, messages: history }, 400, 'thought_signature'],
+    ['ollama', 'broken arguments', broken, 400, '"message":"invalid tool call arguments"'],
+    ['gemini', '$schema', named('a', { $schema: 'x' }), 400, '[{"error":{"code":400'],
+    ['gemini', 'both', { ...FORMED, tools }, 400, "mime type: 'application/json' is unsupported"],
+    ['gemini', 'a lost signature', { ...THINKER, messages: history }, 400, 'thought_signature'],
+    ['deepseek', 'lost reasoning', { ...THINKER, messages: history }, 400, 'must be passed back'],
+    ['litellm', 'calls without tools', { messages: history }, 400, 'expects the `tools=` param'],
+    ['lm-studio', 'a user after a result', lateUser, 400, '{"error":"Error rendering prompt'],
+  ])('%s refuses %s', async (manner, _, body, status, words) => {
+    gateway.control.manner(manner);
+    const response = await post(body);
+    expect([response.status, await response.text()]).toEqual([
+      status,
+      expect.stringContaining(words),
+    ]);
+  });
+
+  it.each<[MannerName, object]>([
+    ['openai', { max_tokens: 500, tools, tool_choice: 'auto', messages: [SYSTEM, ...history] }],
+    ['gpt-5', { ...usage, max_completion_tokens: 500, stream: true }],
+    ['mistral', { ...FORMED, max_tokens: 500, tools, messages: [SYSTEM, ...history] }],
+    ['groq', { messages: [USER, ...exchange([call], [call], { reasoning: 'so' })], tools }],
+    ['gemma', { tools, messages: [SYSTEM, ...history] }],
+    ['deepseek', { ...THINKER, ...thinking }],
+  ])('%s takes what it can', async (manner, body) => {
+    gateway.control.manner(manner);
+    expect((await post(body)).status).toBe(200);
+  });
+});
+
+async function listed(path = '/v1/models'): Promise<Record<string, unknown>[]> {
+  const response = await fetch(new URL(path, gateway.url), { headers });
+  expect(response.status).toBe(200);
+  return z.object({ data: z.array(z.record(z.string(), z.unknown())) }).parse(await response.json())
+    .data;
+}
+
+describe('a list of models', () => {
+  it.each<[MannerName, object]>([
+    ['openai', { object: 'model', owned_by: 'system' }],
+    ['llama.cpp', { meta: { n_ctx: 128_000, n_ctx_train: 512_000 } }],
+    ['vllm', { max_model_len: 128_000 }],
+    ['mistral', { max_context_length: 128_000, capabilities: { completion_chat: true } }],
+    ['groq', { context_window: 128_000, max_completion_tokens: 16_384, active: true }],
+    [
+      'openrouter',
+      { top_provider: { max_completion_tokens: 16_384 }, pricing: { prompt: '0.00000015' } },
+    ],
+    ['ollama', { owned_by: 'library' }],
+    ['gemini', { display_name: 'Fixture Writer Small' }],
+    ['litellm', { max_input_tokens: 128_000, mode: 'chat' }],
+    ['lm-studio', { owned_by: 'organization_owner' }],
+  ])('of %s is in its own dialect', async (manner, fields) => {
+    gateway.control.manner(manner);
+    expect((await listed()).find(({ id }) => id === 'fixture/writer-small')).toMatchObject(fields);
+  });
+
+  it('has at OpenAI what is no chat model, and says more elsewhere at LiteLLM and LM Studio', async () => {
+    gateway.control.manner('openai');
+    expect((await listed())[0]).not.toHaveProperty('type');
+    expect((await listed()).map(({ id }) => id)).toContain('whisper-1');
+    gateway.control.manner('litellm');
+    expect((await listed('/model/info'))[0]).toMatchObject({
+      model_info: { max_input_tokens: 128_000 },
+    });
+    gateway.control.manner('lm-studio');
+    expect((await listed('/api/v0/models'))[0]).toMatchObject({ loaded_context_length: 128_000 });
+  });
+
+  it('has any models that a script gives it', async () => {
+    gateway.control.manner('llama.cpp');
+    const models = [
+      { id: 'twice', context_length: 0 },
+      { id: 'twice', context_length: 0 },
+    ];
+    gateway.control.script({ target: 'models', behaviour: { kind: 'catalogue', models } });
+    expect(await listed()).toMatchObject([{ meta: { n_ctx: 0 } }, { id: 'twice' }]);
+  });
+});
+
+it('takes on the manners of a server over HTTP, and refuses those that it has not', async () => {
+  const become = (manner: string) =>
+    fetch(new URL('/_manner', gateway.url), { method: 'POST', body: JSON.stringify({ manner }) });
+  expect((await become('vllm')).status).toBe(200);
+  expect(await (await post({ messages: [] })).json()).toMatchObject({ object: 'error' });
+  const refused = await become('clippy');
+  expect([refused.status, await refused.text()]).toEqual([
+    400,
+    expect.stringContaining('llama.cpp'),
+  ]);
+});
