@@ -1,12 +1,10 @@
 /** The fixture gateway as a process of its own, on GATEWAY_PORT, with the manners of GATEWAY_MANNER. */
 import { assertPortFree } from '../ports.ts';
-import { mannerName } from './manners.ts';
 import { startGateway } from './server.ts';
 
 const port = Number(process.env['GATEWAY_PORT'] ?? 4010);
 await assertPortFree(port, 'GATEWAY_PORT');
-const manner = mannerName(process.env['GATEWAY_MANNER'] ?? 'fixture');
-const gateway = await startGateway({ port, log: console.log, manner });
+const gateway = await startGateway({ port, log: console.log });
 console.log(`Fixture gateway: ${gateway.url}`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -30,7 +30,7 @@ export interface GatewayOptions {
   /** Port; 0 takes a free one. */
   port: number;
   log: Log;
-  /** Server whose manners it has; default `fixture`. */
+  /** Server whose manners it has; default that of GATEWAY_MANNER, else `fixture`. */
   manner?: MannerName;
 }
 
@@ -61,7 +61,7 @@ export interface GatewayControl {
 export async function startGateway({
   port,
   log,
-  manner: name = 'fixture',
+  manner: name = mannerName(process.env['GATEWAY_MANNER'] ?? 'fixture'),
 }: GatewayOptions): Promise<Gateway> {
   if (process.env['NODE_ENV'] === 'production') {
     throw new Error('The fixture gateway does not run in production.');
