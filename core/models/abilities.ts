@@ -18,6 +18,8 @@ export interface ModelAbilities {
   readonly streaming?: boolean;
   /** `stream_options.include_usage`. */
   readonly streamUsage?: boolean;
+  /** Calls of earlier steps in a request that offers no tools. */
+  readonly callsWithoutTools?: boolean;
   /** Reasoning of earlier steps may be sent back. */
   readonly reasoningBack?: boolean;
   /** A message of the role `system` may come first. */

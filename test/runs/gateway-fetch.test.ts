@@ -386,6 +386,15 @@ test('words hold neither the key nor the prompt, and are cut', async () => {
   );
 });
 
+test('a refusal of calls without tools teaches to write them as text', async () => {
+  const message =
+    'Anthropic expects the `tools=` param to be passed in when tool calls are in messages.';
+  const calls = { messages: [{ role: 'assistant', tool_calls: [] }] };
+  const body = JSON.stringify({ error: { message } });
+  expect((await refusalOf(400, body, calls)).learned).toEqual({ callsWithoutTools: false });
+  expect((await refusalOf(400, body, { ...calls, tools: [] })).learned).toBeUndefined();
+});
+
 const SENT = {
   max_tokens: 9_000,
   stream: true,

@@ -79,6 +79,9 @@ function learnFrom(status: number, said: string, sent: string): ModelAbilities |
   if (/response_?format|json_schema|structured[ _]outputs?/i.test(said) && has('response_format')) {
     return { structuredOutputs: false };
   }
+  if (/\btools?=?[`'" ]/i.test(said) && has('tool_calls') && !has('tools')) {
+    return { callsWithoutTools: false };
+  }
   if (/reasoning/i.test(said) && /"reasoning(_content|_details)?":/.test(sent)) {
     return { reasoningBack: false };
   }

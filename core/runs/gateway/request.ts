@@ -26,7 +26,7 @@ export function adaptRequest(
   const oneCall = tools && abilities.parallelToolCalls === false;
   return {
     ...rest,
-    messages: Array.isArray(messages) ? adaptMessages(messages, abilities) : messages,
+    messages: Array.isArray(messages) ? adaptMessages(messages, abilities, tools) : messages,
     ...(limit === undefined || limitField === 'none' ? {} : { [limitField]: limit }),
     // A grammar for the text leaves llama.cpp and vLLM no way to call a tool; Groq and Gemini refuse both together.
     ...(format === undefined || tools || abilities.structuredOutputs === false
@@ -42,10 +42,15 @@ export function adaptRequest(
   };
 }
 
-function adaptMessages(messages: readonly unknown[], abilities: ModelAbilities): ChatMessage[] {
+function adaptMessages(
+  messages: readonly unknown[],
+  abilities: ModelAbilities,
+  tools: boolean,
+): ChatMessage[] {
   let adapted = messages.filter(isMessage);
   if (abilities.reasoningBack === false) adapted = adapted.map(withoutReasoning);
-  if (abilities.parallelToolCalls === false) adapted = splitTurns(adapted);
+  if (!tools && abilities.callsWithoutTools === false) adapted = adapted.map(callsAsText);
+  else if (abilities.parallelToolCalls === false) adapted = splitTurns(adapted);
   if (abilities.systemRole === false) {
     adapted = adapted.map((each) => (each.role === 'system' ? { ...each, role: 'user' } : each));
   }
@@ -93,6 +98,17 @@ function textOf(content: unknown): string {
       isJsonObject(part) && typeof part['text'] === 'string' ? part['text'] : '',
     )
     .join('');
+}
+
+/** Writes calls and their results as text, for a server that wants its tools offered as long as they are spoken of. */
+function callsAsText(message: ChatMessage): ChatMessage {
+  if (message.role === 'tool') {
+    return { role: 'user', content: `Result of a tool:\n${textOf(message.content)}` };
+  }
+  const { tool_calls: calls = [], ...rest } = message;
+  if (calls.length === 0) return message;
+  const written = calls.map((call) => `Called a tool: ${JSON.stringify(call)}`);
+  return { ...rest, content: [textOf(message.content), ...written].join('\n') };
 }
 
 /** Gives each call a turn of its own, with its result behind it, for templates that take one call a turn. */
