@@ -1,3 +1,4 @@
+import { ROLES } from './manner.ts';
 import type { Manner } from './manner.ts';
 
 export const llamaCpp: Manner = {
@@ -27,8 +28,6 @@ export const llamaCpp: Manner = {
   usage: 'openai',
 };
 
-const ROLES = 'Conversation roles must alternate user/assistant/user/assistant/...';
-
 /** Puts the message of a chat template into the words of llama.cpp. */
 function inTemplate(message: string): string {
   return `\n------------\nWhile executing CallExpression at line 1, column 206 in source:\n...ndex0 % 2 == 0) %}{{ raise_exception('${message}...\n                                           ^\nError: Jinja Exception: ${message}`;
@@ -38,6 +37,7 @@ export const gemma: Manner = {
   ...llamaCpp,
   refuses: {
     ...llamaCpp.refuses,
+    roleOrder: { message: inTemplate(ROLES) },
     userAfterTool: { message: inTemplate(ROLES) },
   },
 };
@@ -100,6 +100,7 @@ export const ministral: Manner = {
   ...llamaCpp,
   refuses: {
     ...llamaCpp.refuses,
+    roleOrder: { status: 500, type: 'server_error', message: inTemplate(MINISTRAL) },
     userAfterTool: { status: 500, type: 'server_error', message: inTemplate(MINISTRAL) },
   },
 };
@@ -119,14 +120,17 @@ export const vllmWithoutTools: Manner = {
   },
 };
 
+const UNRENDERED = {
+  message: `Error rendering prompt with jinja template: "${ROLES}". This is usually an issue with the model's prompt template. If you are using a popular model, you can try to search the model under lmstudio-community, which will have fixed prompt templates.`,
+};
+
 export const lmStudio: Manner = {
   ...llamaCpp,
   list: 'lm-studio',
   errorBody: ({ message }) => ({ error: message }),
   refuses: {
-    userAfterTool: {
-      message: `Error rendering prompt with jinja template: "${ROLES}". This is usually an issue with the model's prompt template. If you are using a popular model, you can try to search the model under lmstudio-community, which will have fixed prompt templates.`,
-    },
+    roleOrder: UNRENDERED,
+    userAfterTool: UNRENDERED,
   },
   form: { reasoning: 'think' },
 };

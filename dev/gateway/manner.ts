@@ -50,6 +50,9 @@ interface Refusal {
 
 type Refusals = Readonly<Partial<Record<RuleName, Refusal>>>;
 
+/** What most chat templates say of roles that do not alternate. */
+export const ROLES = 'Conversation roles must alternate user/assistant/user/assistant/...';
+
 /** No single server refuses all of this, but each of it is refused by one, in these words. */
 const EVERYBODY: Refusals = {
   emptyMessages: {
@@ -63,6 +66,7 @@ const EVERYBODY: Refusals = {
     param: 'messages.[{index}].content',
   },
   lateSystem: { message: 'System message must be at the beginning.' },
+  roleOrder: { message: ROLES },
   lastAssistant: {
     message:
       'Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant',

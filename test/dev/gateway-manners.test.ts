@@ -83,6 +83,9 @@ describe('a request that some server refuses', () => {
       400,
       "role 'tool'",
     ],
+    ['fixture', 'a user after a user', { messages: [SYSTEM, USER, USER] }, 400, 'must alternate'],
+    ['fixture', 'an assistant first', { messages: [SPOKEN, USER] }, 400, 'must alternate'],
+    ['fixture', 'two turns in one', { messages: [USER, SPOKEN, SPOKEN] }, 400, 'must alternate'],
     ['fixture', 'a last word of its own', { messages: [USER, SPOKEN] }, 400, 'Expected last role'],
     ['fixture', 'a call without result', unanswered, 400, 'response messages: second'],
     [
@@ -115,6 +118,8 @@ describe('a request that some server refuses', () => {
     ['llama.cpp', 'a long prompt', long, 400, '"n_prompt_tokens":10000,"n_ctx":8000'],
     ['llama.cpp', 'broken arguments', broken, 500, 'Failed to parse tool call arguments as JSON'],
     ['gemma', 'a user after a result', lateUser, 400, 'Conversation roles must alternate'],
+    ['gemma', 'a user twice', { messages: [USER, USER] }, 400, 'Error: Jinja Exception: Conv'],
+    ['ministral', 'a user twice', { messages: [USER, USER] }, 500, 'user and assistant roles'],
     ['ministral', 'a user after a result', lateUser, 500, '"type":"server_error"'],
     ['vllm', 'a long prompt', long, 400, '{"object":"error","message":"This model'],
     ['vllm', 'much output', { max_tokens: 200_000 }, 400, '"type":"BadRequestError","param":null'],
