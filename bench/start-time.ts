@@ -2,13 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { PORT_VARIABLES } from '#dev/environment.ts';
+import { PORT_VARIABLES, withoutSettings } from '#dev/environment.ts';
 import { freePort } from '#dev/ports.ts';
 import type { Benchmark } from './harness/benchmark.ts';
 import { plain } from './harness/figures.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const LEFT_OUT = new Set(['node_modules', '.git', '.data', path.join('bench', 'results')]);
+const LEFT_OUT = new Set(['node_modules', '.git', '.data', '.env', path.join('bench', 'results')]);
 
 const startTime: Benchmark = {
   about:
@@ -42,9 +42,9 @@ async function start(folder: string): Promise<number> {
   for (const [variable] of Object.values(PORT_VARIABLES))
     ports[variable] = String(await freePort());
   const started = performance.now();
-  const npm = spawn('npm', ['start'], {
+  const npm = spawn('npm', ['start', '--', '--fixture'], {
     cwd: folder,
-    env: { ...process.env, ...ports },
+    env: { ...withoutSettings(process.env), ...ports },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { variables } from '#lib/config/index.ts';
+import { PROVIDERS } from './models/servers.ts';
 
 /** Folder of everything that a local start keeps: data, logs, generated secrets, the demo key. */
 export const DATA_DIR = path.resolve(import.meta.dirname, '..', '.data');
@@ -39,12 +41,21 @@ export const PORT_VARIABLES = {
   mail: ['MAIL_PORT', 8025],
 } as const satisfies Record<keyof Ports, readonly [variable: string, fallback: number]>;
 
-/** Reads the ports. @throws naming the variable whose value is no port */
+/**
+ * Reads the ports: `PORT_OFFSET` moves all of them, but for one whose own variable says where it is.
+ * @throws naming the variable whose value is no port
+ */
 export function readPorts(env: NodeJS.ProcessEnv): Ports {
+  const offset = Number(env['PORT_OFFSET'] || 0);
+  if (!Number.isInteger(offset) || offset < 0 || offset > MAX_OFFSET) {
+    throw new Error(
+      `PORT_OFFSET must be a whole number from 0 to ${MAX_OFFSET}: it is added to every port, and the highest is ${HIGHEST_PORT}.`,
+    );
+  }
   const read = (name: keyof Ports): number => {
     const [variable, fallback] = PORT_VARIABLES[name];
     const text = env[variable];
-    if (text === undefined || text === '') return fallback;
+    if (text === undefined || text === '') return fallback + offset;
     const port = Number(text);
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
       throw new Error(`${variable} must be a port from 1 to 65535.`);
@@ -67,6 +78,30 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
     mail: read('mail'),
   };
 }
+
+const HIGHEST_PORT = Math.max(...Object.values(PORT_VARIABLES).map(([, fallback]) => fallback));
+const MAX_OFFSET = 65_535 - HIGHEST_PORT;
+
+/**
+ * Returns the environment without what the service reads, so that a test or benchmark has the models, servers and
+ * settings that it chooses itself, on a machine with keys in its environment as on any other.
+ */
+export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSetting(name)));
+}
+
+/** Returns true for a variable that the service, its start or a model provider's key goes by. */
+export function isSetting(name: string): boolean {
+  return SETTINGS.has(name) || /^CONNECTION_[A-Z0-9_]+_CLIENT_(ID|SECRET)$/.test(name);
+}
+
+/** Names of all variables that mean something to `npm start`. */
+export const SETTINGS: ReadonlySet<string> = new Set([
+  ...Object.keys(variables),
+  ...Object.values(PORT_VARIABLES).map(([variable]) => variable),
+  'PORT_OFFSET',
+  ...PROVIDERS.map(({ apiKeyVariable }) => apiKeyVariable),
+]);
 
 const stringRecord = z.record(z.string(), z.string());
 

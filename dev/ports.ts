@@ -17,7 +17,7 @@ export async function assertPortFree(port: number, variable: string): Promise<vo
     const code = await listenPatiently(port, host);
     if (code === 'EADDRINUSE') {
       throw new Error(
-        `Port ${port} is already in use. Stop the program that listens there, or set ${variable} to another port.`,
+        `Port ${port} is already in use. Stop the program that listens there, set ${variable} to another port, or PORT_OFFSET (to 100, say) to move all ports.`,
       );
     }
     if (code === 'EACCES') {

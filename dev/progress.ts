@@ -1,3 +1,5 @@
+import type { Log } from './child.ts';
+
 /** Calls `report` at an interval, until stopped. */
 export function reportEvery(ms: number, report: () => void): { stop(): void } {
   report();
@@ -9,4 +11,41 @@ export function reportEvery(ms: number, report: () => void): { stop(): void } {
 export function elapsed(startedAt: number): string {
   const seconds = Math.round((Date.now() - startedAt) / 1000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+export interface Progress {
+  /** Prints a line. */
+  readonly log: Log;
+  /** Waits for a part of the start, which is named when nothing else has been printed for a while. */
+  readonly during: <T>(part: string, work: Promise<T>) => Promise<T>;
+  stop(): void;
+}
+
+const QUIET_MS = 5_000;
+
+/** Keeps a person who waits informed: after five seconds without a line it says what is waited for, and since when. */
+export function reportProgress(
+  print: Log,
+  { startedAt, quietMs = QUIET_MS }: { startedAt: number; quietMs?: number },
+): Progress {
+  const open = new Set<string>();
+  const log: Log = (message) => {
+    timer.refresh();
+    print(message);
+  };
+  const timer = setInterval(() => {
+    if (open.size > 0) print(`Waiting for ${[...open].join(', ')} (${elapsed(startedAt)})`);
+  }, quietMs);
+  return {
+    log,
+    async during(part, work) {
+      open.add(part);
+      try {
+        return await work;
+      } finally {
+        open.delete(part);
+      }
+    },
+    stop: () => clearInterval(timer),
+  };
 }

@@ -2,18 +2,23 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import type { DemoModel } from './models/find.ts';
+import { elapsed } from './progress.ts';
 
 const demoFile = z.object({
   email: z.string(),
   password: z.string(),
   apiKey: z.string(),
-  routineId: z.string(),
+  /** Null until a start finds a model for it. */
+  routineId: z.string().nullable(),
 });
 
 /** The demo account of a local start. Its key is kept in the data folder, for its owner only, to be shown again. */
 export type Demo = z.output<typeof demoFile> & {
-  /** Instruction for a person who wants the routine to run by itself; absent when it does. */
+  /** What a person may do about the routine, or wait for; absent when it runs by itself. */
   readonly leftToDo?: string;
+  /** Resolves with a sentence when the first run has ended; absent when none was started. Never rejects. */
+  readonly firstRun?: Promise<string>;
 };
 
 const ACCOUNT = { email: 'demo@example.com', password: 'demo-password', name: 'Demo' };
@@ -23,72 +28,119 @@ interface SeedOptions {
   readonly uiOrigin: string;
   readonly toolServer: string;
   readonly mail: string;
-  /** Time that a busy machine may take for the first run, before the service is shown without its end. */
-  readonly patienceMs?: number;
+  /** Undefined while there is none: the account is made all the same. */
+  readonly model: DemoModel | undefined;
 }
 
 /**
- * Creates the demo organization with one active routine through the public API, as a user would, or finds that of an
- * earlier start.
+ * Creates the demo organization with one routine through the public API, as a user would, or finds that of an earlier
+ * start. The routine is run, and then activated, only where that costs nothing.
  */
 export async function seedDemo(
   baseUrl: string,
-  { dataDir, uiOrigin, toolServer, mail, patienceMs = 60_000 }: SeedOptions,
+  { dataDir, uiOrigin, toolServer, mail, model }: SeedOptions,
 ): Promise<Demo> {
   const file = path.join(dataDir, 'demo.json');
-  if (existsSync(file)) {
-    const demo = demoFile.parse(JSON.parse(readFileSync(file, 'utf8')));
-    const response = await fetch(`${baseUrl}/v1/routines/${demo.routineId}`, {
-      headers: { Authorization: `Bearer ${demo.apiKey}` },
-    });
-    const body: unknown = await response.json();
-    if (response.ok) return { ...demo, ...draftOf(body) };
+  const kept = await keptDemo(baseUrl, file);
+  // The model of a routine that a person has edited stays as it is.
+  const isOfFixture = kept?.routine?.model.modelId === FIXTURE_MODEL;
+  const isOutdated = isOfFixture && model !== undefined && !model.modelIds.includes(FIXTURE_MODEL);
+  if (kept?.routine !== undefined && !isOutdated) {
+    return { ...kept.demo, ...(kept.routine.state === 'draft' ? { leftToDo: runIt() } : {}) };
   }
+  const apiKey = kept?.demo.apiKey ?? (await createKey(baseUrl, { uiOrigin, mail }));
+  const call = caller(baseUrl, { Authorization: `Bearer ${apiKey}` });
+  const { email, password } = ACCOUNT;
+  const keep = (routineId: string | null) => {
+    const demo = { email, password, apiKey, routineId };
+    writeFileSync(file, JSON.stringify(demo, null, 2), { mode: 0o600 });
+    return demo;
+  };
+  if (model === undefined) {
+    return { ...keep(null), leftToDo: 'The demo routine is made by the next start with a model.' };
+  }
+  const models = modelList.parse(await call('GET', '/v1/models'));
+  const chosen = models.find(({ modelId }) => model.modelIds.includes(modelId)) ?? models[0];
+  let routineId: string;
+  if (kept?.routine === undefined) {
+    const made = { ...DEMO_ROUTINE, model: chosen };
+    ({ id: routineId } = withId.parse(await call('POST', '/v1/routines', made)));
+    await giveTool(call, routineId, toolServer);
+  } else {
+    routineId = kept.routine.id;
+    await call('PATCH', `/v1/routines/${routineId}`, { model: chosen });
+  }
+  const demo = keep(routineId);
+  if (!model.isFree) return { ...demo, leftToDo: runIt(chosen?.modelId) };
+  const { id: runId } = withId.parse(await call('POST', `/v1/routines/${routineId}/run`, {}));
+  return {
+    ...demo,
+    leftToDo: `The first run of "${DEMO_ROUTINE.name}" is under way; its end is told below.`,
+    firstRun: followFirstRun(call, { routineId, runId }),
+  };
+}
+
+async function createKey(
+  baseUrl: string,
+  { uiOrigin, mail }: { uiOrigin: string; mail: string },
+): Promise<string> {
   const cookie = await signIn(baseUrl, { uiOrigin, mail });
   const call = caller(baseUrl, { Cookie: cookie, Origin: uiOrigin });
-  const { key: apiKey } = createdKey.parse(
-    await call('POST', '/v1/api-keys', {
-      name: 'demo',
-      scopes: [
-        'models:read',
-        'routines:read',
-        'routines:write',
-        'runs:read',
-        'runs:write',
-        'connections:read',
-        'connections:write',
-      ],
-    }),
-  );
-  const models = modelList.parse(await call('GET', '/v1/models'));
-  const model = models.find(({ modelId }) => modelId === FIXTURE_MODEL) ?? models[0];
-  const routine = withId.parse(await call('POST', '/v1/routines', { ...DEMO_ROUTINE, model }));
-  const routineId = routine.id;
-  await giveTool(call, routineId, toolServer);
-  const { id: runId } = withId.parse(await call('POST', `/v1/routines/${routineId}/run`, {}));
-  const demo = { email: ACCOUNT.email, password: ACCOUNT.password, apiKey, routineId };
-  writeFileSync(file, JSON.stringify(demo, null, 2), { mode: 0o600 });
-  const state = await stateAfter(call, runId, patienceMs);
-  if (state !== 'succeeded') return { ...demo, leftToDo: leftToDo(state) };
-  await call('POST', `/v1/routines/${routineId}/activate`, {});
-  return demo;
+  const scopes = [
+    'models:read',
+    ...['routines', 'runs', 'connections'].flatMap((subject) => [
+      `${subject}:read`,
+      `${subject}:write`,
+    ]),
+  ];
+  return createdKey.parse(await call('POST', '/v1/api-keys', { name: 'demo', scopes })).key;
 }
 
-/** Says what is left to do where an earlier start did not activate the routine. */
-function draftOf(body: unknown): Pick<Demo, 'leftToDo'> {
-  const { data } = z
-    .object({ data: z.object({ state: z.string(), name: z.string() }) })
-    .parse(body);
-  return data.state === 'draft'
-    ? { leftToDo: `"${data.name}" is a draft; activate it to have it run by itself.` }
-    : {};
+/** Returns the demo of an earlier start while its key works, with its routine while that is there. */
+async function keptDemo(baseUrl: string, file: string) {
+  if (!existsSync(file)) return undefined;
+  const demo = demoFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const read = (target: string) =>
+    fetch(`${baseUrl}${target}`, { headers: { Authorization: `Bearer ${demo.apiKey}` } });
+  const list = await read('/v1/routines?limit=1');
+  await list.body?.cancel();
+  if (!list.ok) return undefined;
+  const response = await read(`/v1/routines/${demo.routineId ?? 'none'}`);
+  const body: unknown = await response.json();
+  const routine = response.ok ? routineBody.parse(body).data : undefined;
+  return { demo, routine };
 }
 
-function leftToDo(state: string): string {
-  const { name } = DEMO_ROUTINE;
-  return state === 'queued' || state === 'running'
-    ? `The first run of "${name}" is still ${state}; activate the routine once it has succeeded.`
-    : `The first run of "${name}" ended ${state}; its page says why. Run it again, then activate it.`;
+const routineBody = z.object({
+  data: z.object({ id: z.string(), state: z.string(), model: z.object({ modelId: z.string() }) }),
+});
+
+/** Says how a draft comes to run by itself. */
+function runIt(modelId?: string): string {
+  const why = modelId === undefined ? '' : `, as a run on ${modelId} may cost money`;
+  return `"${DEMO_ROUTINE.name}" is a draft${why}: press "Run now" on its page, and activate it once that has succeeded.`;
+}
+
+async function followFirstRun(
+  call: Call,
+  { routineId, runId }: { routineId: string; runId: string },
+): Promise<string> {
+  const name = `The first run of "${DEMO_ROUTINE.name}"`;
+  const startedAt = Date.now();
+  try {
+    for (;;) {
+      const run = runState.parse(await call('GET', `/v1/runs/${runId}`));
+      if (run.state === 'succeeded') break;
+      if (run.state !== 'queued' && run.state !== 'running') {
+        return `${name} ended ${run.state}: ${run.errorMessage ?? 'its page says why.'}`;
+      }
+      await sleep(200);
+    }
+    await call('POST', `/v1/routines/${routineId}/activate`, {});
+    return `${name} succeeded after ${elapsed(startedAt)}; the routine is active and runs each day.`;
+  } catch (error) {
+    return `${name} could not be followed: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }
 
 const DEMO_ROUTINE = {
@@ -125,7 +177,7 @@ const modelList = z.array(
 const policyList = z.array(z.object({ id: z.string(), name: z.string() }));
 const withId = z.object({ id: z.string() });
 const createdKey = z.object({ key: z.string() });
-const runState = z.object({ state: z.string() });
+const runState = z.object({ state: z.string(), errorMessage: z.string().nullable() });
 
 type Call = (method: string, target: string, body?: unknown) => Promise<unknown>;
 
@@ -184,14 +236,4 @@ function caller(baseUrl: string, headers: Record<string, string>): Call {
     if (!response.ok) throw new Error(`${method} ${target} answered ${response.status}: ${text}`);
     return z.object({ data: z.unknown() }).parse(JSON.parse(text)).data;
   };
-}
-
-/** Waits until the run has ended, no longer than this, and gives its state. */
-async function stateAfter(call: Call, runId: string, patienceMs: number): Promise<string> {
-  const end = Date.now() + patienceMs;
-  for (;;) {
-    const { state } = runState.parse(await call('GET', `/v1/runs/${runId}`));
-    if ((state !== 'queued' && state !== 'running') || Date.now() > end) return state;
-    await sleep(200);
-  }
 }

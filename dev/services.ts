@@ -4,49 +4,54 @@ import { DATA_DIR, PORT_VARIABLES, type Ports } from './environment.ts';
 import { paymentEnvironment } from './payments/local.ts';
 import { assertPortFree } from './ports.ts';
 import { startPostgres } from './postgres.ts';
+import type { Progress } from './progress.ts';
 import { ensureTemporalBinary } from './temporal/binary.ts';
 import { startTemporal } from './temporal/server.ts';
-import type { Log } from './child.ts';
 
 const ROOT = path.dirname(DATA_DIR);
 
-/** Returns the addresses of Postgres, Temporal and the model gateway: the user's own where given, else started here. */
+/** Returns the addresses of Postgres and Temporal: the user's own where given, else started here. */
 export async function serviceEnvironment(
   ports: Ports,
   env: NodeJS.ProcessEnv,
   children: Children,
-  log: Log,
+  { log, during }: Progress,
 ) {
   const { spawn, guard } = children;
-  const [databaseUrl, temporalAddress, gateway] = await Promise.all([
-    env['DATABASE_URL'] ||
-      startPostgres({
-        dataDir: path.join(DATA_DIR, 'postgres'),
-        port: ports.postgres,
-        log,
-        spawn,
-      }).then(({ url }) => url),
-    env['TEMPORAL_ADDRESS'] ||
-      ensureTemporalBinary({ env, onProgress: log, guard }).then(async ({ path: binary }) => {
-        const server = await startTemporal({
-          binary,
-          dataDir: path.join(DATA_DIR, 'temporal'),
-          port: ports.temporal,
-          uiPort: ports.temporalUi,
-          log,
-          spawn,
-        });
-        return server.address;
-      }),
-    env['GATEWAY_BASE_URL'] ? {} : startFixtureGateway(ports, env, children),
+  const startOwnPostgres = async () => {
+    const dataDir = path.join(DATA_DIR, 'postgres');
+    const { url } = await startPostgres({ dataDir, port: ports.postgres, log, spawn });
+    return url;
+  };
+  const startOwnTemporal = async () => {
+    const { path: binary } = await ensureTemporalBinary({ env, onProgress: log, guard });
+    const { address } = await startTemporal({
+      binary,
+      dataDir: path.join(DATA_DIR, 'temporal'),
+      port: ports.temporal,
+      uiPort: ports.temporalUi,
+      log,
+      spawn,
+    });
+    return address;
+  };
+  const [databaseUrl, temporalAddress] = await Promise.all([
+    env['DATABASE_URL'] || during('Postgres', startOwnPostgres()),
+    env['TEMPORAL_ADDRESS'] || during('Temporal', startOwnTemporal()),
   ]);
   const ui = env['TEMPORAL_ADDRESS']
     ? {}
     : { TEMPORAL_UI_URL: env['TEMPORAL_UI_URL'] || `http://localhost:${ports.temporalUi}` };
-  return { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress, ...ui, ...gateway };
+  return { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress, ...ui };
 }
 
-async function startFixtureGateway(ports: Ports, env: NodeJS.ProcessEnv, children: Children) {
+/** Starts the fixture gateway, and returns the variables by which API and worker use it and nothing else. */
+export async function startFixtureGateway(
+  ports: Ports,
+  env: NodeJS.ProcessEnv,
+  children: Children,
+): Promise<Record<string, string>> {
+  await assertPortFree(ports.gateway, PORT_VARIABLES.gateway[0]);
   await children.spawn({
     name: 'Gateway',
     command: process.execPath,
@@ -58,6 +63,7 @@ async function startFixtureGateway(ports: Ports, env: NodeJS.ProcessEnv, childre
   return {
     GATEWAY_BASE_URL: `http://127.0.0.1:${ports.gateway}/v1`,
     GATEWAY_API_KEY: 'fixture',
+    GATEWAYS_FILE: '',
     FIXTURE_MODE: 'true',
   };
 }
@@ -79,7 +85,7 @@ export async function startPayments(ports: Ports, env: NodeJS.ProcessEnv, childr
   };
 }
 
-/** Throws where another process listens on a port that a service started here needs. */
+/** Throws where another process listens on a port that is needed here, other than the fixture gateway's. */
 export async function assertPortsFree(
   ports: Ports,
   env: NodeJS.ProcessEnv,
@@ -98,7 +104,6 @@ export async function assertPortsFree(
   ];
   if (!own.postgres) needed.push('postgres');
   if (!own.temporal) needed.push('temporal', 'temporalUi');
-  if (!env['GATEWAY_BASE_URL']) needed.push('gateway');
   if (payments) needed.push('payments');
   for (const name of needed) await assertPortFree(ports[name], PORT_VARIABLES[name][0]);
 }

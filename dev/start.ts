@@ -2,33 +2,47 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { migrate } from '#migrations/migrate.ts';
 import type { Child } from './child.ts';
 import { superviseChildren, type Children } from './children.ts';
 import { DATA_DIR, localSecrets, readPorts, type Ports } from './environment.ts';
 import { startModelAccounts } from './model-accounts.ts';
-import { elapsed } from './progress.ts';
+import { readEnvFile } from './env-file.ts';
+import { elapsed, reportProgress } from './progress.ts';
+import { findModels } from './models/find.ts';
 import { seedDemo } from './seed.ts';
 import { stopOnSignals } from './shutdown.ts';
 import { summary } from './summary.ts';
 import { startCatcher } from './mail/start.ts';
 import { startToolServer } from './tool-server.ts';
-import { assertPortsFree, serviceEnvironment, startPayments } from './services.ts';
+import {
+  assertPortsFree,
+  serviceEnvironment,
+  startFixtureGateway,
+  startPayments,
+} from './services.ts';
 import { WATCH } from './watch.ts';
 
 const ROOT = path.dirname(DATA_DIR);
 const startedAt = Date.now();
-function log(message: string) {
-  return console.log(`  ${message}`);
-}
+const progress = reportProgress((message) => console.log(`  ${message}`), { startedAt });
+const { log, during } = progress;
 
 try {
-  await start(process.env, {
-    watch: process.argv.includes('--watch'),
-    payments: process.argv.includes('--payments'),
+  const { values } = parseArgs({
+    options: {
+      watch: { type: 'boolean', default: false },
+      payments: { type: 'boolean', default: false },
+      fixture: { type: 'boolean', default: false },
+    },
   });
+  const { env, hints } = readEnvFile(path.join(ROOT, '.env'), process.env);
+  for (const hint of hints) log(hint);
+  // What this starts is for development, also beside a file that was meant for production.
+  await start({ ...env, NODE_ENV: 'development' }, values);
 } catch (error) {
-  console.error(`\n${error instanceof Error ? error.message : String(error)}\n`);
+  console.error(`\n${text(error)}\n`);
   process.exit(1);
 }
 
@@ -36,37 +50,52 @@ interface StartOptions {
   readonly watch: boolean;
   /** Starts a payment processor that moves no money, too; without it everybody has every allowance. */
   readonly payments: boolean;
+  /** Takes the fixture gateway for a model server, whatever there is. */
+  readonly fixture: boolean;
 }
 
-async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions): Promise<void> {
+async function start(
+  env: NodeJS.ProcessEnv,
+  { watch, payments, fixture }: StartOptions,
+): Promise<void> {
   const ports = readPorts(env);
   mkdirSync(DATA_DIR, { recursive: true });
   const children = await superviseChildren({ dataDir: DATA_DIR, log, onUnexpectedExit: giveUp });
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= children.stopAll());
   stopOnSignals(async () => {
+    progress.stop();
     console.log('\nStopping …');
     await stop();
   });
   try {
     await assertPortsFree(ports, env, payments);
+    const models = await during('models', findModels({ env, dataDir: DATA_DIR, fixture }));
+    log(`Models: ${models.summary}`);
+    for (const note of models.notes) log(note);
     const base = baseEnvironment(ports, env);
-    const [services, modelAccounts, payment] = await Promise.all([
-      serviceEnvironment(ports, env, children, log),
-      startModelAccounts({
-        ports,
-        dataDir: DATA_DIR,
-        env,
-        uiOrigin: base.UI_ORIGIN,
-        secret: base.MODEL_RUNTIME_SECRET,
-        log,
-        spawn: children.spawn,
-      }),
+    const [services, modelAccounts, payment, gateway] = await Promise.all([
+      serviceEnvironment(ports, env, children, progress),
+      during(
+        'model accounts',
+        startModelAccounts({
+          ports,
+          dataDir: DATA_DIR,
+          env,
+          uiOrigin: base.UI_ORIGIN,
+          secret: base.MODEL_RUNTIME_SECRET,
+          log,
+          spawn: children.spawn,
+        }),
+      ),
       payments ? startPayments(ports, env, children) : {},
+      models.variables ?? startFixtureGateway(ports, env, children),
     ]);
-    const built = watch ? undefined : buildDashboard(env, children);
-    const environment = { ...services, ...base, ...modelAccounts, ...payment };
-    await migrate(environment.DATABASE_URL);
+    const built = watch ? undefined : during('the pages', buildDashboard(env, children));
+    // It is waited for further below, and may have failed by then.
+    built?.catch(() => undefined);
+    const environment = { ...services, ...base, ...modelAccounts, ...payment, ...gateway };
+    await during('migrations', migrate(environment.DATABASE_URL));
     const node = watch ? WATCH : [];
     const run = (name: string, file: string, own: NodeJS.ProcessEnv = {}) =>
       children.spawn({
@@ -79,21 +108,42 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions):
         stop: { graceMs: 15_000 },
       });
     const dev = { dataDir: DATA_DIR, env, spawn: children.spawn };
-    const tools = startToolServer({ port: ports.tools, ...dev });
-    const mail = await startCatcher({ smtpPort: ports.smtp, port: ports.mail, ...dev });
+    const tools = during('the tool server', startToolServer({ port: ports.tools, ...dev }));
+    const mail = await during(
+      'the mail catcher',
+      startCatcher({ smtpPort: ports.smtp, port: ports.mail, ...dev }),
+    );
     const processes = [
       await run('API', 'api/server.ts'),
       await run('Worker', 'workers/main.ts', workerMetricsPort(env)),
     ];
     const api = `http://localhost:${ports.api}`;
-    await untilReady(api, processes);
+    await during('the API', untilReady(api, processes));
     const { UI_ORIGIN: uiOrigin } = base;
-    const seeded = seedDemo(api, { dataDir: DATA_DIR, uiOrigin, toolServer: await tools, mail });
+    const notes = [...models.notes];
+    const seed = { dataDir: DATA_DIR, uiOrigin, mail, model: models.demo };
+    const seeded = tools
+      .then((toolServer) => seedDemo(api, { ...seed, toolServer }))
+      .catch((error: unknown): undefined => {
+        notes.push(`The demo could not be made, and the next start tries again: ${text(error)}`);
+      });
     await built;
     const dashboard = `http://localhost:${ports.ui}`;
-    await untilReady(dashboard, [await run('Dashboard', watch ? 'ui/dev.ts' : 'ui/server.ts')]);
-    const temporalUi = env['TEMPORAL_ADDRESS'] ? null : `http://localhost:${ports.temporalUi}`;
-    console.log(summary({ dashboard, api, temporalUi, mail }, await seeded, elapsed(startedAt)));
+    const pages = await run('Dashboard', watch ? 'ui/dev.ts' : 'ui/server.ts');
+    await during('the dashboard', untilReady(dashboard, [pages]));
+    const demo = await during('the demo', seeded);
+    if (demo?.leftToDo !== undefined) notes.push(demo.leftToDo);
+    progress.stop();
+    const addresses = {
+      dashboard,
+      api,
+      temporalUi: env['TEMPORAL_ADDRESS'] ? null : `http://localhost:${ports.temporalUi}`,
+      mail,
+    };
+    const readyAfter = elapsed(startedAt);
+    console.log(summary({ addresses, demo, models: models.summary, notes, readyAfter }));
+    const told = await demo?.firstRun;
+    if (told !== undefined && stopping === undefined) log(told);
   } catch (error) {
     await stop();
     throw error;
@@ -104,6 +154,10 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments }: StartOptions):
     console.error(`\n${child.name} ended by itself. Its last lines:\n\n${child.outputTail()}`);
     void stop().then(() => process.exit(1));
   }
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Builds the pages when their sources have changed since the last build. */

@@ -7,22 +7,31 @@ export interface Addresses {
   readonly mail: string;
 }
 
+export interface SummaryOptions {
+  readonly addresses: Addresses;
+  /** Undefined where it could not be made. */
+  readonly demo: Demo | undefined;
+  /** What models were found. */
+  readonly models: string;
+  /** What is not as it could be, and what to do about it: a sentence each. */
+  readonly notes: readonly string[];
+  readonly readyAfter: string;
+}
+
 /** Tells a person who has just started the service where things are, with three lines to paste. */
-export function summary(
-  { dashboard, api, temporalUi, mail }: Addresses,
-  demo: Demo,
-  readyAfter: string,
-): string {
-  const auth = `-H 'Authorization: Bearer ${demo.apiKey}'`;
-  const facts = [
+export function summary({ addresses, demo, models, notes, readyAfter }: SummaryOptions): string {
+  const { dashboard, api, temporalUi, mail } = addresses;
+  const facts: [name: string, value: string][] = [
     ['Dashboard', dashboard],
     ['API', api],
     ['API docs', `${api}/docs`],
     ['Temporal UI', temporalUi ?? 'of your own Temporal server'],
     ['Mail', mail],
-    ['Demo account', `${demo.email} / ${demo.password}`],
-    ['Demo API key', demo.apiKey],
-  ] as const;
+    ['Models', models],
+  ];
+  if (demo !== undefined) {
+    facts.push(['Demo account', `${demo.email} / ${demo.password}`], ['Demo API key', demo.apiKey]);
+  }
   const width = Math.max(...facts.map(([name]) => name.length));
   return [
     '',
@@ -30,12 +39,21 @@ export function summary(
     '',
     ...facts.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`),
     '',
-    ...(demo.leftToDo === undefined ? [] : [`  ${demo.leftToDo}`, '']),
+    ...notes.flatMap((note) => [`  ${note}`, '']),
+    ...(demo === undefined ? [] : linesToPaste(api, demo)),
+  ].join('\n');
+}
+
+function linesToPaste(api: string, { apiKey, routineId }: Demo): string[] {
+  const auth = `-H 'Authorization: Bearer ${apiKey}'`;
+  const list = `  curl -s ${auth} ${api}/v1/models`;
+  if (routineId === null) return ['  List the models:', '', list, ''];
+  return [
     '  List the models, start the demo routine, read its latest run:',
     '',
-    `  curl -s ${auth} ${api}/v1/models`,
-    `  curl -s ${auth} -X POST ${api}/v1/routines/${demo.routineId}/run`,
+    list,
+    `  curl -s ${auth} -X POST ${api}/v1/routines/${routineId}/run`,
     `  curl -s ${auth} "${api}/v1/runs/$(curl -s ${auth} '${api}/v1/runs?limit=1' | grep -o 'run_[0-9a-z]*' | head -1)"`,
     '',
-  ].join('\n');
+  ];
 }

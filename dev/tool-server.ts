@@ -22,7 +22,8 @@ export async function startToolServer(options: {
       fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js')),
       'streamableHttp',
     ],
-    env: { ...options.env, PORT: String(port) },
+    // It has a tool that shows its environment, where keys of models may be.
+    env: { PATH: options.env['PATH'], PORT: String(port) },
     logFile: path.join(options.dataDir, 'tools.log'),
   });
   while (!(await isListening(port))) {

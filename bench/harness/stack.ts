@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Child } from '#dev/child.ts';
 import { superviseChildren } from '#dev/children.ts';
+import { withoutSettings } from '#dev/environment.ts';
 import { freePort, isListening } from '#dev/ports.ts';
 import { startPostgres } from '#dev/postgres.ts';
 import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
@@ -52,7 +53,7 @@ export async function startStack(log: (message: string) => void): Promise<Stack>
       command: process.execPath,
       args: [file],
       cwd: ROOT,
-      env: { ...process.env, ...env },
+      env: { ...withoutSettings(process.env), ...env },
       logFile: path.join(folder, `${name.toLowerCase().replaceAll(' ', '-')}.log`),
       stop: { graceMs: 20_000 },
     });

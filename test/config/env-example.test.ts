@@ -6,7 +6,7 @@ import { loadConfig, variables } from '#lib/config/index.ts';
 interface Documented {
   readonly name: string;
   readonly value: string;
-  /** Set in the file, not only shown in a comment. */
+  /** Set in the file, not only shown in a comment: a copy of it would then say so too. */
   readonly set: boolean;
   readonly comment: string;
 }
@@ -23,10 +23,11 @@ test('every variable has a comment of its own', () => {
   }
 });
 
-test('what is set is what is required, and what is shown with a default has that default', () => {
-  for (const { name, value, set } of documented) {
+test('nothing is set, what is required says so, and what has a default is shown with it', () => {
+  for (const { name, value, set, comment } of documented) {
     const parsed = variables[name as keyof typeof variables].safeParse(undefined);
-    expect([name, set]).toEqual([name, !parsed.success]);
+    const isRequired = comment.startsWith('Required: ');
+    expect([name, set, isRequired]).toEqual([name, false, !parsed.success]);
     if (parsed.data !== undefined) expect([name, value]).toEqual([name, String(parsed.data)]);
   }
 });
@@ -35,7 +36,7 @@ test('the file with its secrets filled in is a configuration', () => {
   const secret = randomBytes(32).toString('base64');
   const filled = Object.fromEntries(
     documented
-      .filter(({ set }) => set)
+      .filter(({ comment }) => comment.startsWith('Required: '))
       .map(({ name, value }) => [name, value === '' ? secret : value]),
   );
   const origins = { PUBLIC_URL: 'https://api.test', UI_ORIGIN: 'https://app.test' };

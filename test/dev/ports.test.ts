@@ -3,6 +3,7 @@ import type { Server } from 'node:net';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
+import { PORT_VARIABLES, readPorts } from '#dev/environment.ts';
 import { assertPortFree, freePort, isListening } from '#dev/ports.ts';
 
 let server: Server | undefined;
@@ -31,8 +32,26 @@ describe('ports', () => {
       const port = await listen(host);
       expect(await isListening(port)).toBe(true);
       await expect(assertPortFree(port, 'TEMPORAL_PORT')).rejects.toThrow(
-        `Port ${port} is already in use. Stop the program that listens there, or set TEMPORAL_PORT to another port.`,
+        `Port ${port} is already in use. Stop the program that listens there, set TEMPORAL_PORT to another port, or PORT_OFFSET (to 100, say) to move all ports.`,
       );
+    },
+  );
+
+  it('the offset moves every port but one that has a place of its own', () => {
+    const usual = readPorts({});
+    const moved = readPorts({ PORT_OFFSET: '100', UI_PORT: '4000' });
+    const expected = Object.entries(usual).map(([name, port]) => [name, port + 100]);
+    expect(moved).toEqual({ ...Object.fromEntries(expected), ui: 4000 });
+    expect(Object.keys(moved)).toEqual(expect.arrayContaining(Object.keys(PORT_VARIABLES)));
+  });
+
+  it.each(['11207', '-1', '1.5', 'ten'])(
+    'an offset of %s is refused with what it may be',
+    (text) => {
+      expect(() => readPorts({ PORT_OFFSET: text })).toThrow(
+        'PORT_OFFSET must be a whole number from 0 to 11206',
+      );
+      expect(readPorts({ PORT_OFFSET: '11206' }).postgres).toBe(65_535);
     },
   );
 });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Child, SpawnChild } from '#dev/child.ts';
 import { superviseChildren } from '#dev/children.ts';
+import { withoutSettings } from '#dev/environment.ts';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { assertPortFree } from '#dev/ports.ts';
 import { startPostgres } from '#dev/postgres.ts';
@@ -111,7 +112,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
     const apiUrls = ports.apis.map((port) => `http://127.0.0.1:${port}`);
     const environment = {
-      ...process.env,
+      ...withoutSettings(process.env),
       NODE_ENV: 'test',
       LOG_LEVEL: 'warn',
       HOST: '127.0.0.1',
