@@ -63,14 +63,14 @@ interface Response {
 
 async function request(asked: Asked, timeoutMs: number): Promise<Response | Refused> {
   const { baseUrl, apiKey, keyPlace, dialect, correction } = asked;
-  const anthropic = { 'x-api-key': apiKey ?? '', 'anthropic-version': '2023-06-01' };
+  // Its list is not part of the endpoint that is compatible with OpenAI's, and has twenty models a page.
+  const isAnthropic = dialect === 'anthropic';
+  const key = isAnthropic
+    ? { 'x-api-key': apiKey ?? '', 'anthropic-version': '2023-06-01' }
+    : { Authorization: `Bearer ${apiKey}` };
   try {
-    const response = await fetch(`${baseUrl}/models`, {
-      headers: {
-        ...(apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` }),
-        // Its list is not part of the endpoint that is compatible with OpenAI's.
-        ...(dialect === 'anthropic' ? anthropic : {}),
-      },
+    const response = await fetch(`${baseUrl}/models${isAnthropic ? '?limit=1000' : ''}`, {
+      headers: apiKey === undefined ? {} : key,
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error',
     });
@@ -112,7 +112,7 @@ function answered({ apiKey }: Asked, { status, text }: Response): string {
 }
 
 const modelList = z.object({
-  object: z.unknown(),
+  object: z.unknown().optional(),
   // Ollama without models says null.
   data: z
     .array(
@@ -136,7 +136,8 @@ function readList(text: string): Listed | undefined {
   return {
     models: entries
       .filter(({ id, type }) => !OTHER_KIND.test(type ?? '') && !OTHER_KIND.test(id))
-      .map(({ id }) => id),
+      // Gemini lists them as resources, and takes both.
+      .map(({ id }) => id.replace(/^models\//, '')),
     dialect:
       first && (OWNERS[first.owned_by ?? ''] ?? ('max_model_len' in first ? 'vllm' : undefined)),
     isMarked: parsed.object === 'list',

@@ -45,7 +45,8 @@ export async function findModels(options: FindOptions): Promise<FoundModels> {
   const { GATEWAYS_FILE: ownFile, GATEWAY_BASE_URL: baseUrl } = env;
   const isGiven = ownFile !== undefined || baseUrl !== undefined;
   const madeFile = path.join(options.dataDir, 'gateways.yaml');
-  const earlier = readEntries(madeFile);
+  const seenFile = path.join(options.dataDir, 'gateways-seen.yaml');
+  const earlier = readEntries(seenFile);
   const candidates = isGiven ? given(env) : around(env, options);
   const tried = await Promise.all(
     candidates.map(async (candidate) => ({
@@ -65,7 +66,12 @@ export async function findModels(options: FindOptions): Promise<FoundModels> {
     ...(ownFile === undefined && isGiven ? unusedKeys(env) : []),
   ];
   if (sources.length === 0) return fixture('no key of a provider, no model server here', notes);
-  if (ownFile === undefined) writeEntries(madeFile, sources);
+  if (ownFile === undefined) {
+    const entries = sources.map(({ entry }) => entry);
+    const used = new Set(entries.map((entry) => entry.baseUrl));
+    writeEntries(madeFile, entries);
+    writeEntries(seenFile, [...entries, ...earlier.filter((known) => !used.has(known.baseUrl))]);
+  }
   const working = sources.flatMap(({ label, entry, answer }) =>
     'models' in answer ? [{ label, entry, models: answer.models }] : [],
   );
@@ -74,7 +80,8 @@ export async function findModels(options: FindOptions): Promise<FoundModels> {
   return {
     variables: { GATEWAYS_FILE: ownFile ?? madeFile, FIXTURE_MODE: 'false' },
     summary:
-      working.map(({ label, models }) => `${label}, ${counted(models)}`).join('; ') || 'none',
+      working.map(({ label, models }) => `${label}, ${counted(models)}`).join('; ') ||
+      'none (`npm start -- --fixture` pretends to have some)',
     notes,
     demo: first && { modelIds: [model, `${first.entry.name}/${model}`], isFree: first.entry.free },
   };
@@ -140,7 +147,7 @@ function given(env: Environment): Candidate[] {
 const KEY_PLACE = 'the variable that GATEWAYS_FILE names for it';
 const CORRECT_FILE = 'correct its baseUrl in GATEWAYS_FILE';
 const CORRECT_ADDRESS = 'correct GATEWAY_BASE_URL';
-const FORGET = 'delete .data/gateways.yaml to forget it';
+const FORGET = 'delete .data/gateways-seen.yaml to forget it';
 
 /** Providers whose keys are in the environment, then the usual ports of this machine. */
 function around(

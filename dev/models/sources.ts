@@ -75,12 +75,12 @@ function isNear(baseUrl: string): boolean {
 const HEADING =
   '# Made at each start from what it found. To choose by yourself, see GATEWAYS_FILE in docs/models.md.\n';
 
-/** Writes the entries for API and worker, as `GATEWAYS_FILE`. */
-export function writeEntries(file: string, sources: readonly Tried[]): void {
-  writeFileSync(file, HEADING + stringify({ sources: sources.map(({ entry }) => entry) }));
+/** Writes entries as API and worker read them from `GATEWAYS_FILE`. */
+export function writeEntries(file: string, sources: readonly SourceEntry[]): void {
+  writeFileSync(file, HEADING + stringify({ sources }));
 }
 
-/** Reads what an earlier start wrote; a file that cannot be read is made again. */
+/** Reads what earlier starts wrote; a file that cannot be read is made again. */
 export function readEntries(file: string): SourceEntry[] {
   try {
     const { sources } = z
