@@ -51,7 +51,7 @@ export const PROVIDERS: readonly Provider[] = [
 /** A port of this machine where a model server usually listens. */
 export interface LocalPort {
   readonly port: number;
-  /** What answers there with a list that names no maker. Other programs' ports say nothing: 8080 and 8000 are common. */
+  /** What answers there with a list that names no maker. A port that many programs use says nothing. */
   readonly dialect: ModelDialect;
 }
 
@@ -59,6 +59,8 @@ export const LOCAL_PORTS: readonly LocalPort[] = [
   { port: 11_434, dialect: 'ollama' },
   { port: 1234, dialect: 'lm-studio' },
   { port: 8080, dialect: 'other' },
+  // Where llama.cpp says that it will listen by default in a coming release.
+  { port: 9931, dialect: 'other' },
   { port: 8000, dialect: 'other' },
   { port: 4000, dialect: 'litellm' },
 ];

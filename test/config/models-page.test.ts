@@ -33,7 +33,5 @@ test('the page names the addresses, variables and ports that a start looks at', 
     expect(sources.find(({ name }) => name === dialect)).toMatchObject({ baseUrl, apiKey: 'key' });
     expect(page).toContain(`\`${apiKeyVariable}\``);
   }
-  for (const { port } of LOCAL_PORTS) {
-    expect(sources.map(({ baseUrl }) => baseUrl)).toContain(`http://127.0.0.1:${port}/v1`);
-  }
+  for (const { port } of LOCAL_PORTS) expect(page).toMatch(new RegExp(`\\b${port}\\b`));
 });
