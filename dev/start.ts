@@ -92,8 +92,6 @@ async function start(
       models.variables ?? startFixtureGateway(ports, env, children),
     ]);
     const built = watch ? undefined : during('the pages', buildDashboard(env, children));
-    // It is waited for further below, and may have failed by then.
-    built?.catch(() => undefined);
     const environment = { ...services, ...base, ...modelAccounts, ...payment, ...gateway };
     await during('migrations', migrate(environment.DATABASE_URL));
     const node = watch ? WATCH : [];
@@ -109,6 +107,8 @@ async function start(
       });
     const dev = { dataDir: DATA_DIR, env, spawn: children.spawn };
     const tools = during('the tool server', startToolServer({ port: ports.tools, ...dev }));
+    // Both are waited for further below, and may have failed by then.
+    for (const later of [built, tools]) later?.catch(() => undefined);
     const mail = await during(
       'the mail catcher',
       startCatcher({ smtpPort: ports.smtp, port: ports.mail, ...dev }),
