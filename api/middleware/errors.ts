@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import { isUnavailable } from '#lib/database/index.ts';
+import { isTransient } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { failureBody } from '#lib/failure-body.ts';
 import type { Log } from '#lib/log.ts';
@@ -31,7 +31,7 @@ export function errors(log: Log): Middleware {
 
 function translate(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-  if (isUnavailable(thrown)) {
+  if (isTransient(thrown)) {
     return new AppError('service_unavailable', undefined, { 'Retry-After': '5' });
   }
   return new AppError('internal_error');

@@ -50,7 +50,9 @@ export async function performModelStep(
   }
   if (run.modelSteps === 0 && run.followed) deps.runChanges.tell(runId);
   if (run.cancelRequested) return end(deps, runId, cancellation);
-  if (run.remainingMs <= 0) return end(deps, runId, timeOver(run));
+  if (run.remainingMs <= 0) {
+    return end(deps, runId, hasWaited(run) ? failure('budget_exceeded', HELD) : timeOver(run));
+  }
   const deadline = startDeadline(run.remainingMs, signal);
   try {
     return await performInTime(deps, run, index, deadline);
@@ -69,6 +71,19 @@ export async function performModelStep(
 function timeOver({ providerFailures }: RunContext): RunEnding {
   return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');
 }
+
+/**
+ * Returns true for a step at the gateway that was never sent although its time is over: it waited for what others had
+ * reserved of a budget. Such an attempt is taken back, so its number stays 1.
+ */
+function hasWaited({ attempt, stepAgeMs, model }: RunContext): boolean {
+  return attempt === 1 && stepAgeMs > LEAST_WAIT_MS && model.connectionId === null;
+}
+
+/** The first wait is at least three quarters of half a second. */
+const LEAST_WAIT_MS = 300;
+const HELD =
+  'Other runs held what was left of a budget until the time of this run was over. It can be raised, or limits.maxOutputTokens lowered.';
 
 /** Asks the model and records its response. @throws also when the deadline is over */
 async function performInTime(

@@ -4,6 +4,12 @@ import type { ScopeLimits } from './budget.ts';
 import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
 import type { Prices } from './usage.ts';
 
+/**
+ * Output tokens for which no step waits for more: directories state maxima that hardly any response reaches, and one
+ * step at a time would go through.
+ */
+const ENOUGH_OUTPUT_TOKENS = 16_384;
+
 /** The most that an attempt at a model step can use. */
 export interface StepBound extends Attempt {
   readonly limits: readonly ScopeLimits[];
@@ -98,7 +104,8 @@ function reservation(step: StepBound, begun: Sql, unless: Sql): Sql {
             when scopes < ${limits.length}::bigint then 'unknown_scope'
             when input_exceeds or output_left < ${least} then 'exceeded'
             when run_left < ${least} then 'run_exceeded'
-            when input_waits or least(output_free, run_free) < least(output_left, run_left) then 'wait'
+            when input_waits or least(output_free, run_free) < least(output_left, run_left, ${ENOUGH_OUTPUT_TOKENS}::bigint)
+              then 'wait'
             else 'granted' end as verdict
         from bound, own
       ), granted as (

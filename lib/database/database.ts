@@ -135,18 +135,33 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-// Admin shutdown, crash shutdown, cannot connect now, too many connections, and the socket's own faults.
-const UNAVAILABLE_CODES = new Set([
+/** Tells whether the same work may succeed later: Postgres is away, fails over, is full, or others hold what it needs. */
+export function isTransient(error: unknown): boolean {
+  if (isUnavailable(error)) return true;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return TRANSIENT_CODES.has(code) || code.startsWith('53');
+}
+
+// Serialization failure, deadlock, lock not available, and a statement that was cancelled by its timeout.
+const TRANSIENT_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '57014']);
+
+// Admin shutdown, crash shutdown, cannot connect now, too many connections, a primary that has become a replica, and the
+// socket's own faults. A connection with any of them is closed.
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   '57P01',
   '57P02',
   '57P03',
   '53300',
+  '25006',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
   'ETIMEDOUT',
   'ENOTFOUND',
   'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
 ]);
 
 const names = new Map<string, string>();

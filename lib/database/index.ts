@@ -4,6 +4,7 @@ export {
   afterCommit,
   databaseTime,
   execute,
+  isTransient,
   isUnavailable,
   openDatabase,
   plannedRows,
