@@ -7,7 +7,7 @@ export const SEARCH_ATTRIBUTES = Object.values(SEARCH_ATTRIBUTE).map(({ name }) 
 export const SQLITE_PRAGMAS = { journal_mode: 'wal', synchronous: 'normal' } as const;
 
 /**
- * Dynamic configuration, each key as in server 1.31. Its one history shard polls for tasks 20 times
+ * Dynamic configuration, each key as in server 1.32. Its one history shard polls for tasks 20 times
  * a second by default, which makes every step wait for the next 50 ms; at 400 and more the polling
  * itself costs throughput. The rates per second are limits meant for one of many hosts
  * (matching 1,200, history 3,000, frontend and namespace 2,400): some ten calls make a workflow.
