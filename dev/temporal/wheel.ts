@@ -60,7 +60,7 @@ export async function unpackWheel(
 /** Flags that pip and uv share: this one wheel with this sum, nothing that is built, nothing kept twice. */
 const FLAGS = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--no-cache-dir'];
 
-/** Settings of pip that would ask a question, keep an offline machine waiting, or contradict `--target`. */
+/** Settings that would ask a question, keep an offline machine waiting, contradict `--target` or install a Python. */
 const SETTINGS = {
   PIP_NO_INPUT: '1',
   PIP_RETRIES: '1',
@@ -68,6 +68,7 @@ const SETTINGS = {
   PIP_REQUIRE_VIRTUALENV: '0',
   PIP_USER: '0',
   UV_HTTP_RETRIES: '1',
+  UV_PYTHON_DOWNLOADS: 'never',
 };
 
 async function findInstaller(
@@ -76,18 +77,12 @@ async function findInstaller(
 ): Promise<(typeof INSTALLERS)[number]> {
   for (const installer of INSTALLERS) {
     const [command, ...args] = installer;
-    const works = promisify(execFile)(command, [...args, 'install', '--help'], {
+    const help = await promisify(execFile)(command, [...args, 'install', '--help'], {
       env,
       timeout: 20_000,
       ...(signal && { signal }),
-    });
-    if (
-      await works.then(
-        () => true,
-        () => false,
-      )
-    )
-      return installer;
+    }).catch(() => undefined);
+    if (help !== undefined) return installer;
     signal?.throwIfAborted();
   }
   throw new Error('no python3 with pip, pip or uv on PATH');
@@ -135,10 +130,6 @@ function reasonOf(error: unknown): Error {
     return new Error('its SHA-256 is not the pinned one');
   }
   const network = /\[Errno -?\d+\] ([^'")\n]+)/.exec(text)?.[1];
-  const lastLine = text
-    .trimEnd()
-    .split('\n')
-    .at(-1)
-    ?.replace(/^\s*(?:error|cause): /i, '');
-  return new Error(network ?? (lastLine || error.message).slice(0, 300), { cause: error });
+  const named = [...text.matchAll(/^\s*(?:error|cause): (.+)$/gim)].at(-1)?.[1];
+  return new Error((network ?? named ?? error.message).slice(0, 300), { cause: error });
 }
