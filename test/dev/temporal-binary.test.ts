@@ -253,7 +253,8 @@ const python = pythonWithPip();
 
 describe.skipIf(python === undefined)('the wheel, by a real pip', { timeout: 60_000 }, () => {
   beforeEach(() => {
-    install(join(bin, 'python3'), `#!/bin/sh\nexec ${python} "$@"\n`);
+    // Like the scripts of a version manager, it stays the parent of the Python that it chooses.
+    install(join(bin, 'python3'), `#!/bin/sh\n${python} "$@"\nexit $?\n`);
     install(join(bin, 'go'), fakeGo(RELEASE));
   });
 
