@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { gatewayFetch } from '#core/runs/gateway/fetch.ts';
 import { Refusal } from '#core/runs/gateway/refusal.ts';
 import { ModelFailure } from '#core/runs/model-failure.ts';
@@ -12,7 +12,7 @@ let server: Server;
 let url: string;
 let answer: (request: IncomingMessage, response: ServerResponse) => unknown;
 // As the model caller has it: the call's own deadline is the only clock.
-const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+let agent: Agent;
 
 beforeAll(async () => {
   server = createServer((request, response) => void answer(request, response));
@@ -20,11 +20,15 @@ beforeAll(async () => {
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 });
-afterEach(() => server.closeAllConnections());
-afterAll(async () => {
-  await agent.destroy();
-  server.close();
+// One for each test: a connection that the server closed must not serve the next.
+beforeEach(() => {
+  agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 });
+afterEach(async () => {
+  await agent.destroy();
+  server.closeAllConnections();
+});
+afterAll(() => server.close());
 
 const API_KEY = 'sk-very-secret-0123456789';
 
