@@ -22,6 +22,7 @@ import {
 import { cancelMessages, createUnsubscribeLinks } from '#core/outbox/index.ts';
 import {
   createAbilityStore,
+  createFigureStore,
   createModelDirectory,
   createProjectModels,
   providerSwitch,
@@ -97,8 +98,6 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     log,
   });
   const toolSessions = createToolSessions({ outbound });
-  const [source] = config.MODEL_SOURCES;
-  if (source === undefined) throw new Error('No model source is configured.');
   const abilities = createAbilityStore({ database, log });
   const timeoutMs = config.MODEL_STEP_TIMEOUT_SECONDS * 1_000;
   const accounts = { database, modelProviders, modelRuntime, modelCredentials, log, timeoutMs };
@@ -136,6 +135,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     url === undefined || from === undefined
       ? undefined
       : openMailer({ url, from, requireTls: config.SMTP_TLS_REQUIRED, log });
+  const figures = createFigureStore(database, config.MAX_COST_USD_PER_ORGANIZATION === undefined);
   const runChanges = createRunChanges({ database, log });
   const news = { metrics, admission, runChanges };
   const queuedRuns = createQueuedRuns(news);
@@ -150,9 +150,16 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     models: createProjectModels({
       database,
       modelProviders,
-      gateway: createModelDirectory({ source, abilities, log }),
+      directory: createModelDirectory({
+        sources: config.MODEL_SOURCES,
+        abilities,
+        log,
+        showAddresses: config.NODE_ENV !== 'production',
+      }),
+      figures,
     }),
     abilities,
+    figures,
     skills: await loadCatalogue(),
     engine,
     admission,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { MODEL_PROVIDERS, type ModelOption } from '#core/models/index.ts';
+import { FIGURE_ORIGINS, MODEL_PROVIDERS, type ModelOption } from '#core/models/index.ts';
+import { MODEL_DIALECTS } from '#lib/config/index.ts';
+import { iso, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 export const modelReference = z
@@ -11,27 +13,82 @@ export const modelReference = z
   .meta({
     id: 'ModelReference',
     description:
-      'A model of the live directory: `gateway` with a null connectionId for the managed gateway, or a personal account with its exact connectionId.',
+      'A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId.',
     example: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
   });
 
-const modelOption = z
+export const prices = z
+  .strictObject({ input: z.string(), output: z.string(), cachedInput: z.string().nullable() })
+  .nullable()
+  .meta({ description: 'US dollars a token, as decimal strings; null where none are known.' });
+
+const origin = z.enum(FIGURE_ORIGINS).nullable();
+const able = z.boolean().nullable();
+
+export const modelAbilities = z
+  .strictObject({ structuredOutputs: able, tools: able, parallelToolCalls: able, streaming: able })
+  .meta({
+    id: 'ModelAbilities',
+    description:
+      'What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known.',
+  });
+
+export const modelOption = z
   .strictObject({
     provider: z.enum(MODEL_PROVIDERS),
     connectionId: z.string().nullable(),
-    modelId: z.string(),
+    modelId: z.string().meta({
+      description: 'With several model sources, most ids begin with the name of their source.',
+    }),
     name: z.string(),
+    source: z.string().nullable().meta({
+      description: 'The model source, of `GET /v1/model-sources`; null on a personal account.',
+      example: 'ollama',
+    }),
     contextTokens: z.number().int().nullable(),
+    maxOutputTokens: z.number().int().nullable().meta({
+      description: 'The most tokens of one response; null where it is not known.',
+    }),
     structuredOutputs: z.boolean().meta({
       description:
         'Whether the model is held to a `resultSchema` by the request itself; others are only told.',
     }),
-    prices: z
-      .strictObject({ input: z.string(), output: z.string(), cachedInput: z.string().nullable() })
-      .nullable()
-      .meta({ description: 'US dollars a token, as decimal strings; null where none are quoted.' }),
+    abilities: modelAbilities,
+    prices,
+    figures: z
+      .strictObject({ contextTokens: origin, maxOutputTokens: origin, prices: origin })
+      .meta({
+        description:
+          'Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null where it is unknown.',
+      }),
   })
   .meta({ id: 'ModelOption' });
+
+const modelSource = z
+  .strictObject({
+    name: z.string().meta({ example: 'ollama' }),
+    label: z.string().meta({ description: 'Its name for people.', example: 'Ollama' }),
+    dialect: z.enum(MODEL_DIALECTS).meta({ description: 'The kind of server.' }),
+    local: z
+      .boolean()
+      .meta({ description: 'A server of the operator’s own, whose models cost nothing.' }),
+    baseUrl: z
+      .string()
+      .nullable()
+      .meta({ description: 'Its address; null in production.', example: null }),
+    state: z.enum(['ready', 'stale', 'unavailable']).meta({
+      description:
+        '`stale`: it is away, and its last list serves on; `unavailable`: it has not given a list yet.',
+    }),
+    lastError: z.string().nullable().meta({
+      description: 'One sentence on what its last request came back with, and what mends it.',
+      example: 'Ollama refused the connection. Is it running?',
+    }),
+    latencyMs: z.number().int().nullable().meta({ description: 'Of the last list.' }),
+    models: z.number().int().meta({ description: 'The models of its last list.' }),
+    fetchedAt: timestamp.nullable(),
+  })
+  .meta({ id: 'ModelSource' });
 
 const listModels = route({
   method: 'GET',
@@ -40,7 +97,7 @@ const listModels = route({
   tag: 'Models',
   summary: 'List the models that routines can run on',
   description:
-    'The live list of the managed gateway and of the ready, enabled personal accounts of the project. Two accounts with the same model are two options. While the gateway is away the last list serves on, with `X-Models-Stale: true`.',
+    'The live lists of the model sources and of the ready, enabled personal accounts of the project. Two accounts with the same model are two options. While a source is away its last list serves on, with `X-Models-Stale: true`.',
   auth: 'key-or-session',
   scope: 'models:read',
   success: {
@@ -48,8 +105,8 @@ const listModels = route({
     data: z.array(modelOption),
     description: 'The models.',
     headers: {
-      'X-Models-Stale': '`true` when the gateway cannot be reached and this is its last list.',
-      Age: 'Seconds since the gateway gave this list.',
+      'X-Models-Stale': '`true` when a source cannot be reached and its part is its last list.',
+      Age: 'Seconds since the oldest of the lists was given.',
     },
   },
   errors: ['models_unavailable'],
@@ -64,16 +121,56 @@ const listModels = route({
   };
 });
 
-export const modelRoutes: readonly Route[] = [listModels];
+const listModelSources = route({
+  method: 'GET',
+  path: '/v1/model-sources',
+  id: 'listModelSources',
+  tag: 'Models',
+  summary: 'List the model sources of the service',
+  description:
+    'The model servers that the operator has configured, in the order of the configuration: whether each can be reached, and if not, what came back. One that is away hides no models of the others.',
+  auth: 'key-or-session',
+  scope: 'models:read',
+  success: { status: 200, data: z.array(modelSource), description: 'The sources.' },
+}).to(async ({ deps }) => ({
+  data: (await deps.models.sources()).map((source) => ({
+    name: source.name,
+    label: source.label,
+    dialect: source.dialect,
+    local: source.local,
+    baseUrl: source.baseUrl,
+    state: source.state,
+    lastError: source.lastError,
+    latencyMs: source.latencyMs,
+    models: source.models,
+    fetchedAt: source.fetchedAt && iso(source.fetchedAt),
+  })),
+}));
 
-function presentOption(option: ModelOption) {
+export const modelRoutes: readonly Route[] = [listModels, listModelSources];
+
+export function presentOption(option: ModelOption) {
+  const { contextTokens, maxOutputTokens, prices } = option.origins;
   return {
     provider: option.provider,
     connectionId: option.connectionId,
     modelId: option.modelId,
     name: option.name,
+    source: option.served?.source ?? null,
     contextTokens: option.contextTokens,
+    maxOutputTokens: option.maxOutputTokens,
     structuredOutputs: option.abilities.structuredOutputs ?? false,
+    abilities: presentAbilities(option),
     prices: option.prices,
+    figures: { contextTokens, maxOutputTokens, prices },
+  };
+}
+
+export function presentAbilities({ abilities }: Pick<ModelOption, 'abilities'>) {
+  return {
+    structuredOutputs: abilities.structuredOutputs ?? null,
+    tools: abilities.tools ?? null,
+    parallelToolCalls: abilities.parallelToolCalls ?? null,
+    streaming: abilities.streaming ?? null,
   };
 }

@@ -20,6 +20,7 @@ export const AUDIT_ACTIONS = [
   'model_connection.created',
   'model_connection.changed',
   'model_connection.revoked',
+  'model_figures.changed',
   'policy.changed',
   'budget.changed',
   'notifications.changed',

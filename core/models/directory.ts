@@ -1,118 +1,171 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '#lib/errors.ts';
 import type { ModelSource } from '#lib/config/index.ts';
-import type { Log } from '#lib/log.ts';
-import { ABILITIES_OF_DIALECT, type AbilityStore } from './abilities.ts';
-import { readGatewayList } from './gateway-list.ts';
-import { sameModel, type ModelOption, type ModelReference } from './model.ts';
+import type { AbilityStore, ServedModel } from './abilities.ts';
+import {
+  createCachedSource,
+  type CachedSource,
+  type CacheSettings,
+  type SourceState,
+} from './cached-source.ts';
+import type { SomeFigures } from './figures.ts';
+import type { ModelOption, ModelReference } from './model.ts';
+import { sourceLabel } from './source-fault.ts';
+import { optionOf, type SourcedModel } from './source.ts';
 
 export interface ModelList {
   readonly options: readonly ModelOption[];
+  /** The age of the oldest list among them. */
   readonly fetchedAt: Date;
-  /** The gateway cannot be reached now; this is its last list. */
+  /** A source cannot be reached now; of it this is its last list. */
   readonly stale: boolean;
 }
 
+/** Finds the figures that an organization entered for a model. */
+export type ByHand = (model: ServedModel) => SomeFigures | undefined;
+
 export interface ModelDirectory {
-  /** Returns the newest list. @throws {AppError} `models_unavailable` when there has never been one */
-  list(): Promise<ModelList>;
-  /** Finds the option that a reference names. */
-  find(reference: ModelReference): Promise<ModelOption | undefined>;
+  /**
+   * Returns the newest list of every source that has given one.
+   * @throws {AppError} `models_unavailable` when none ever has
+   */
+  list(byHand?: ByHand): Promise<ModelList>;
+  /**
+   * Finds the option that a reference names.
+   * @throws {AppError} `models_unavailable` when a source that could have it has never given a list
+   */
+  find(reference: ModelReference, byHand?: ByHand): Promise<ModelOption | undefined>;
+  /** Says why a reference finds nothing: the source that is gone, or the id that the model has by now. */
+  explainAbsence(modelId: string): string;
+  /** Tells how each source does, after asking those whose list has aged. */
+  sources(): Promise<readonly SourceState[]>;
 }
 
-export interface DirectorySettings {
-  readonly source: ModelSource;
+export interface DirectorySettings extends CacheSettings {
+  readonly sources: readonly ModelSource[];
   readonly abilities: AbilityStore;
-  readonly log: Log;
-  readonly timeoutMs?: number;
 }
+
+const PATIENCE_MS = 1_000;
 
 /**
- * Caches the gateway's live list briefly. Only one request is in flight at a time, however many callers there are.
- * During an outage it returns the last list, marked stale, and asks the gateway again at most every few seconds.
+ * Joins the lists of all sources, each cached on its own: one that is away hides nothing of the others. Beside others a
+ * source writes its name before its ids, unless it says otherwise. A reference never leads to another source than the
+ * one that it names.
  */
 export function createModelDirectory(settings: DirectorySettings): ModelDirectory {
-  let last: { options: readonly ModelOption[]; fetchedAt: Date } | undefined;
-  let failedAt = Number.NEGATIVE_INFINITY;
-  let inFlight: Promise<void> | undefined;
+  const { abilities } = settings;
+  const sources = settings.sources.map((source) => createCachedSource(source, settings));
+  const isPrefixed = ({ source }: CachedSource) => sources.length > 1 && source.prefix;
+  const publicId = (source: CachedSource, { served: { modelId } }: SourcedModel) =>
+    isPrefixed(source) ? `${source.source.name}/${modelId}` : modelId;
+  const hasList = (source: CachedSource) => source.last() !== undefined;
 
-  async function refresh(): Promise<void> {
-    try {
-      last = { options: await fetchList(settings), fetchedAt: new Date() };
-      failedAt = Number.NEGATIVE_INFINITY;
-    } catch (err) {
-      failedAt = performance.now();
-      settings.log.warn({ err }, 'the model list could not be fetched');
-    } finally {
-      inFlight = undefined;
+  /**
+   * Asks those whose list has aged, and waits for them no longer than `enough`: with a list at hand no caller waits long
+   * for a server that hangs.
+   */
+  async function refresh(
+    asked: readonly CachedSource[],
+    enough: (rests: boolean) => Promise<unknown>,
+  ): Promise<void> {
+    if (asked.some((source) => source.isAged())) {
+      const rests = sources.some(hasList);
+      const all = Promise.all(asked.map((source) => source.refresh(rests)));
+      await Promise.race([all, enough(rests)]);
     }
+    await abilities.refresh();
   }
 
-  async function list(): Promise<ModelList> {
-    const age =
-      last === undefined ? Number.POSITIVE_INFINITY : Date.now() - last.fetchedAt.getTime();
-    const resting = performance.now() - failedAt < RETRY_AFTER_FAILURE_MS;
-    if (age >= FRESH_MS && !(resting && last !== undefined)) {
-      inFlight ??= refresh();
-      // With a list at hand no caller waits long for a gateway that hangs.
-      await (last === undefined ? inFlight : Promise.race([inFlight, patience()]));
+  /** Waits until the first source has a list, and then a moment for the others. */
+  async function untilFirst(rests: boolean): Promise<void> {
+    if (!rests) {
+      const listed = sources.map(async (source) => {
+        await source.refresh(rests);
+        if (!hasList(source)) throw new Error('no list');
+      });
+      await Promise.allSettled([Promise.any(listed)]);
     }
-    if (last === undefined) {
-      throw new AppError('models_unavailable', undefined, { 'Retry-After': '5' });
-    }
-    await settings.abilities.refresh();
-    return { ...last, stale: Date.now() - last.fetchedAt.getTime() >= FRESH_MS };
+    await patience();
+  }
+
+  function unavailable(of: readonly CachedSource[]): AppError {
+    const words = of.flatMap((source) => source.problem() ?? []);
+    const message = ['No list of models has come yet.', ...words].join(' ');
+    return new AppError('models_unavailable', message, { 'Retry-After': '5' });
+  }
+
+  /** Returns the source that an id names, and the rest of the id. */
+  function named(modelId: string) {
+    const source = sources.find(({ source: { name } }) => modelId.startsWith(`${name}/`));
+    return source && { source, rest: modelId.slice(source.source.name.length + 1) };
   }
 
   return {
-    async list() {
-      const { options, ...rest } = await list();
-      return { ...rest, options: options.map((option) => withAbilities(option, settings)) };
+    async list(byHand) {
+      await refresh(sources, untilFirst);
+      const lists = sources.flatMap((source) => source.last() ?? []);
+      const [oldest] = lists.toSorted((a, b) => a.fetchedAt.getTime() - b.fetchedAt.getTime());
+      if (oldest === undefined) throw unavailable(sources);
+      const options = new Map<string, ModelOption>();
+      for (const source of sources) {
+        for (const model of source.last()?.models.values() ?? []) {
+          const id = publicId(source, model);
+          const own = byHand?.(model.served);
+          if (!options.has(id)) options.set(id, optionOf(model, id, { abilities, byHand: own }));
+        }
+      }
+      const stale = sources.some((source) => hasList(source) && source.isAged());
+      return { options: [...options.values()], fetchedAt: oldest.fetchedAt, stale };
     },
-    async find(reference) {
-      const { options } = await list();
-      const found = options.find((option) => sameModel(option, reference));
-      return found && withAbilities(found, settings);
+
+    async find({ provider, connectionId, modelId }, byHand) {
+      if (provider !== 'gateway' || connectionId !== null) return undefined;
+      const alias = named(modelId);
+      const candidates = sources.filter(
+        (source) => source === alias?.source || !isPrefixed(source),
+      );
+      await refresh(candidates, () =>
+        candidates.every(hasList) ? patience() : new Promise(() => undefined),
+      );
+      const exact = candidates.map((source) =>
+        source.find(isPrefixed(source) ? (alias?.rest ?? '') : modelId),
+      );
+      // Of two models with one id the list shows the first, and a reference means it.
+      const found = exact.find((model) => model !== undefined) ?? alias?.source.find(alias.rest);
+      if (found !== undefined) {
+        return optionOf(found, modelId, { abilities, byHand: byHand?.(found.served) });
+      }
+      const unread = candidates.filter((source) => !hasList(source));
+      if (unread.length > 0) throw unavailable(unread);
+      return undefined;
+    },
+
+    explainAbsence(modelId) {
+      const alias = named(modelId);
+      if (alias !== undefined) {
+        return `${sourceLabel(alias.source.state())} does not list the model ${alias.rest} any more.`;
+      }
+      const now = sources.flatMap((source) => {
+        const model = source.find(modelId);
+        return model === undefined ? [] : [publicId(source, model)];
+      });
+      if (now.length > 0) {
+        return `There is more than one model source by now, and the model has to be chosen again as ${now.join(' or ')}.`;
+      }
+      const [prefix, ...rest] = modelId.split('/');
+      const names = sources.map(({ source }) => source.name).join(', ');
+      const missing = rest.length === 0 ? '' : `, and none is called ${prefix}`;
+      return `No model source lists ${modelId}${missing}. The sources are: ${names}.`;
+    },
+
+    async sources() {
+      await refresh(sources, untilFirst);
+      return sources.map((source) => source.state());
     },
   };
 }
-
-/** Adds what is known of the dialect and what was learned: the server's own behaviour outweighs its list. */
-function withAbilities(option: ModelOption, { source, abilities }: DirectorySettings): ModelOption {
-  const learned = option.served === null ? {} : abilities.of(option.served);
-  return {
-    ...option,
-    contextTokens: option.contextTokens ?? learned.contextTokens ?? null,
-    maxOutputTokens: learned.maxOutputTokens ?? option.maxOutputTokens,
-    abilities: { ...ABILITIES_OF_DIALECT[source.dialect], ...option.abilities, ...learned },
-  };
-}
-
-/** Time for which a list is fresh. */
-const FRESH_MS = 60_000;
-const RETRY_AFTER_FAILURE_MS = 5_000;
-const PATIENCE_MS = 1_000;
 
 function patience(): Promise<void> {
   return sleep(PATIENCE_MS, undefined, { ref: false });
-}
-
-const MAX_LIST_BYTES = 16 * 1024 * 1024;
-
-async function fetchList({ source, timeoutMs }: DirectorySettings): Promise<ModelOption[]> {
-  const { baseUrl, apiKey } = source;
-  const response = await fetch(`${baseUrl}/models`, {
-    headers: apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` },
-    signal: AbortSignal.timeout(timeoutMs ?? 10_000),
-    redirect: 'error',
-  });
-  if (!response.ok) {
-    await response.body?.cancel();
-    throw new Error(`the gateway answered ${response.status} to the model list`);
-  }
-  const text = await response.text();
-  if (text.length > MAX_LIST_BYTES) throw new Error('the model list is too large');
-  const options = readGatewayList(JSON.parse(text), source.name);
-  if (options.length === 0) throw new Error('the model list is empty');
-  return options;
 }

@@ -1,73 +1,212 @@
 import { z } from 'zod';
-import type { ModelOption, ModelPrices } from './model.ts';
+import type { ModelDialect } from '#lib/config/index.ts';
+import type { ModelAbilities } from './abilities.ts';
+import type { SomeFigures } from './figures.ts';
+import type { ModelPrices } from './model.ts';
 
-/** A price: a decimal string, or a number from some gateways. Models with tiers count as models without a price. */
-const price = z.union([
-  z.string().regex(/^\d+(\.\d+)?(e-?\d+)?$/i),
-  z.number().nonnegative().transform(String),
-]);
-
-const pricing = z
-  .object({
-    prompt: price.optional(),
-    input: price.optional(),
-    completion: price.optional(),
-    output: price.optional(),
-    input_cache_read: price.optional(),
-  })
-  .optional()
-  .catch(undefined);
-
-const entry = z.object({
-  id: z.string().min(1).max(200),
-  name: z.string().max(300).optional().catch(undefined),
-  context_length: z.number().int().positive().optional().catch(undefined),
-  context_window: z.number().int().positive().optional().catch(undefined),
-  max_tokens: z.number().int().positive().optional().catch(undefined),
-  top_provider: z
-    .object({ max_completion_tokens: z.number().int().positive() })
-    .optional()
-    .catch(undefined),
-  type: z.string().optional().catch(undefined),
-  supported_parameters: z.array(z.string()).optional().catch(undefined),
-  pricing,
-});
-
-const list = z.object({ data: z.array(z.unknown()) });
-
-/**
- * Reads an OpenAI-compatible `GET /models` response. An entry that cannot be read is left out.
- * @throws when the response is not a list at all
- */
-export function readGatewayList(answer: unknown, source: string): ModelOption[] {
-  return list.parse(answer).data.flatMap((item) => {
-    const parsed = entry.safeParse(item);
-    if (!parsed.success) return [];
-    const model = parsed.data;
-    // Gateways list embedding and image models beside language models and say so in `type`.
-    if (model.type !== undefined && model.type !== 'language') return [];
-    return [
-      {
-        provider: 'gateway' as const,
-        connectionId: null,
-        modelId: model.id,
-        name: model.name ?? model.id,
-        contextTokens: model.context_length ?? model.context_window ?? null,
-        maxOutputTokens: model.max_tokens ?? model.top_provider?.max_completion_tokens ?? null,
-        abilities:
-          model.supported_parameters === undefined
-            ? {}
-            : { structuredOutputs: model.supported_parameters.includes('structured_outputs') },
-        served: { source, modelId: model.id },
-        prices: readPrices(model.pricing),
-      },
-    ];
-  });
+/** A model as its server lists it. */
+export interface ListedModel {
+  readonly id: string;
+  readonly name: string;
+  readonly figures: SomeFigures;
+  readonly abilities: ModelAbilities;
 }
 
-function readPrices(quoted: z.output<typeof pricing>): ModelPrices | null {
-  const input = quoted?.prompt ?? quoted?.input;
-  const output = quoted?.completion ?? quoted?.output;
-  if (input === undefined || output === undefined) return null;
-  return { input, output, cachedInput: quoted?.input_cache_read ?? null };
+export interface ListedModels {
+  readonly models: readonly ListedModel[];
+  /** The server that its list gives away; undefined where it could be any. */
+  readonly dialect: ModelDialect | undefined;
+}
+
+/** A price in US dollars a token: a decimal string, or a number from some servers. */
+const price = lenient(
+  z.union([
+    z.string().regex(/^\d+(\.\d+)?(e-?\d+)?$/i),
+    z.number().nonnegative().finite().transform(String),
+  ]),
+);
+/** A number of tokens. What is no positive number, as the 0 of some servers, is unknown. */
+const tokens = lenient(z.number().int().positive().max(2_147_483_647));
+const word = lenient(z.string());
+const words = lenient(z.array(z.string()));
+const flag = lenient(z.boolean());
+
+/** The fields that differ by server, all optional: which server sends which stands in `test/models/lists.test.ts`. */
+const figures = {
+  max_input_tokens: tokens,
+  max_output_tokens: tokens,
+  mode: word,
+  input_cost_per_token: price,
+  output_cost_per_token: price,
+  cache_read_input_token_cost: price,
+  supports_function_calling: flag,
+  supports_response_schema: flag,
+};
+
+const entry = z.object({
+  ...figures,
+  id: z.string().min(1).max(200),
+  name: lenient(z.string().min(1).max(300)),
+  display_name: lenient(z.string().min(1).max(300)),
+  context_length: tokens,
+  context_window: tokens,
+  max_context_length: tokens,
+  loaded_context_length: tokens,
+  max_model_len: tokens,
+  max_tokens: tokens,
+  max_completion_tokens: tokens,
+  meta: part({ n_ctx: tokens, n_ctx_train: tokens }),
+  top_provider: part({ max_completion_tokens: tokens }),
+  architecture: part({ output_modalities: words }),
+  capabilities: part({
+    completion_chat: flag,
+    chat_completion: flag,
+    function_calling: flag,
+    structured_outputs: part({ supported: flag }),
+  }),
+  model_info: part(figures),
+  type: word,
+  active: flag,
+  owned_by: word,
+  supported_parameters: words,
+  pricing: part({
+    prompt: price,
+    input: price,
+    completion: price,
+    output: price,
+    input_cache_read: price,
+  }),
+});
+type Entry = z.output<typeof entry>;
+
+const list = z.union([
+  z.object({ data: z.array(z.unknown()) }),
+  z.array(z.unknown()).transform((data) => ({ data })),
+]);
+
+/**
+ * Reads the response to `GET /models` in every dialect that is known. An entry that cannot be read, that repeats an id,
+ * or that writes no text is left out.
+ * @throws when the response is not a list at all
+ */
+export function readGatewayList(answer: unknown, dialect: ModelDialect): ListedModels {
+  const entries = list.parse(answer).data.flatMap((item) => entry.safeParse(item).data ?? []);
+  const models = new Map<string, ListedModel>();
+  for (const each of entries) {
+    const id = dialect === 'gemini' ? each.id.replace(/^models\//, '') : each.id;
+    if (!models.has(id) && writesText(each)) models.set(id, { ...readEntry(each), id });
+  }
+  return {
+    models: [...models.values()],
+    dialect: entries.flatMap(({ owned_by: owner }) => OWNERS[owner ?? ''] ?? [])[0],
+  };
+}
+
+/** Owners that servers of one's own put beside each model. */
+const OWNERS: Readonly<Record<string, ModelDialect>> = {
+  llamacpp: 'llama.cpp',
+  vllm: 'vllm',
+  library: 'ollama',
+  organization_owner: 'lm-studio',
+};
+
+function readEntry(model: Entry): Omit<ListedModel, 'id'> {
+  const { capabilities, supported_parameters: parameters } = model;
+  const info = { ...model.model_info, ...withoutUnknown(model) };
+  return {
+    name: model.display_name ?? model.name ?? model.id,
+    figures: {
+      // What is loaded before what the model could take; its training is the last that is known of it.
+      contextTokens:
+        model.loaded_context_length ??
+        model.context_length ??
+        model.context_window ??
+        model.max_model_len ??
+        model.max_context_length ??
+        info.max_input_tokens ??
+        model.meta?.n_ctx ??
+        model.meta?.n_ctx_train,
+      maxOutputTokens:
+        model.max_completion_tokens ??
+        info.max_output_tokens ??
+        model.max_tokens ??
+        model.top_provider?.max_completion_tokens,
+      prices: readPrices(model, info),
+    },
+    abilities: withoutUnknown({
+      structuredOutputs:
+        parameters?.includes('structured_outputs') ??
+        capabilities?.structured_outputs?.supported ??
+        info.supports_response_schema,
+      tools:
+        parameters?.includes('tools') ??
+        capabilities?.function_calling ??
+        info.supports_function_calling,
+    }),
+  };
+}
+
+/** More than a cent a token is a price in another unit: no model costs as much. */
+const MOST_PER_TOKEN = 0.01;
+
+function readPrices({ pricing }: Entry, info: Entry['model_info']): ModelPrices | undefined {
+  const input = pricing?.prompt ?? pricing?.input ?? info?.input_cost_per_token;
+  const output = pricing?.completion ?? pricing?.output ?? info?.output_cost_per_token;
+  const cachedInput = pricing?.input_cache_read ?? info?.cache_read_input_token_cost ?? null;
+  if (input === undefined || output === undefined) return undefined;
+  if (Math.max(Number(input), Number(output)) > MOST_PER_TOKEN) return undefined;
+  // A reservation counts all input at its full price, which therefore has to be the most that it can cost.
+  const isDearer = cachedInput !== null && Number(cachedInput) > Number(input);
+  return { input, output, cachedInput: isDearer ? null : cachedInput };
+}
+
+/** Kinds of models that servers name for what writes text; any other kind writes none. */
+const TEXT_KINDS = new Set([
+  'model',
+  'language',
+  'llm',
+  'vlm',
+  'chat',
+  'completion',
+  'responses',
+  'text',
+  'code',
+  'base',
+  'fine-tuned',
+]);
+
+/** Ids by which models that write no text can be told where the server says nothing of their kind. */
+const OTHER_IDS =
+  /(?:embed|whisper)|(?:^|[^a-z])(?:tts|dall-e|image|rerank|moderation|realtime|transcribe|sora|veo-)/i;
+
+function writesText(model: Entry): boolean {
+  const { active, architecture, capabilities, type } = model;
+  if (active === false) return false;
+  if (capabilities?.completion_chat === false || capabilities?.chat_completion === false) {
+    return false;
+  }
+  if (architecture?.output_modalities !== undefined) {
+    return architecture.output_modalities.includes('text');
+  }
+  const kind = model.mode ?? model.model_info?.mode ?? type;
+  if (kind !== undefined && !TEXT_KINDS.has(kind)) return false;
+  // These two kinds are given to every model by servers that know no others.
+  const isSaid = kind !== undefined && kind !== 'model' && kind !== 'base';
+  return isSaid || !OTHER_IDS.test(model.id);
+}
+
+/** Takes a field that is not of this form as missing, so that one odd field does not cost the model. */
+function lenient<T extends z.ZodType>(schema: T) {
+  return schema.optional().catch(undefined);
+}
+
+function part<Shape extends z.ZodRawShape>(shape: Shape) {
+  return lenient(z.object(shape));
+}
+
+function withoutUnknown<T extends object>(fields: T) {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `fromEntries` forgets the names
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof T]?: Exclude<T[Name], undefined>;
+  };
 }

@@ -1,7 +1,7 @@
 import type { Prices } from '#core/usage/index.ts';
 import type { ModelAbilities, ServedModel } from './abilities.ts';
 
-/** A routine's choice of model. `connectionId` is null for the managed gateway and exact for a personal account. */
+/** A routine's choice of model. `connectionId` is null for a model source and exact for a personal account. */
 export interface ModelReference {
   readonly provider: ModelProvider;
   readonly connectionId: string | null;
@@ -15,21 +15,43 @@ export function isModelProvider(name: string): name is ModelProvider {
   return MODEL_PROVIDERS.some((provider) => provider === name);
 }
 
-/** Prices exactly as the gateway quotes them. */
+/** Prices exactly as they are quoted. */
 export type ModelPrices = Prices;
 
-/** A model that a routine can run on. The same model id on two accounts is two options. */
-export interface ModelOption extends ModelReference {
-  readonly name: string;
+/**
+ * Origins of a figure, the first that has one: the server's own list, the operator's file, the free server, what the
+ * server named in a refusal, what the organization entered, the catalogue that ships.
+ */
+export const FIGURE_ORIGINS = [
+  'list',
+  'operator',
+  'local',
+  'learned',
+  'by_hand',
+  'catalogue',
+] as const;
+export type FigureOrigin = (typeof FIGURE_ORIGINS)[number];
+
+/** Figures of a model, which steps are measured and paid by; null where it is unknown. */
+export interface Figures {
   readonly contextTokens: number | null;
-  /** The most tokens that it writes in one response; null when the gateway does not say. */
+  /** The most tokens that it writes in one response. */
   readonly maxOutputTokens: number | null;
+  /** Runs on a model without prices have no cost. */
+  readonly prices: ModelPrices | null;
+}
+
+/** The origin of each figure; null where it is unknown. */
+export type Origins = { readonly [Name in keyof Figures]: FigureOrigin | null };
+
+/** A model that a routine can run on. The same model id on two accounts is two options. */
+export interface ModelOption extends ModelReference, Figures {
+  readonly name: string;
   /** What its server takes, as its list, its dialect or earlier calls say. */
   readonly abilities: ModelAbilities;
   /** The model at its server; null on an account, whose runtime knows it. */
   readonly served: ServedModel | null;
-  /** Null when the gateway quotes none; runs on the model then have no cost figure. */
-  readonly prices: ModelPrices | null;
+  readonly origins: Origins;
 }
 
 export function sameModel(a: ModelReference, b: ModelReference): boolean {

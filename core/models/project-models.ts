@@ -5,34 +5,42 @@ import {
 } from '#core/model-connections/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import type { ProviderFile } from '#lib/provider-file/index.ts';
+import type { FigureStore } from './by-hand.ts';
+import type { SourceState } from './cached-source.ts';
 import type { ModelDirectory, ModelList } from './directory.ts';
 import { isModelProvider, sameModel, type ModelOption, type ModelReference } from './model.ts';
 
-/** Models on which routines of a project can run: those of the managed gateway, and those of people's accounts. */
+/** Models on which routines of a project can run: those of the operator's sources, and those of people's accounts. */
 export interface ProjectModels {
   /**
-   * Returns the gateway's newest list with the models of the accounts behind it.
-   * @throws {AppError} `models_unavailable` when the gateway has never given a list
+   * Returns the newest lists of the sources with the models of the accounts behind them.
+   * @throws {AppError} `models_unavailable` when no source has ever given a list
    */
   list(projectId: string): Promise<ModelList>;
-  /** Finds the option that a reference names. The gateway is not asked for one of an account. */
+  /** Finds the option that a reference names. No source is asked for one of an account. */
   find(projectId: string, reference: ModelReference): Promise<ModelOption | undefined>;
+  /** Says why a reference finds nothing. */
+  explainAbsence(reference: ModelReference): string | undefined;
+  /** Tells how each source does. */
+  sources(): Promise<readonly SourceState[]>;
 }
 
 export interface ProjectModelsDeps {
   readonly database: Db;
   readonly modelProviders: ModelProviders;
-  readonly gateway: ModelDirectory;
+  readonly directory: ModelDirectory;
+  readonly figures: FigureStore;
 }
 
 /**
- * Joins the directory of the gateway with the catalogues of accounts. Those are read from the database each time and
+ * Joins the directory of the sources with the catalogues of accounts. Those are read from the database each time and
  * never cached, so that an account's models are gone the moment it cannot be used.
  */
 export function createProjectModels({
   database,
   modelProviders,
-  gateway,
+  directory,
+  figures,
 }: ProjectModelsDeps): ProjectModels {
   const offered = async (projectId: string, connectionId?: string): Promise<ModelOption[]> => {
     if (modelProviders.enabled.length === 0) return [];
@@ -41,15 +49,21 @@ export function createProjectModels({
   };
   return {
     async list(projectId) {
-      const [list, accounts] = await Promise.all([gateway.list(), offered(projectId)]);
+      const byHand = await figures.of(projectId);
+      const [list, accounts] = await Promise.all([directory.list(byHand), offered(projectId)]);
       return { ...list, options: [...list.options, ...accounts] };
     },
     async find(projectId, reference) {
       const { connectionId } = reference;
-      if (connectionId === null) return gateway.find(reference);
+      if (connectionId === null) return directory.find(reference, await figures.of(projectId));
       const options = await offered(projectId, connectionId);
       return options.find((option) => sameModel(option, reference));
     },
+    explainAbsence: ({ provider, connectionId, modelId }) =>
+      provider === 'gateway' && connectionId === null
+        ? directory.explainAbsence(modelId)
+        : undefined,
+    sources: () => directory.sources(),
   };
 }
 
@@ -70,6 +84,11 @@ function optionOf(
       abilities: { structuredOutputs: takesSchemas(modelProviders.find(provider)?.file, id) },
       served: null,
       prices: null,
+      origins: {
+        contextTokens: contextTokens === null ? null : 'list',
+        maxOutputTokens: null,
+        prices: null,
+      },
     },
   ];
 }

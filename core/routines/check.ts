@@ -53,7 +53,9 @@ export async function checkRoutine(
   if (textChanged) checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields) });
   const model = await models.find(projectId, fields.model);
   if (model === undefined) {
-    const message = 'no such provider, connectionId and modelId in the live model directory';
+    const message =
+      models.explainAbsence(fields.model) ??
+      'no such provider, connectionId and modelId in the live model directory';
     throw invalid([{ path: 'model', message }], 'invalid_model');
   }
   if (model.prices === null && fields.budget.maxCostUsdPerMonth !== null) {

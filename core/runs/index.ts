@@ -48,7 +48,13 @@ export type { RunEvent } from './events/follow.ts';
 export { forgetFollowers } from './events/leases.ts';
 export { openRunEvents } from './events/open.ts';
 export { STEP_WARNINGS, type StepWarning } from './warnings.ts';
-export { createModelCaller, type ModelCaller } from './model-call.ts';
+export {
+  createModelCaller,
+  type ModelCall,
+  type ModelCaller,
+  type ModelResponse,
+} from './model-call.ts';
+export { countInput } from './model-usage.ts';
 export { ModelFailure, retryDelayMs } from './model-failure.ts';
 export { recordFailedAttempt } from './record-failed-attempt.ts';
 export { performModelStep, type ModelStepDeps } from './model-step.ts';

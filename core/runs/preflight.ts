@@ -82,7 +82,7 @@ export async function preflight(
   const blocked = await accountBlocked(deps, run);
   if (blocked !== undefined) return blocked;
   const option = await findModel(deps.models, run);
-  if (typeof option === 'string') return { reason: option };
+  if ('reason' in option) return option;
   if (run.prompt !== null) return { prompt: run.prompt, briefing: run.briefing, option };
   if (unknownPlaceholders(run.instructions, run.variables, run.gate !== null).length > 0) {
     return { reason: 'blocked_variable' };
@@ -119,15 +119,15 @@ async function accountBlocked(
   return usedUp(notBefore, modelSteps === 0);
 }
 
-async function findModel(
-  models: ProjectModels,
-  run: PreflightRun,
-): Promise<ModelOption | 'blocked_model' | 'blocked_models_unavailable'> {
+async function findModel(models: ProjectModels, run: PreflightRun): Promise<ModelOption | Blocked> {
   try {
-    return (await models.find(run.projectId, run.model)) ?? 'blocked_model';
+    const option = await models.find(run.projectId, run.model);
+    if (option !== undefined) return option;
+    const detail = models.explainAbsence(run.model);
+    return { reason: 'blocked_model', ...(detail === undefined ? {} : { detail }) };
   } catch (error) {
     if (error instanceof AppError && error.code === 'models_unavailable') {
-      return 'blocked_models_unavailable';
+      return { reason: 'blocked_models_unavailable', detail: error.message };
     }
     throw error;
   }

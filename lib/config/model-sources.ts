@@ -34,6 +34,8 @@ export interface ModelSource {
   /** Ends where `/models` and `/chat/completions` begin; without a slash. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
+  /** The variable that holds the key, for the operator to know which one was refused. */
+  readonly apiKeyVariable?: string | undefined;
   readonly dialect: ModelDialect;
   /** True for a server of one's own, whose models cost nothing. */
   readonly free: boolean;
@@ -125,6 +127,7 @@ export function readModelSources(present: Partial<Record<string, string>>): {
       ...each,
       baseUrl: each.baseUrl.replace(/\/+$/, ''),
       apiKey: apiKeyVariable === undefined ? undefined : present[apiKeyVariable],
+      apiKeyVariable,
       dialect: each.dialect ?? dialectOfHost(each.baseUrl),
       figures: models,
     })),
@@ -144,6 +147,7 @@ function onlySource({
     name: ONLY_SOURCE,
     baseUrl: baseUrl.replace(/\/+$/, ''),
     apiKey,
+    apiKeyVariable: 'GATEWAY_API_KEY',
     dialect: dialectOfHost(baseUrl),
     free: false,
     prefix: false,

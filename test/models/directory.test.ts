@@ -35,7 +35,13 @@ afterAll(async () => {
 
 function directory(settings: { timeoutMs?: number } = {}) {
   const abilities = createAbilityStore({ database: service.deps.database, log });
-  return createModelDirectory({ source: sourceAt(gateway.url), abilities, log, ...settings });
+  return createModelDirectory({
+    sources: [sourceAt(gateway.url)],
+    abilities,
+    log,
+    showAddresses: true,
+    ...settings,
+  });
 }
 
 /** Lets the lists of before be older than a minute. */
@@ -60,9 +66,18 @@ test(
       connectionId: null,
       modelId: 'fixture/writer-small',
       name: 'Fixture Writer Small',
+      source: 'gateway',
       contextTokens: 128_000,
+      maxOutputTokens: null,
       prices: { input: '0.00000015', output: '0.0000006', cachedInput: '0.000000075' },
       structuredOutputs: expect.any(Boolean),
+      abilities: {
+        structuredOutputs: expect.any(Boolean),
+        tools: true,
+        parallelToolCalls: null,
+        streaming: null,
+      },
+      figures: { contextTokens: 'list', maxOutputTokens: null, prices: 'list' },
     });
     const analyst = answer.data.find(
       (option: { modelId: string }) => option.modelId === 'fixture/analyst',
@@ -226,7 +241,7 @@ test('a routine whose model is gone can be changed only together with its model'
     times: null,
     behaviour: { kind: 'list', models: [{ id: 'only/one' }] },
   });
-  const models = createProjectModels({ ...service.deps, gateway: directory() });
+  const models = createProjectModels({ ...service.deps, directory: directory() });
   const change = (patch: RoutinePatch) =>
     patchRoutine(
       { ...service.deps, models },

@@ -3,6 +3,7 @@ import { expect, vi } from 'vitest';
 import { SYSTEM } from '#core/audit/index.ts';
 import {
   createAbilityStore,
+  createFigureStore,
   createModelDirectory,
   createProjectModels,
 } from '#core/models/index.ts';
@@ -43,11 +44,13 @@ const test = clockTest().extend(
     const models = createProjectModels({
       database,
       modelProviders: { enabled: [] } as never,
-      gateway: createModelDirectory({
-        source: sourceAt(gateway.url),
+      directory: createModelDirectory({
+        sources: [sourceAt(gateway.url)],
         abilities: createAbilityStore({ database, log }),
         log,
+        showAddresses: true,
       }),
+      figures: createFigureStore(database, true),
     });
     return (planted: Planted) => readForecast({ database, models }, { ...planted, plan: 'scale' });
   },
@@ -71,6 +74,7 @@ const OPTION = {
   maxOutputTokens: null,
   abilities: {},
   served: null,
+  origins: { contextTokens: 'list', maxOutputTokens: null, prices: 'list' },
   prices: { input: '0.00000015', output: '0.0000006', cachedInput: null },
 } as const;
 const COST = '0.000285';

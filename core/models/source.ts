@@ -1,0 +1,153 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { ONLY_SOURCE, type ModelDialect, type ModelSource } from '#lib/config/index.ts';
+import { ABILITIES_OF_DIALECT, type AbilityStore } from './abilities.ts';
+import { catalogueFigures } from './catalogue.ts';
+import { firstKnown } from './figures.ts';
+import { readGatewayList, type ListedModel, type ListedModels } from './gateway-list.ts';
+import type { FigureOrigin, ModelOption } from './model.ts';
+import type { SomeFigures } from './figures.ts';
+import { networkFault, SourceError } from './source-fault.ts';
+
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Asks a server for its models.
+ * @throws {SourceError} where it gives no list with a model that writes text
+ */
+export async function fetchModels(source: ModelSource, timeoutMs: number): Promise<ListedModels> {
+  const { status, text } = await request(source, timeoutMs);
+  if (text === undefined) throw new SourceError({ kind: 'status', status });
+  if (text.length > MAX_LIST_BYTES) throw new SourceError({ kind: 'too_large' });
+  let listed: ListedModels;
+  try {
+    listed = readGatewayList(JSON.parse(text), source.dialect);
+  } catch (error) {
+    throw new SourceError({ kind: 'not_a_list' }, error);
+  }
+  if (listed.models.length === 0) throw new SourceError({ kind: 'empty' });
+  return listed;
+}
+
+async function request(source: ModelSource, timeoutMs: number) {
+  try {
+    const response = await fetch(`${source.baseUrl}/models${PAGES[source.dialect] ?? ''}`, {
+      headers: headersOf(source),
+      signal: AbortSignal.timeout(timeoutMs),
+      redirect: 'error',
+    });
+    if (response.ok) return { status: response.status, text: await response.text() };
+    await response.body?.cancel();
+    return { status: response.status, text: undefined };
+  } catch (error) {
+    throw new SourceError(networkFault(error, timeoutMs), error);
+  }
+}
+
+/** Anthropic lists twenty models a page. */
+const PAGES: Partial<Record<ModelDialect, string>> = { anthropic: '?limit=1000' };
+
+function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
+  if (apiKey === undefined) return {};
+  // Its list is not among what Anthropic's compatible endpoint takes a bearer key for.
+  return dialect === 'anthropic'
+    ? { 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }
+    : { Authorization: `Bearer ${apiKey}` };
+}
+
+/** A source with what its list says of its server. */
+export interface SeenSource extends ModelSource {
+  /** True for a server of the operator's own, whose models cost nothing. */
+  readonly local: boolean;
+}
+
+const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set([
+  'llama.cpp',
+  'vllm',
+  'ollama',
+  'lm-studio',
+]);
+
+/**
+ * Adds what a list gives away to a source of which nobody said it: the server of a private address that calls itself
+ * Ollama costs nothing. At a public address somebody may sell it.
+ */
+export function seenSource(source: ModelSource, found: ModelDialect | undefined): SeenSource {
+  const dialect = source.dialect === 'other' ? (found ?? 'other') : source.dialect;
+  const isOwn =
+    source.name === ONLY_SOURCE && OWN_SERVERS.has(dialect) && isPrivate(source.baseUrl);
+  return { ...source, dialect, local: source.free || isOwn };
+}
+
+function isPrivate(baseUrl: string): boolean {
+  const host = new URL(baseUrl).hostname.replaceAll(/^\[|\]$/g, '');
+  if (isIP(host) === 0) return host === 'localhost' || /\.(local|internal|lan)$/.test(host);
+  const range = ipaddr.process(host).range();
+  return range === 'loopback' || range === 'private' || range === 'uniqueLocal';
+}
+
+/** Figures of a model with the origins that stand before what is learned, and after it. */
+export interface SourcedModel {
+  readonly served: { readonly source: string; readonly modelId: string };
+  readonly name: string;
+  readonly before: readonly (readonly [FigureOrigin, SomeFigures])[];
+  readonly after: readonly (readonly [FigureOrigin, SomeFigures])[];
+  readonly abilities: ModelOption['abilities'];
+}
+
+/** Collects everything that is known of a listed model, but for what was learned or entered since. */
+export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedModel {
+  const operator = source.figures[listed.id];
+  const stated: SomeFigures = {
+    ...operator,
+    prices: operator?.prices && {
+      ...operator.prices,
+      cachedInput: operator.prices.cachedInput ?? null,
+    },
+  };
+  return {
+    served: { source: source.name, modelId: listed.id },
+    name: listed.name,
+    before: [
+      ['list', listed.figures],
+      ['operator', stated],
+      ['local', source.local ? { prices: FREE } : {}],
+    ],
+    after: [['catalogue', source.local ? {} : catalogueFigures(source, listed.id)]],
+    abilities: { ...ABILITIES_OF_DIALECT[source.dialect], ...listed.abilities },
+  };
+}
+
+const FREE = { input: '0', output: '0', cachedInput: null };
+
+/** Makes the option, with what was learned of its server and what the organization entered. */
+export function optionOf(
+  model: SourcedModel,
+  modelId: string,
+  { abilities, byHand }: { abilities: AbilityStore; byHand?: SomeFigures | undefined },
+): ModelOption {
+  const { maxOutputTokens, contextTokens, ...learned } = abilities.of(model.served);
+  const { figures, origins } = firstKnown([
+    // The most that a server takes by its own words outweighs its list, which may not know how it was started.
+    ['learned', { maxOutputTokens }],
+    ...model.before,
+    ['learned', { contextTokens }],
+    ['by_hand', byHand ?? {}],
+    ...model.after,
+  ]);
+  return {
+    provider: 'gateway',
+    connectionId: null,
+    modelId,
+    name: model.name,
+    ...figures,
+    origins,
+    abilities: {
+      ...model.abilities,
+      ...learned,
+      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...(contextTokens === undefined ? {} : { contextTokens }),
+    },
+    served: model.served,
+  };
+}
