@@ -16,9 +16,9 @@ import type {
   ModelRuntime,
 } from '#core/model-connections/index.ts';
 import type { UnsubscribeLinks } from '#core/outbox/index.ts';
-import type { ProjectModels } from '#core/models/index.ts';
+import type { AbilityStore, FigureStore, ProjectModels } from '#core/models/index.ts';
 import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
-import type { Admission, RunChanges, RunFeed } from '#core/runs/index.ts';
+import type { Admission, ModelCaller, RunChanges, RunFeed } from '#core/runs/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
 import type { OperatorCap } from '#core/usage/index.ts';
 import type { Config } from '#lib/config/index.ts';
@@ -56,6 +56,9 @@ export interface Deps {
   readonly projectDeleted: DeletionDeps['projectDeleted'];
   readonly auditRetentionDays: number;
   readonly models: ProjectModels;
+  readonly abilities: AbilityStore;
+  readonly figures: FigureStore;
+  readonly caller: ModelCaller;
   readonly skills: SkillCatalogue;
   readonly secrets: SecretBox;
   readonly outbound: OutboundClient;

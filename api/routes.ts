@@ -13,6 +13,8 @@ import { providerRoutes } from './v1/connections/providers.ts';
 import { invitationRoutes } from './v1/invitations.ts';
 import { memberRoutes } from './v1/members.ts';
 import { modelConnectionRoutes } from './v1/model-connections/index.ts';
+import { modelFigureRoutes } from './v1/model-figures.ts';
+import { modelTestRoutes } from './v1/model-tests.ts';
 import { modelRoutes } from './v1/models.ts';
 import { organizationRoutes } from './v1/organizations.ts';
 import { routineRoutes } from './v1/routines/index.ts';
@@ -27,6 +29,8 @@ import { usageRoutes } from './v1/usage.ts';
 /** Every operation of the API, in the order of the documentation. */
 export const routes: readonly Route[] = [
   ...modelRoutes,
+  ...modelTestRoutes,
+  ...modelFigureRoutes,
   ...skillRoutes,
   ...routineRoutes,
   ...scheduleRoutes,

@@ -65,4 +65,4 @@ export {
 } from './settings.ts';
 export { stillStands } from './standing.ts';
 export { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts';
-export { forgetThrottles } from './throttle.ts';
+export { forgetThrottles, throttle, type ThrottleRule } from './throttle.ts';

@@ -1,6 +1,12 @@
 import type { ModelDialect, ModelSource } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
-import { faultInWords, SourceError, sourceLabel, type SourceFault } from './source-fault.ts';
+import {
+  faultInWords,
+  SourceError,
+  sourceLabel,
+  subjectOf,
+  type SourceFault,
+} from './source-fault.ts';
 import { fetchModels, seenSource, sourcedModel, type SourcedModel } from './source.ts';
 
 /** A source as people see it. */
@@ -90,7 +96,7 @@ export function createCachedSource(source: ModelSource, settings: CacheSettings)
 
   function problem(): string | undefined {
     if (fault !== undefined) return faultInWords(shown(), fault, showAddresses);
-    return isAged() ? `${sourceLabel(shown())} has not answered yet.` : undefined;
+    return isAged() ? `${subjectOf(shown())} has not answered yet.` : undefined;
   }
 
   return {

@@ -10,7 +10,7 @@ import {
 } from './cached-source.ts';
 import type { SomeFigures } from './figures.ts';
 import type { ModelOption, ModelReference } from './model.ts';
-import { sourceLabel } from './source-fault.ts';
+import { subjectOf } from './source-fault.ts';
 import { optionOf, type SourcedModel } from './source.ts';
 
 export interface ModelList {
@@ -144,7 +144,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     explainAbsence(modelId) {
       const alias = named(modelId);
       if (alias !== undefined) {
-        return `${sourceLabel(alias.source.state())} does not list the model ${alias.rest} any more.`;
+        return `${subjectOf(alias.source.state())} does not list the model ${alias.rest} any more.`;
       }
       const now = sources.flatMap((source) => {
         const model = source.find(modelId);

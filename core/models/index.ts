@@ -5,7 +5,6 @@ export {
   type ServedModel,
 } from './abilities.ts';
 export { createFigureStore, patchFigures, type FigureStore } from './by-hand.ts';
-export type { SourceState } from './cached-source.ts';
 export { createModelDirectory } from './directory.ts';
 export { FIGURE_ORIGINS, MODEL_PROVIDERS, type ModelOption, type ModelReference } from './model.ts';
 export { providerSwitch } from './providers.ts';

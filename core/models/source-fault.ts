@@ -30,7 +30,7 @@ export function networkFault(error: unknown, timeoutMs: number): SourceFault {
   return { kind: 'network', code: typeof code === 'string' ? code : undefined };
 }
 
-export const DIALECT_NAMES: Readonly<Record<Exclude<ModelDialect, 'other'>, string>> = {
+const DIALECT_NAMES: Readonly<Record<Exclude<ModelDialect, 'other'>, string>> = {
   openai: 'OpenAI',
   azure: 'Azure OpenAI',
   anthropic: 'Anthropic',
@@ -48,8 +48,14 @@ export const DIALECT_NAMES: Readonly<Record<Exclude<ModelDialect, 'other'>, stri
 /** Returns the name of a source for people: that of its server, unless the operator chose another. */
 export function sourceLabel({ name, dialect }: Pick<ModelSource, 'name' | 'dialect'>): string {
   const server = dialect === 'other' ? undefined : DIALECT_NAMES[dialect];
-  if (name === ONLY_SOURCE) return server ?? 'The model server';
+  if (name === ONLY_SOURCE) return server ?? 'Model server';
   return server === undefined || name !== dialect ? name : server;
+}
+
+/** Returns the name of a source as a sentence begins with it. */
+export function subjectOf(source: Pick<ModelSource, 'name' | 'dialect'>): string {
+  const label = sourceLabel(source);
+  return label === 'Model server' ? `The ${label.toLowerCase()}` : label;
 }
 
 /**
@@ -61,7 +67,7 @@ export function faultInWords(
   fault: SourceFault,
   forOperator: boolean,
 ): string {
-  const place = forOperator ? `${sourceLabel(source)} at ${source.baseUrl}` : sourceLabel(source);
+  const place = forOperator ? `${subjectOf(source)} at ${source.baseUrl}` : subjectOf(source);
   switch (fault.kind) {
     case 'status':
       return `${place} answered ${fault.status}${afterStatus(source, fault.status, forOperator)}`;

@@ -7,6 +7,7 @@ export {
   type OperatorCap,
   type ScopeLimits,
 } from './budget.ts';
+export { chargeBeforehand, readLimits, settleCharge, type Charge } from './charge.ts';
 export type { Budget } from '#core/identity/index.ts';
 export {
   LIMIT_NAMES,

@@ -11,6 +11,9 @@ import { routes } from '#api/routes.ts';
 const beyondContract: readonly string[] = [
   'GET /ready',
   'GET /public/config',
+  'GET /v1/model-sources',
+  'POST /v1/models/test',
+  'PATCH /v1/model-figures',
   'GET /v1/skills',
   'GET /v1/skills/{skillId}',
   'PATCH /v1/skills/{skillId}',

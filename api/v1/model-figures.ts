@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { patchFigures, type ModelOption } from '#core/models/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { ProjectSessionAccess } from '../access.ts';
+import type { Deps } from '../deps.ts';
+import { route, type Route } from '../route.ts';
+import { modelOption, presentOption } from './models.ts';
+
+/** At most a dollar a token, with as many digits as any server states. */
+const price = z
+  .string()
+  .regex(/^(0(\.\d{1,15})?|1)$/, 'expected US dollars a token, as a decimal string of at most 1')
+  .meta({ example: '0.00000015' });
+
+const tokens = z.int().min(1).max(100_000_000).nullable();
+
+export const modelId = z
+  .string()
+  .min(1)
+  .max(300)
+  .meta({ description: 'The id of a model of a source.', example: 'fixture/writer-small' });
+
+const figuresPatch = z
+  .strictObject({
+    modelId,
+    contextTokens: tokens.optional().meta({ example: 32_768 }),
+    maxOutputTokens: tokens.optional(),
+    prices: z
+      .strictObject({ input: price, output: price, cachedInput: price.nullable().default(null) })
+      .nullable()
+      .optional()
+      .refine((quoted) => Number(quoted?.cachedInput ?? 0) <= Number(quoted?.input ?? 1), {
+        path: ['cachedInput'],
+        error: 'must not be above the price of other input',
+      }),
+  })
+  .meta({ id: 'UpdateModelFigures' });
+
+const updateModelFigures = route({
+  method: 'PATCH',
+  path: '/v1/model-figures',
+  id: 'updateModelFigures',
+  tag: 'Models',
+  summary: 'Enter the context window, output limit or prices of a model by hand',
+  description:
+    'For the whole organization, and for what neither the model’s server nor the operator states. Needs the role owner or admin. A field that is left out keeps its value; null takes it back. Where the operator limits what each organization may spend, only the operator can set prices (403).',
+  auth: 'project-session',
+  body: figuresPatch,
+  success: { status: 200, data: modelOption, description: 'The model as it is now.' },
+  errors: ['invalid_model', 'forbidden', 'limit_reached', 'models_unavailable'],
+}).to(async ({ access, by, body, deps }) => {
+  const { modelId: id, ...patch } = body;
+  const { organizationId } = access;
+  const option = await findSourced(deps, access, id);
+  await patchFigures(deps, option, { organizationId, by, patch });
+  deps.figures.forget();
+  return { data: presentOption(await findSourced(deps, access, id)) };
+});
+
+/** @throws {AppError} `invalid_model`, `models_unavailable` */
+export async function findSourced(
+  { models }: Pick<Deps, 'models'>,
+  { projectId }: Pick<ProjectSessionAccess, 'projectId'>,
+  id: string,
+): Promise<ModelOption & { readonly served: NonNullable<ModelOption['served']> }> {
+  const reference = { provider: 'gateway', connectionId: null, modelId: id } as const;
+  const option = await models.find(projectId, reference);
+  if (option === undefined || option.served === null) {
+    throw new AppError(
+      'invalid_model',
+      `modelId: ${models.explainAbsence(reference) ?? 'unknown'}`,
+    );
+  }
+  return { ...option, served: option.served };
+}
+
+export const modelFigureRoutes: readonly Route[] = [updateModelFigures];

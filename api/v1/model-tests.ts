@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { CHECKS, estimateTest, testModel } from '#core/model-tests/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { route, type Route } from '../route.ts';
+import { findSourced, modelId } from './model-figures.ts';
+import { modelAbilities, presentAbilities } from './models.ts';
+import { presentUsage, usage } from './runs/usage-schema.ts';
+
+const modelTest = z
+  .strictObject({
+    modelId,
+    dryRun: z.boolean(),
+    estimate: z
+      .strictObject({
+        inputTokens: z.int(),
+        outputTokens: z.int(),
+        costUsd: z.string().nullable().meta({ example: '0.00191' }),
+      })
+      .meta({ description: 'The most that the test can use; `costUsd` null without prices.' }),
+    checks: z.array(
+      z.strictObject({
+        kind: z.enum(CHECKS),
+        state: z.enum(['passed', 'failed', 'not_made']),
+        words: z.string().nullable().meta({
+          description: 'What came back, in the provider’s words where it refused.',
+          example: 'It kept to the schema: “{"country":"France","capital":"Paris"}”',
+        }),
+        durationMs: z.int().nullable(),
+      }),
+    ),
+    usage: usage.nullable().meta({ description: 'What it has used; null with `dryRun`.' }),
+    abilities: modelAbilities,
+  })
+  .meta({ id: 'ModelTest' });
+
+const testModelNow = route({
+  method: 'POST',
+  path: '/v1/models/test',
+  id: 'testModelNow',
+  tag: 'Models',
+  summary: 'Test a model',
+  description:
+    'Asks the model for one short text, one call of a tool and one answer by a schema, and remembers what it can do. It costs what these three requests cost, which counts towards the budgets of project and organization and stands in their usage as `model-tests`; `dryRun: true` says what that is at most, and asks nothing. Needs the role owner or admin. At most 30 an hour for an organization.',
+  auth: 'project-session',
+  body: z.strictObject({ modelId, dryRun: z.boolean().default(false) }).meta({ id: 'TestModel' }),
+  success: { status: 200, data: modelTest, description: 'What each check has shown.' },
+  errors: ['invalid_model', 'forbidden', 'allowance_exceeded', 'models_unavailable'],
+}).to(async ({ access, body, deps }) => {
+  const { dryRun } = body;
+  const { organizationId, projectId, actor } = access;
+  if (actor.role === 'member') {
+    throw new AppError('forbidden', 'This needs the role owner or admin.');
+  }
+  const option = await findSourced(deps, access, body.modelId);
+  const tested = dryRun
+    ? estimateTest(option)
+    : await testModel(deps, option, { organizationId, projectId });
+  const now = await findSourced(deps, access, body.modelId);
+  return {
+    data: {
+      modelId: option.modelId,
+      dryRun,
+      estimate: tested.estimate,
+      checks: tested.checks.map(({ kind, state, words, durationMs }) => ({
+        kind,
+        state,
+        words,
+        durationMs,
+      })),
+      usage: tested.usage && presentUsage({ ...tested.usage, costUsd: tested.costUsd }),
+      abilities: presentAbilities(now),
+    },
+  };
+});
+
+export const modelTestRoutes: readonly Route[] = [testModelNow];

@@ -1,0 +1,2 @@
+export { CHECKS } from './checks.ts';
+export { estimateTest, testModel } from './test-model.ts';

@@ -1,0 +1,142 @@
+import {
+  execute,
+  row,
+  rows,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+  type Sql,
+} from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import {
+  budgetColumns,
+  limitsOf,
+  type Budgets,
+  type OperatorCap,
+  type ScopeLimits,
+} from './budget.ts';
+import { tooLittleLeft } from './limit-names.ts';
+import { addToTotals, spentThisMonth, spentToday, today, type PassedLimit } from './totals.ts';
+import { totalTokens, type Usage } from './usage.ts';
+
+/** Usage outside of a run: a person has a model tested. */
+export interface Charge {
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly modelId: string;
+}
+
+/** Stands in the place of a routine in the usage of a project. */
+const MODEL_TESTS = 'model-tests';
+
+/** What a charge has added beforehand, and on which day. */
+export interface Charged {
+  readonly day: string;
+  readonly tokens: number;
+  readonly costUsd: string | null;
+}
+
+/** Reads the limits that bind what a project spends on models of the operator outside of a run. */
+export async function readLimits(
+  db: Db,
+  { organizationId, projectId }: Charge,
+  cap: OperatorCap,
+): Promise<ScopeLimits[]> {
+  const found = await row<Pick<Budgets, 'project' | 'organization'>>(
+    db,
+    sql`
+      select ${budgetColumns('p')} as project, ${budgetColumns('o')} as organization
+      from projects p join organizations o on o.id = p.organization_id
+      where p.id = ${projectId} and o.id = ${organizationId}
+    `,
+  );
+  if (found === undefined) throw new AppError('project_not_found');
+  const routine = { maxTokensPerDay: null, maxCostUsdPerMonth: null };
+  const spender = { organizationId, projectId, routineId: MODEL_TESTS, provider: 'gateway' };
+  const limits = limitsOf({ ...spender, budgets: { ...found, routine } }, cap);
+  return limits.filter(({ scope }) => scope !== 'routine');
+}
+
+/**
+ * Adds the most that calls outside of a run can use to the totals before they are made, as no reservation is without a
+ * run. A process that dies meanwhile has counted too much, and never too little.
+ * @throws {AppError} `allowance_exceeded` where a limit leaves less beside what runs have reserved
+ */
+export function chargeBeforehand(
+  database: Database,
+  limits: readonly ScopeLimits[],
+  most: Omit<Charged, 'day'>,
+): Promise<Charged> {
+  return transaction(database, async (tx) => {
+    const scopeIds = limits.map(({ scopeId }) => scopeId);
+    await execute(tx, addToTotals(added(scopeIds, most)));
+    const [passed] = await rows<PassedLimit>(
+      tx,
+      sql`
+        select passed.* from jsonb_to_recordset(${JSON.stringify(limits)}::jsonb)
+          as l("scopeId" text, scope text, "costScope" text, "maxTokensPerDay" bigint, "maxCostUsdPerMonth" numeric)
+        join usage_totals t on t.scope_id = l."scopeId"
+        cross join lateral (
+          select l.scope as scope, 'maxTokensPerDay' as name, l."maxTokensPerDay"::text as max
+          where l."maxTokensPerDay" - ${spentToday} - t.reserved_tokens < 0
+          union all
+          select l."costScope", 'maxCostUsdPerMonth', trim_scale(l."maxCostUsdPerMonth")::text
+          where l."maxCostUsdPerMonth" - ${spentThisMonth} - t.reserved_cost_usd < 0
+        ) passed
+      `,
+    );
+    if (passed !== undefined) throw new AppError('allowance_exceeded', tooLittleLeft(passed));
+    const now = await row<{ day: string }>(tx, sql`select ${today}::text as day`);
+    return { ...most, day: now?.day ?? '' };
+  });
+}
+
+/** Takes back what was charged beforehand above the real usage, and adds that to the usage of its project by day. */
+export async function settleCharge(
+  db: Db,
+  { organizationId, projectId, modelId }: Charge,
+  charged: Charged,
+  used: { readonly usage: Usage; readonly costUsd: string | null; readonly steps: number },
+): Promise<void> {
+  const { usage, costUsd, steps } = used;
+  const day = sql`${charged.day}::date`;
+  const tokens = sql`(${charged.tokens}::bigint - ${totalTokens(usage)}::bigint)`;
+  const cost = sql`(coalesce(${charged.costUsd}::numeric, 0) - coalesce(${costUsd}::numeric, 0))`;
+  await execute(
+    db,
+    sql`
+      with locked as materialized (
+        select scope_id from usage_totals where scope_id = any(${[organizationId, projectId]}::text[])
+        order by scope_id for no key update
+      ), taken_back as (
+        update usage_totals t set
+          day_tokens = t.day_tokens - case when t.day = ${day} then ${tokens} else 0 end,
+          month_tokens = t.month_tokens - case when t.month = date_trunc('month', ${day}) then ${tokens} else 0 end,
+          month_cost_usd = t.month_cost_usd - case when t.month = date_trunc('month', ${day}) then ${cost} else 0 end
+        from locked where t.scope_id = locked.scope_id
+      )
+      insert into usage_days as d (project_id, day, routine_id, model_id, input_tokens, cached_input_tokens,
+        output_tokens, reasoning_tokens, cost_usd, steps)
+      select ${projectId}, ${day}, ${MODEL_TESTS}, ${modelId}, ${usage.inputTokens}, ${usage.cachedInputTokens},
+        ${usage.outputTokens}, ${usage.reasoningTokens}, ${costUsd}::numeric, ${steps}::bigint
+      where ${steps}::bigint > 0
+      on conflict (project_id, day, routine_id, model_id) do update set
+        input_tokens = d.input_tokens + excluded.input_tokens,
+        cached_input_tokens = d.cached_input_tokens + excluded.cached_input_tokens,
+        output_tokens = d.output_tokens + excluded.output_tokens,
+        reasoning_tokens = d.reasoning_tokens + excluded.reasoning_tokens,
+        cost_usd = case when excluded.cost_usd is null then d.cost_usd
+          else coalesce(d.cost_usd, 0) + excluded.cost_usd end,
+        steps = d.steps + excluded.steps
+    `,
+  );
+}
+
+function added(scopeIds: readonly string[], { tokens, costUsd }: Omit<Charged, 'day'>): Sql {
+  return sql`(
+    select scope_id, ${tokens}::bigint as tokens, coalesce(${costUsd}::numeric, 0) as cost_usd,
+      0::bigint as reserved_tokens, 0::numeric as reserved_cost_usd
+    from unnest(${scopeIds}::text[]) as scope_id
+  )`;
+}

@@ -1,0 +1,65 @@
+import { expect } from 'vitest';
+import type { ModelOption } from '#core/models/index.ts';
+import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
+import { execute, row, sql } from '#lib/database/index.ts';
+import { plantRoutine } from '#test/scheduling/planted.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { modelResponse } from '#test/support/model-caller.ts';
+import { plantRun } from '#test/support/plant-run.ts';
+
+const test = serviceTest();
+
+const CHEAP = { input: '0.000001', output: '0.00001', cachedInput: null };
+const DEAR = { input: '0.0001', output: '0.001', cachedInput: null };
+
+test('a price that rises while a call is out leaves that call its own, and binds the next one', async ({
+  service,
+}) => {
+  const { database } = service.deps;
+  const routine = await plantRoutine(database);
+  await execute(
+    database,
+    sql`update projects set max_cost_usd_per_month = 0.05 where id = ${routine.projectId}`,
+  );
+  let prices = CHEAP;
+  const models = {
+    ...service.deps.models,
+    find: async (projectId: string, reference: Parameters<typeof service.deps.models.find>[1]) => {
+      const option = await service.deps.models.find(projectId, reference);
+      return { ...option, prices } as ModelOption;
+    },
+  };
+  let calls = 0;
+  const caller: ModelCaller = {
+    timeoutMs: 60_000,
+    close: () => Promise.resolve(),
+    call() {
+      calls += 1;
+      // The list of the server is another by now, and every step reads it anew.
+      prices = DEAR;
+      return Promise.resolve(modelResponse('Done.', { outputTokens: 1_000 }));
+    },
+  };
+  const perform = async () => {
+    const runId = await plantRun(database, routine.id);
+    const { signal } = new AbortController();
+    await performModelStep({ ...service.deps, caller, models }, { runId, index: 0 }, signal);
+    return row(
+      database,
+      sql`select state, reason, cost_usd::float8 as cost from runs where id = ${runId}`,
+    );
+  };
+
+  // A hundred tokens in and a thousand out: 0.0101 US dollars as reserved, 1.01 by the new prices.
+  expect(await perform()).toEqual({ state: 'succeeded', reason: null, cost: 0.0101 });
+  expect(await perform()).toMatchObject({ state: 'failed', reason: 'blocked_budget' });
+  expect(calls).toBe(1);
+  const spent = await row(
+    database,
+    sql`
+      select month_cost_usd::float8 as cost, reserved_cost_usd::float8 as reserved from usage_totals
+      where scope_id = ${routine.projectId}
+    `,
+  );
+  expect(spent).toEqual({ cost: 0.0101, reserved: 0 });
+});
