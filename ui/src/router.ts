@@ -8,6 +8,7 @@ import { connectionRoute, connectionsRoute } from './pages/connections/route.ts'
 import { homeRoute } from './pages/home/route.ts';
 import { invitationsRoute } from './pages/invitations/route.ts';
 import { modelAccountsRoute } from './pages/model-accounts/route.ts';
+import { modelsRoute } from './pages/models/route.ts';
 import { partsRoute } from './pages/parts/route.ts';
 import { resetPasswordRoute } from './pages/reset-password/route.ts';
 import { routineRoute } from './pages/routine/route.ts';
@@ -62,6 +63,7 @@ const routeTree = rootRoute.addChildren([
       skillRoute,
       connectionsRoute,
       connectionRoute,
+      modelsRoute,
       modelAccountsRoute,
       apiKeysRoute,
       usageRoute,

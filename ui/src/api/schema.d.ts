@@ -911,6 +911,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/model-figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Enter the context window, output limit or prices of a model by hand
+         * @description For the whole organization, and for what neither the model’s server nor the operator states. Needs the role owner or admin. A field that is left out keeps its value; null takes it back. Where the operator limits what each organization may spend, only the operator can set prices (403).
+         */
+        patch: operations["updateModelFigures"];
+        trace?: never;
+    };
+    "/v1/model-sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the model sources of the service
+         * @description The model servers that the operator has configured, in the order of the configuration: whether each can be reached, and if not, what came back. One that is away hides no models of the others.
+         *
+         *     API keys need the scope `models:read`.
+         */
+        get: operations["listModelSources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -920,13 +962,33 @@ export interface paths {
         };
         /**
          * List the models that routines can run on
-         * @description The live list of the managed gateway and of the ready, enabled personal accounts of the project. Two accounts with the same model are two options. While the gateway is away the last list serves on, with `X-Models-Stale: true`.
+         * @description The live lists of the model sources and of the ready, enabled personal accounts of the project. Two accounts with the same model are two options. While a source is away its last list serves on, with `X-Models-Stale: true`.
          *
          *     API keys need the scope `models:read`.
          */
         get: operations["listModels"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a model
+         * @description Asks the model for one short text, one call of a tool and one answer by a schema, and remembers what it can do. It costs what these three requests cost, which counts towards the budgets of project and organization and stands in their usage as `model-tests`; `dryRun: true` says what that is at most, and asks nothing. Needs the role owner or admin. At most 30 an hour for an organization.
+         */
+        post: operations["testModelNow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1946,7 +2008,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled";
             /** @description Who, and from where. */
             actor: {
                 address: string | null;
@@ -3126,6 +3188,13 @@ export interface components {
              */
             userId: string;
         };
+        /** @description What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known. */
+        ModelAbilities: {
+            parallelToolCalls: boolean | null;
+            streaming: boolean | null;
+            structuredOutputs: boolean | null;
+            tools: boolean | null;
+        };
         ModelConnection: {
             /**
              * @description Safe to show: never an address as a whole.
@@ -3195,11 +3264,21 @@ export interface components {
             revokedBy: string | null;
         };
         ModelOption: {
+            abilities: components["schemas"]["ModelAbilities"];
             connectionId: string | null;
             contextTokens: number | null;
+            /** @description Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null where it is unknown. */
+            figures: {
+                contextTokens: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
+                maxOutputTokens: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
+                prices: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
+            };
+            /** @description The most tokens of one response; null where it is not known. */
+            maxOutputTokens: number | null;
+            /** @description With several model sources, most ids begin with the name of their source. */
             modelId: string;
             name: string;
-            /** @description US dollars a token, as decimal strings; null where none are quoted. */
+            /** @description US dollars a token, as decimal strings; null where none are known. */
             prices: {
                 cachedInput: string | null;
                 input: string;
@@ -3207,6 +3286,11 @@ export interface components {
             } | null;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
+            /**
+             * @description The model source, of `GET /v1/model-sources`; null on a personal account.
+             * @example ollama
+             */
+            source: string | null;
             /** @description Whether the model is held to a `resultSchema` by the request itself; others are only told. */
             structuredOutputs: boolean;
         };
@@ -3248,7 +3332,7 @@ export interface components {
             userId: string | null;
         };
         /**
-         * @description A model of the live directory: `gateway` with a null connectionId for the managed gateway, or a personal account with its exact connectionId.
+         * @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId.
          * @example {
          *       "provider": "gateway",
          *       "connectionId": null,
@@ -3263,7 +3347,7 @@ export interface components {
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
         };
         /**
-         * @description A model of the live directory: `gateway` with a null connectionId for the managed gateway, or a personal account with its exact connectionId.
+         * @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId.
          * @example {
          *       "provider": "gateway",
          *       "connectionId": null,
@@ -3276,6 +3360,72 @@ export interface components {
             modelId: string;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
+        };
+        ModelSource: {
+            /**
+             * @description Its address; null in production.
+             * @example null
+             */
+            baseUrl: string | null;
+            /**
+             * @description The kind of server.
+             * @enum {string}
+             */
+            dialect: "openai" | "azure" | "anthropic" | "gemini" | "mistral" | "groq" | "openrouter" | "litellm" | "llama.cpp" | "vllm" | "ollama" | "lm-studio" | "other";
+            fetchedAt: string | null;
+            /**
+             * @description Its name for people.
+             * @example Ollama
+             */
+            label: string;
+            /**
+             * @description One sentence on what its last request came back with, and what mends it.
+             * @example Ollama refused the connection. Is it running?
+             */
+            lastError: string | null;
+            /** @description Of the last list. */
+            latencyMs: number | null;
+            /** @description A server of the operator’s own, whose models cost nothing. */
+            local: boolean;
+            /** @description The models of its last list. */
+            models: number;
+            /** @example ollama */
+            name: string;
+            /**
+             * @description `stale`: it is away, and its last list serves on; `unavailable`: it has not given a list yet.
+             * @enum {string}
+             */
+            state: "ready" | "stale" | "unavailable";
+        };
+        ModelTest: {
+            abilities: components["schemas"]["ModelAbilities"];
+            checks: {
+                durationMs: number | null;
+                /** @enum {string} */
+                kind: "text" | "tool" | "schema";
+                /** @enum {string} */
+                state: "passed" | "failed" | "not_made";
+                /**
+                 * @description What came back, in the provider’s words where it refused.
+                 * @example It kept to the schema: “{"country":"France","capital":"Paris"}”
+                 */
+                words: string | null;
+            }[];
+            dryRun: boolean;
+            /** @description The most that the test can use; `costUsd` null without prices. */
+            estimate: {
+                /** @example 0.00191 */
+                costUsd: string | null;
+                inputTokens: number;
+                outputTokens: number;
+            };
+            /**
+             * @description The id of a model of a source.
+             * @example fixture/writer-small
+             */
+            modelId: string;
+            /** @description What it has used; null with `dryRun`. */
+            usage: components["schemas"]["Usage"] | null;
         };
         Organization: {
             /**
@@ -5402,6 +5552,15 @@ export interface components {
                 message: string;
             }[];
         };
+        TestModel: {
+            /** @default false */
+            dryRun?: boolean;
+            /**
+             * @description The id of a model of a source.
+             * @example fixture/writer-small
+             */
+            modelId: string;
+        };
         TickAccepted: {
             /** @constant */
             accepted: true;
@@ -5532,6 +5691,24 @@ export interface components {
              * @example https://tools.example.com/mcp?api_key=k-3f8a
              */
             url?: string;
+        };
+        UpdateModelFigures: {
+            /** @example 32768 */
+            contextTokens?: number | null;
+            maxOutputTokens?: number | null;
+            /**
+             * @description The id of a model of a source.
+             * @example fixture/writer-small
+             */
+            modelId: string;
+            prices?: {
+                /** @default null */
+                cachedInput?: string | null;
+                /** @example 0.00000015 */
+                input: string;
+                /** @example 0.00000015 */
+                output: string;
+            } | null;
         };
         UpdateOrganization: {
             budget?: {
@@ -6481,7 +6658,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -7442,6 +7619,74 @@ export interface operations {
             };
         };
     };
+    updateModelFigures: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateModelFigures"];
+            };
+        };
+        responses: {
+            /** @description The model as it is now. */
+            200: {
+                headers: {
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ModelOption"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listModelSources: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sources. */
+            200: {
+                headers: {
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ModelSource"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listModels: {
         parameters: {
             query?: never;
@@ -7457,9 +7702,9 @@ export interface operations {
             /** @description The models. */
             200: {
                 headers: {
-                    /** @description Seconds since the gateway gave this list. */
+                    /** @description Seconds since the oldest of the lists was given. */
                     Age?: string;
-                    /** @description `true` when the gateway cannot be reached and this is its last list. */
+                    /** @description `true` when a source cannot be reached and its part is its last list. */
                     "X-Models-Stale"?: string;
                     /** @description Requests a minute. */
                     "X-RateLimit-Limit"?: string;
@@ -7472,6 +7717,42 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelOption"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    testModelNow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestModel"];
+            };
+        };
+        responses: {
+            /** @description What each check has shown. */
+            200: {
+                headers: {
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ModelTest"];
                         requestId: string;
                     };
                 };

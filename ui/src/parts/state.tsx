@@ -50,6 +50,11 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   revoked: ['Revoked', 'idle'],
   provider_disabled: ['Switched off', 'idle'],
   error: ['Error', 'bad'],
+  // Model sources and checks of models.
+  stale: ['Away', 'warn'],
+  unavailable: ['Not reached', 'bad'],
+  passed: ['Passed', 'good'],
+  not_made: ['Not made', 'idle'],
   // Deliveries.
   delivered: ['Delivered', 'good'],
   sending: ['Sending', 'busy'],

@@ -1,4 +1,5 @@
 import {
+  Boxes,
   Cable,
   CalendarDays,
   ChartNoAxesColumn,
@@ -21,6 +22,7 @@ export interface Place {
     | '/p/$projectId/calendar'
     | '/p/$projectId/skills'
     | '/p/$projectId/connections'
+    | '/p/$projectId/models'
     | '/p/$projectId/model-accounts'
     | '/p/$projectId/api-keys'
     | '/p/$projectId/usage'
@@ -45,6 +47,7 @@ const PLACES: readonly (readonly Place[])[] = [
   [
     { to: '/p/$projectId/skills', label: 'Skills', icon: Sparkles, key: 's' },
     { to: '/p/$projectId/connections', label: 'Connections', icon: Cable, key: 'o' },
+    { to: '/p/$projectId/models', label: 'Models', icon: Boxes, key: 'l' },
     {
       to: '/p/$projectId/model-accounts',
       label: 'Model accounts',

@@ -1,10 +1,12 @@
 import { useFormContext } from 'react-hook-form';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { pricesInWords } from '#ui/format/model-words.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { Combobox } from '#ui/parts/combobox.tsx';
 import { ErrorState } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
+import { useSourceNames } from '#ui/parts/model-source-names.ts';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { isSame, type RoutineForm } from './form.ts';
 
@@ -15,6 +17,7 @@ export default function ModelField({ routineId }: { readonly routineId: string |
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
   const models = useRead('/v1/models', {}, { staleMs: 60_000 });
   const accounts = useRead('/v1/model-connections', { query: { limit: 200 } }, { staleMs: 60_000 });
+  const nameOfSource = useSourceNames();
   const model = watch('model');
   const labels = new Map(
     accounts.data?.map(({ id, accountLabel, providerName }) => [
@@ -26,7 +29,7 @@ export default function ModelField({ routineId }: { readonly routineId: string |
     ...option,
     account:
       option.connectionId === null
-        ? 'Managed gateway'
+        ? nameOfSource(option)
         : (labels.get(option.connectionId) ?? 'Personal account'),
   }));
   const chosen = options.find((option) => model !== null && isOf(option, model));
@@ -65,7 +68,7 @@ export default function ModelField({ routineId }: { readonly routineId: string |
       </Field>
       {chosen !== undefined && (
         <p className="text-sm text-muted">
-          {chosen.account}. {pricesOf(chosen)}
+          {chosen.account}. {pricesInWords(chosen)}
           {chosen.contextTokens !== null && `, context ${shortCount(chosen.contextTokens)}`}.
         </p>
       )}
@@ -81,7 +84,7 @@ function OptionLine({ option }: { option: Option }) {
         {option.name}
         <span className="block truncate text-xs text-muted">{option.account}</span>
       </span>
-      <span className="shrink-0 text-xs text-muted tabular">{pricesOf(option, true)}</span>
+      <span className="shrink-0 text-xs text-muted tabular">{pricesInWords(option, true)}</span>
     </span>
   );
 }
@@ -119,15 +122,6 @@ function Estimate({ routineId, model }: { routineId: string; model: RoutineForm[
       {sampleSize > 0 && `, by ${plural(sampleSize, 'past run')} of this version`}.
     </p>
   );
-}
-
-function pricesOf({ prices }: Pick<Option, 'prices'>, short = false): string {
-  if (prices === null) return short ? 'no prices' : 'Its provider quotes no prices';
-  const input = money(String(Number(prices.input) * 1_000_000));
-  const output = money(String(Number(prices.output) * 1_000_000));
-  return short
-    ? `${input} in, ${output} out`
-    : `${input} in and ${output} out for a million tokens`;
 }
 
 function isOf(option: Shape<'ModelOption'>, model: Shape<'ModelReference'>): boolean {

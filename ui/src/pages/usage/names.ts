@@ -11,5 +11,11 @@ export function useNames(splitBy: Split): (key: string | null) => string {
     { enabled: splitBy === 'routine' },
   );
   const names = new Map(routines.data?.map(({ id, name }) => [id, name]));
-  return (key) => (key === null ? 'All others' : (names.get(key) ?? key));
+  return (key) => {
+    if (key === null) return 'All others';
+    return key === MODEL_TESTS ? 'Tests of models' : (names.get(key) ?? key);
+  };
 }
+
+/** Stands in the place of a routine for what tests of models have used. */
+export const MODEL_TESTS = 'model-tests';

@@ -5,7 +5,7 @@ import { Await } from '#ui/parts/feedback.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
 import { useProjectId } from '#ui/api/project.ts';
-import { useNames } from './names.ts';
+import { MODEL_TESTS, useNames } from './names.ts';
 import type { Split } from './split.ts';
 
 type Group = Shape<'ProjectUsage'>['groups'][number];
@@ -31,7 +31,7 @@ export function UsageTable({ days, splitBy, total }: UsageTableProps) {
       key: 'name',
       header: splitBy === 'model' ? 'Model' : 'Routine',
       cell: ({ key }) =>
-        splitBy === 'routine' ? (
+        splitBy === 'routine' && key !== MODEL_TESTS ? (
           <RowLink to="/p/$projectId/routines/$routineId" params={{ projectId, routineId: key }}>
             {nameOf(key)}
           </RowLink>

@@ -26,6 +26,7 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'model_connection.created': 'Model account connected',
   'model_connection.changed': 'Model account signed in again',
   'model_connection.revoked': 'Model account revoked',
+  'model_figures.changed': 'Figures of a model entered',
   'policy.changed': 'Tool policy changed',
   'budget.changed': 'Budget changed',
   'notifications.changed': 'Notifications changed',
@@ -54,6 +55,10 @@ const PHRASES: Readonly<Record<string, (value: string) => string>> = {
   from: (value) => `from ${value}`,
   on: (value) => `on ${value}`,
   to: (value) => `to ${value}`,
+  contextTokens: (value) => `context window: ${value}`,
+  maxOutputTokens: (value) => `output limit: ${value}`,
+  inputPrice: (value) => `input, dollars a token: ${value}`,
+  outputPrice: (value) => `output, dollars a token: ${value}`,
   maxTokensPerDay: (value) => `tokens a day: ${value}`,
   maxCostUsdPerMonth: (value) => `dollars a month: ${value}`,
 };

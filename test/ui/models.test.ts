@@ -1,0 +1,167 @@
+import { expect } from 'vitest';
+import { startGateway } from '#dev/gateway/server.ts';
+import { freePort } from '#dev/ports.ts';
+import { gatewaysFile } from '#test/models/support.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { dashboardTest } from './support/fixtures.ts';
+import { failing, forbidding, holding, photograph } from './support/photograph.ts';
+
+const writer = await startGateway({ port: 0, log: () => undefined });
+const own = await startGateway({ port: 0, log: () => undefined });
+own.control.script({
+  target: 'models',
+  times: null,
+  behaviour: {
+    kind: 'list',
+    models: [
+      { id: 'llama3.2:3b', owned_by: 'library' },
+      { id: 'qwen3:8b', owned_by: 'library', context_length: 40_960 },
+    ],
+  },
+});
+const away = await freePort();
+
+const test = dashboardTest({
+  worker: false,
+  env: {
+    WRITER_KEY: 'a-key',
+    GATEWAYS_FILE: await gatewaysFile([
+      {
+        name: 'writers',
+        baseUrl: writer.url,
+        apiKeyVariable: 'WRITER_KEY',
+        models: { 'fixture/unpriced-long': { prices: { input: '0.000002', output: '0.000008' } } },
+      },
+      {
+        name: 'ollama',
+        baseUrl: own.url,
+        apiKeyVariable: 'WRITER_KEY',
+        dialect: 'ollama',
+        free: true,
+      },
+      { name: 'vllm', baseUrl: `http://127.0.0.1:${away}/v1`, dialect: 'vllm', free: true },
+    ]),
+  },
+});
+
+function pathOf({ projectId }: Person): string {
+  return `/p/${projectId}/models`;
+}
+
+test('a model is tested from the keyboard: what it costs first, then what came back', async ({
+  visit,
+  person,
+}) => {
+  const { page, expectClean } = await visit(pathOf(person), { as: person });
+  const actions = page.getByRole('button', { name: 'Actions for writers/fixture/writer-small' });
+  await actions.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Test' }).waitFor();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(/^It costs at most \$0\.00\d+, for [\d,]+ tokens\.$/).waitFor();
+  writer.control.script(
+    { marker: 'one word', behaviour: { kind: 'text', text: 'ready' } },
+    { marker: 'Call the tool', behaviour: { kind: 'error', status: 400 } },
+    { marker: 'capital', behaviour: { kind: 'text', text: 'Paris' } },
+  );
+  await dialog.getByRole('button', { name: 'Test now' }).press('Enter');
+  await dialog.getByText('It wrote: “ready”').waitFor();
+  await dialog.getByText('It did not keep to the schema: “Paris”').waitFor();
+  await dialog.getByText(/^It used [\d,]+ tokens, /).waitFor();
+  expect(await dialog.getByText('Failed').count()).toBe(2);
+  await page.keyboard.press('Escape');
+  const row = page.getByRole('row').filter({ hasText: 'writers/fixture/writer-small' });
+  await row.getByText('No typed results').waitFor();
+  await expectClean();
+});
+
+test('figures are entered a million tokens, and what a server states is only shown', async ({
+  visit,
+  person,
+}) => {
+  const { page } = await visit(`${pathOf(person)}?q=unpriced`, { as: person });
+  const open = async () => {
+    await page
+      .getByRole('button', { name: 'Actions for writers/fixture/unpriced', exact: true })
+      .click();
+    await page.getByRole('menuitem', { name: 'Enter figures' }).click();
+  };
+  await open();
+  const dialog = page.getByRole('dialog');
+  expect(await dialog.getByLabel('Context window').getAttribute('readonly')).not.toBeNull();
+  await dialog.getByLabel(/^Input/).fill('2.5');
+  await dialog.getByLabel(/^Output(?! limit)/).fill('lots');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText(/decimal string/).waitFor();
+  await dialog.getByLabel(/^Output(?! limit)/).fill('10');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const row = page.getByRole('row').filter({ hasText: 'Fixture Unpriced', hasNotText: 'Long' });
+  await row.getByText('$2.50 in, $10.00 out').waitFor();
+  await row.getByText('entered by hand').waitFor();
+});
+
+test('the page of models in all its states', async ({ service, visit }) => {
+  const owner = await signUp(service);
+  const member = await signUp(service);
+  const path = `/v1/organizations/${owner.organizationId}/invitations`;
+  const invited = await owner.session.post(path, { email: member.email, role: 'member' });
+  await member.session.post('/v1/invitations/accept', { token: invited.data.token });
+  const openMenu = async (
+    page: Parameters<NonNullable<Parameters<typeof photograph>[2][number]['act']>>[0],
+  ) => {
+    await page.getByRole('button', { name: /^Actions for ollama\/llama/ }).click();
+  };
+  await photograph(visit, 'models', [
+    {
+      name: 'full',
+      path: pathOf(owner),
+      as: owner,
+      act: (page) => page.getByText('Your own server, Ollama').first().waitFor(),
+    },
+    {
+      name: 'test',
+      path: pathOf(owner),
+      as: owner,
+      act: async (page) => {
+        await openMenu(page);
+        await page.getByRole('menuitem', { name: 'Test' }).click();
+        await page.getByText(/costs nothing/).waitFor();
+      },
+    },
+    {
+      name: 'figures',
+      path: pathOf(owner),
+      as: owner,
+      act: async (page) => {
+        await openMenu(page);
+        await page.getByRole('menuitem', { name: 'Enter figures' }).click();
+        await page.getByRole('dialog').waitFor();
+      },
+    },
+    {
+      name: 'member',
+      path: pathOf(owner),
+      as: member,
+      act: async (page) => {
+        await openMenu(page);
+        await page.getByText('Only owners and admins can.').first().waitFor();
+      },
+    },
+    {
+      name: 'none-found',
+      path: `${pathOf(owner)}?q=nothing`,
+      as: owner,
+      act: (page) => page.getByText('No model has this name.').waitFor(),
+    },
+    {
+      name: 'loading',
+      path: pathOf(owner),
+      as: owner,
+      before: holding(/^\/v1\/models?/),
+      loading: true,
+    },
+    { name: 'failed', path: pathOf(owner), as: owner, before: failing(/^\/v1\/models?/) },
+    { name: 'forbidden', path: pathOf(owner), as: owner, before: forbidding(/^\/v1\/models?/) },
+  ]);
+});

@@ -1,0 +1,54 @@
+import type { Shape } from '#ui/api/types.ts';
+import { money } from './numbers.ts';
+
+type Option = Shape<'ModelOption'>;
+type Origin = NonNullable<Option['figures']['prices']>;
+
+/** Says where a figure of a model comes from. */
+const ORIGINS: Readonly<Record<Origin, string>> = {
+  list: 'from its server',
+  operator: 'from the operator',
+  local: 'your own server',
+  learned: 'named by its server',
+  by_hand: 'entered by hand',
+  catalogue: 'from the catalogue',
+};
+
+export function originInWords(origin: Origin | null): string | undefined {
+  return origin === null ? undefined : ORIGINS[origin];
+}
+
+/** Says what a million tokens cost. */
+export function pricesInWords({ prices }: Pick<Option, 'prices'>, short = false): string {
+  if (prices === null) return short ? 'no prices' : 'Its prices are not known';
+  if (Number(prices.input) === 0 && Number(prices.output) === 0) {
+    return short ? 'free' : 'It costs nothing';
+  }
+  const input = money(String(Number(prices.input) * 1_000_000));
+  const output = money(String(Number(prices.output) * 1_000_000));
+  return short
+    ? `${input} in, ${output} out`
+    : `${input} in and ${output} out for a million tokens`;
+}
+
+/** Converts dollars a token, a decimal text, into those a million tokens without losing a digit. */
+export function perMillion(price: string): string {
+  return moved(price, 6);
+}
+
+/** Converts dollars a million tokens into those a token. What is no number stays, for the server to refuse. */
+export function perToken(price: string): string {
+  const typed = price.trim().replace(/^\$\s*/, '');
+  return moved(typed, -6);
+}
+
+/** Moves the point of a decimal text by so many places to the right. */
+function moved(text: string, places: number): string {
+  const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === '') return text;
+  const digits = `${'0'.repeat(Math.max(-places, 0))}${whole}${fraction}${'0'.repeat(Math.max(places, 0))}`;
+  const at = Math.max(-places, 0) + whole.length + places;
+  const before = digits.slice(0, at).replace(/^0+(?=\d)/, '');
+  const after = digits.slice(at).replace(/0+$/, '');
+  return after === '' ? before : `${before}.${after}`;
+}
