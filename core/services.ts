@@ -23,6 +23,7 @@ import { cancelMessages, createUnsubscribeLinks } from '#core/outbox/index.ts';
 import {
   createAbilityStore,
   createFigureStore,
+  createKnownNames,
   createModelDirectory,
   createProjectModels,
   providerSwitch,
@@ -153,6 +154,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       directory: createModelDirectory({
         sources: config.MODEL_SOURCES,
         abilities,
+        names: createKnownNames(database, config.MODEL_SOURCES),
         log,
         showAddresses: config.NODE_ENV !== 'production',
       }),

@@ -9,6 +9,7 @@ import {
   type SourceState,
 } from './cached-source.ts';
 import type { SomeFigures } from './figures.ts';
+import type { KnownNames } from './known-names.ts';
 import type { ModelOption, ModelReference } from './model.ts';
 import { subjectOf } from './source-fault.ts';
 import { optionOf, type SourcedModel } from './source.ts';
@@ -44,6 +45,7 @@ export interface ModelDirectory {
 export interface DirectorySettings extends CacheSettings {
   readonly sources: readonly ModelSource[];
   readonly abilities: AbilityStore;
+  readonly names: KnownNames;
 }
 
 const PATIENCE_MS = 1_000;
@@ -54,11 +56,13 @@ const PATIENCE_MS = 1_000;
  * one that it names.
  */
 export function createModelDirectory(settings: DirectorySettings): ModelDirectory {
-  const { abilities } = settings;
+  const { abilities, names } = settings;
   const sources = settings.sources.map((source) => createCachedSource(source, settings));
   const isPrefixed = ({ source }: CachedSource) => sources.length > 1 && source.prefix;
+  // An id that begins as those of a source that is gone would be read as its model.
+  const isTaken = (modelId: string) => names.isFormer(modelId.split('/', 1)[0] ?? '');
   const publicId = (source: CachedSource, { served: { modelId } }: SourcedModel) =>
-    isPrefixed(source) ? `${source.source.name}/${modelId}` : modelId;
+    isPrefixed(source) || isTaken(modelId) ? `${source.source.name}/${modelId}` : modelId;
   const hasList = (source: CachedSource) => source.last() !== undefined;
 
   /**
@@ -74,7 +78,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
       const all = Promise.all(asked.map((source) => source.refresh(rests)));
       await Promise.race([all, enough(rests)]);
     }
-    await abilities.refresh();
+    await Promise.all([abilities.refresh(), names.refresh()]);
   }
 
   /** Waits until the first source has a list, and then a moment for the others. */
@@ -129,7 +133,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
         candidates.every(hasList) ? patience() : new Promise(() => undefined),
       );
       const exact = candidates.map((source) =>
-        source.find(isPrefixed(source) ? (alias?.rest ?? '') : modelId),
+        source.find(isPrefixed(source) || isTaken(modelId) ? (alias?.rest ?? '') : modelId),
       );
       // Of two models with one id the list shows the first, and a reference means it.
       const found = exact.find((model) => model !== undefined) ?? alias?.source.find(alias.rest);
@@ -150,13 +154,18 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
         const model = source.find(modelId);
         return model === undefined ? [] : [publicId(source, model)];
       });
+      const [prefix, ...rest] = modelId.split('/');
+      const chosenAgain =
+        now.length === 0 ? '' : ` Where ${now.join(' or ')} will do, choose that.`;
+      if (isTaken(modelId)) {
+        return `The model source ${prefix} is not configured any more, and its model ${rest.join('/')} with it.${chosenAgain}`;
+      }
       if (now.length > 0) {
         return `There is more than one model source by now, and the model has to be chosen again as ${now.join(' or ')}.`;
       }
-      const [prefix, ...rest] = modelId.split('/');
-      const names = sources.map(({ source }) => source.name).join(', ');
+      const configured = sources.map(({ source }) => source.name).join(', ');
       const missing = rest.length === 0 ? '' : `, and none is called ${prefix}`;
-      return `No model source lists ${modelId}${missing}. The sources are: ${names}.`;
+      return `No model source lists ${modelId}${missing}. The sources are: ${configured}.`;
     },
 
     async sources() {

@@ -13,4 +13,6 @@ export async function up(knex: Knex): Promise<void> {
       primary key (organization_id, source, model_id)
     )
   `);
+  // Names of the operator's sources that have stood before ids of models, also of sources that are gone.
+  await knex.raw('create table model_source_names (name text primary key)');
 }

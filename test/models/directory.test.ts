@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import type { ScriptInput } from '#dev/gateway/script.ts';
 import {
   createAbilityStore,
+  createKnownNames,
   createModelDirectory,
   createProjectModels,
 } from '#core/models/index.ts';
@@ -35,7 +36,9 @@ afterAll(async () => {
 
 function directory(settings: { timeoutMs?: number } = {}) {
   const abilities = createAbilityStore({ database: service.deps.database, log });
+  const names = createKnownNames(service.deps.database, []);
   return createModelDirectory({
+    names,
     sources: [sourceAt(gateway.url)],
     abilities,
     log,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createAbilityStore, createModelDirectory } from '#core/models/index.ts';
+import { createAbilityStore, createKnownNames, createModelDirectory } from '#core/models/index.ts';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { freePort } from '#dev/ports.ts';
 import { readModelSources, type ModelSource } from '#lib/config/index.ts';
@@ -158,9 +158,33 @@ test('after a source was removed its routines are read, and every save says that
     expect((await client.get(`/v1/routines/${id}/forecast`)).status).toBe(200);
     const preview = await client.post(`/v1/routines/${id}/preview`);
     expect(preview.data.preflight).toMatchObject({ ready: false, reason: 'blocked_model' });
-    expect(preview.data.preflight.message).toContain('none is called first');
+    expect(preview.data.preflight.message).toContain(
+      'The model source first is not configured any more',
+    );
     const saved = await client.patch(`/v1/routines/${id}`, { name: 'Another name' });
     expect([saved.status, saved.body.error.code]).toEqual([400, 'invalid_model']);
+  } finally {
+    await close();
+  }
+});
+
+test('a model that another source has under the same id is not taken for that of a source that is gone', async () => {
+  const id = await createRoutine(key, on('first/small'));
+  second.control.reset();
+  listed(second, [{ id: 'first/small' }, { id: 'large' }]);
+  const { client, close } = await deployed([
+    { name: 'second', baseUrl: second.url, apiKeyVariable: 'SECOND_KEY' },
+  ]);
+  try {
+    const { data } = await client.get('/v1/models');
+    expect(data.map(idAndSource)).toEqual([
+      ['second/first/small', 'second'],
+      ['large', 'second'],
+    ]);
+    const { data: preview } = await client.post(`/v1/routines/${id}/preview`);
+    expect(preview.preflight).toMatchObject({ ready: false, reason: 'blocked_model' });
+    const chosen = await client.patch(`/v1/routines/${id}`, on('second/first/small'));
+    expect(chosen.status).toBe(200);
   } finally {
     await close();
   }
@@ -228,6 +252,7 @@ function directoryOf(source: ModelSource, { showAddresses = true } = {}) {
   return createModelDirectory({
     sources: [source],
     abilities,
+    names: createKnownNames(service.deps.database, [source]),
     log,
     showAddresses,
     timeoutMs: 2_000,

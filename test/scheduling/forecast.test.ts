@@ -3,6 +3,7 @@ import { expect, vi } from 'vitest';
 import { SYSTEM } from '#core/audit/index.ts';
 import {
   createAbilityStore,
+  createKnownNames,
   createFigureStore,
   createModelDirectory,
   createProjectModels,
@@ -47,6 +48,7 @@ const test = clockTest().extend(
       directory: createModelDirectory({
         sources: [sourceAt(gateway.url)],
         abilities: createAbilityStore({ database, log }),
+        names: createKnownNames(database, []),
         log,
         showAddresses: true,
       }),
