@@ -20,7 +20,10 @@ export const modelReference = z
 export const prices = z
   .strictObject({ input: z.string(), output: z.string(), cachedInput: z.string().nullable() })
   .nullable()
-  .meta({ description: 'US dollars a token, as decimal strings; null where none are known.' });
+  .meta({
+    description:
+      'US dollars a token, as decimal strings; null where none are known. Where they depend on the length of the prompt, those of short ones.',
+  });
 
 const origin = z.enum(FIGURE_ORIGINS).nullable();
 const able = z.boolean().nullable();
@@ -161,7 +164,11 @@ export function presentOption(option: ModelOption) {
     maxOutputTokens: option.maxOutputTokens,
     structuredOutputs: option.abilities.structuredOutputs ?? false,
     abilities: presentAbilities(option),
-    prices: option.prices,
+    prices: option.prices && {
+      input: option.prices.input,
+      output: option.prices.output,
+      cachedInput: option.prices.cachedInput,
+    },
     figures: { contextTokens, maxOutputTokens, prices },
   };
 }

@@ -42,22 +42,39 @@ function lookUp(providerId: string, modelId: string): SomeFigures {
   const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, modelId, { providerId });
   if (found === null) return {};
   const { model, model_price: price } = found;
-  const input = perToken(price['input_mtok']);
-  const output = perToken(price['output_mtok']);
-  return {
-    contextTokens: model.context_window,
-    prices:
-      input === undefined || output === undefined
-        ? undefined
-        : { input, output, cachedInput: perToken(price['cache_read_mtok']) ?? null },
+  const [input, output] = [price['input_mtok'], price['output_mtok']];
+  if (input === undefined || output === undefined) return { contextTokens: model.context_window };
+  const start = [input, output].flatMap((quoted) =>
+    typeof quoted === 'object' ? quoted.tiers.map(({ start: from }) => from) : [],
+  );
+  const cached = price['cache_read_mtok'];
+  const prices = {
+    input: perToken(input, 0),
+    output: perToken(output, 0),
+    cachedInput: cached === undefined ? null : perToken(cached, 0),
   };
+  // Of several lengths the last prices are taken from the first on: no step costs more.
+  const above =
+    start.length === 0
+      ? undefined
+      : {
+          inputTokens: Math.min(...start),
+          input: perToken(input, -1),
+          output: perToken(output, -1),
+          cachedInput: cached === undefined ? null : perToken(cached, -1),
+        };
+  return { contextTokens: model.context_window, prices: { ...prices, ...(above && { above }) } };
 }
 
 type Quoted =
-  ReturnType<typeof calcPrice> extends null | { model_price: Record<string, infer P> } ? P : never;
+  | number
+  | { readonly base: number; readonly tiers: readonly { readonly price: number }[] };
 
-/** Converts a price of a million tokens. Of a price by the length of the prompt the first tier is taken. */
-function perToken(quoted: Quoted): string | undefined {
-  const price = typeof quoted === 'object' ? quoted.base : quoted;
-  return price === undefined ? undefined : new Big(price).div(1_000_000).toFixed();
+/** Converts a price of a million tokens: of the shortest prompts, or of the longest. */
+function perToken(quoted: Quoted, of: 0 | -1): string {
+  const all =
+    typeof quoted === 'object'
+      ? [quoted.base, ...quoted.tiers.map(({ price }) => price)]
+      : [quoted];
+  return new Big(all.at(of) ?? 0).div(1_000_000).toFixed();
 }

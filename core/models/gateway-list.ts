@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ModelDialect } from '#lib/config/index.ts';
 import type { ModelAbilities } from './abilities.ts';
 import type { SomeFigures } from './figures.ts';
+import type { LongPrices } from '#core/usage/index.ts';
 import type { ModelPrices } from './model.ts';
 
 /** A model as its server lists it. */
@@ -30,6 +31,11 @@ const tokens = lenient(z.number().int().positive().max(2_147_483_647));
 const word = lenient(z.string());
 const words = lenient(z.array(z.string()));
 const flag = lenient(z.boolean());
+
+/** A price by the length of the prompt, the shortest first. */
+const tiers = lenient(
+  z.array(z.object({ cost: price, min: lenient(z.number().int().nonnegative()) })),
+);
 
 /** The fields that differ by server, all optional: which server sends which stands in `test/models/lists.test.ts`. */
 const figures = {
@@ -75,6 +81,17 @@ const entry = z.object({
     completion: price,
     output: price,
     input_cache_read: price,
+    overrides: lenient(
+      z.array(
+        z.object({
+          min_prompt_tokens: tokens,
+          prompt: price,
+          completion: price,
+        }),
+      ),
+    ),
+    input_tiers: tiers,
+    output_tiers: tiers,
   }),
 });
 type Entry = z.output<typeof entry>;
@@ -157,7 +174,26 @@ function readPrices({ pricing }: Entry, info: Entry['model_info']): ModelPrices 
   if (Math.max(Number(input), Number(output)) > MOST_PER_TOKEN) return undefined;
   // A reservation counts all input at its full price, which therefore has to be the most that it can cost.
   const isDearer = cachedInput !== null && Number(cachedInput) > Number(input);
-  return { input, output, cachedInput: isDearer ? null : cachedInput };
+  const above = pricing && readLongPrices(pricing);
+  return { input, output, cachedInput: isDearer ? null : cachedInput, ...(above && { above }) };
+}
+
+/** Reads the prices of long prompts. Of several the last are taken from the first length on: no step costs more. */
+function readLongPrices(pricing: NonNullable<Entry['pricing']>): LongPrices | undefined {
+  const { overrides = [], input_tiers: inputs = [], output_tiers: outputs = [] } = pricing;
+  const [from, last] = [overrides[0]?.min_prompt_tokens, overrides.at(-1)];
+  if (from !== undefined && last?.prompt !== undefined && last.completion !== undefined) {
+    return {
+      inputTokens: from - 1,
+      input: last.prompt,
+      output: last.completion,
+      cachedInput: null,
+    };
+  }
+  const [start, input, output] = [inputs[1]?.min, inputs.at(-1)?.cost, outputs.at(-1)?.cost];
+  if (!start || input === undefined) return undefined;
+  const usual = pricing.completion ?? pricing.output;
+  return { inputTokens: start - 1, input, output: output ?? usual ?? input, cachedInput: null };
 }
 
 /** Kinds of models that servers name for what writes text; any other kind writes none. */

@@ -52,7 +52,8 @@ export async function estimateRun(
 ): Promise<RunEstimate> {
   const { id: routineId, projectId, revision, limits, proofRunId } = routine;
   const option = await findQuoted(models, routine);
-  const prices = option?.prices ?? null;
+  // A run is a sum of steps, few of which are long enough for the prices of long ones.
+  const prices = option?.prices ? { ...option.prices, above: undefined } : null;
   const sample = await usageOfVersion(database, { projectId, routineId, revision });
   const pricing = pricingOf(option, sample);
   if (sample.length === 0) {

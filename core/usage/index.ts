@@ -43,6 +43,7 @@ export {
   tokensAtLeast,
   tokenCount,
   totalTokens,
+  type LongPrices,
   type Prices,
   type Usage,
 } from './usage.ts';

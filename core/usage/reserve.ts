@@ -2,7 +2,7 @@ import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { Attempt } from './attempt.ts';
 import type { ScopeLimits } from './budget.ts';
 import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
-import type { Prices } from './usage.ts';
+import { pricesAt, type Prices } from './usage.ts';
 
 /**
  * Output tokens for which no step waits for more: directories state maxima that hardly any response reaches, and one
@@ -16,7 +16,7 @@ export interface StepBound extends Attempt {
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Null only where no limit is one of cost. */
-  readonly prices: Pick<Prices, 'input' | 'output'> | null;
+  readonly prices: Pick<Prices, 'input' | 'output' | 'above'> | null;
   /** The run's own limit; null where it has none. */
   readonly maxRunTokens: number | null;
   /** The longest that the call can take once it is sent. The reservation is held no longer than that. */
@@ -68,8 +68,9 @@ export async function reserve(
  */
 function reservation(step: StepBound, begun: Sql, unless: Sql): Sql {
   const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs, countsIfLost } = step;
-  const input = sql`${step.prices?.input ?? null}::numeric`;
-  const output = sql`${step.prices?.output ?? null}::numeric`;
+  const prices = step.prices && pricesAt(step.prices, inputTokens);
+  const input = sql`${prices?.input ?? null}::numeric`;
+  const output = sql`${prices?.output ?? null}::numeric`;
   const inputCost = sql`(${inputTokens}::bigint * ${input})`;
   const least = sql`least(${outputTokens}::bigint, ${MIN_OUTPUT_TOKENS}::bigint)`;
   const scopeIds = limits.map(({ scopeId }) => scopeId);

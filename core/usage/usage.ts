@@ -15,6 +15,24 @@ export interface Prices {
   readonly input: string;
   readonly output: string;
   readonly cachedInput: string | null;
+  /** Prices of a whole step whose input has more tokens than this; absent where they are the same. */
+  readonly above?: LongPrices | undefined;
+}
+
+export interface LongPrices {
+  readonly inputTokens: number;
+  readonly input: string;
+  readonly output: string;
+  readonly cachedInput: string | null;
+}
+
+/** Returns the prices of a step with so much input. */
+export function pricesAt(
+  prices: Pick<Prices, 'input' | 'output' | 'above'>,
+  inputTokens: number,
+): Pick<Prices, 'input' | 'output'> & Partial<Pick<Prices, 'cachedInput'>> {
+  const { above } = prices;
+  return above !== undefined && inputTokens > above.inputTokens ? above : prices;
 }
 
 export function totalTokens(usage: Pick<Usage, 'inputTokens' | 'outputTokens'>): number {
@@ -46,12 +64,16 @@ export function tokensAtLeast(estimated: number): number {
   return Math.ceil((estimated * 3) / 5);
 }
 
-/** Returns the step's cost in US dollars as a decimal string, or null when the directory quotes no price. */
+/**
+ * Returns the step's cost in US dollars as a decimal string, or null when the directory quotes no price. For a sum of
+ * steps the prices are given without those of long steps.
+ */
 export function costOf(usage: Omit<Usage, 'estimated'>, prices: Prices | null): string | null {
   if (prices === null) return null;
+  const at = pricesAt(prices, usage.inputTokens);
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens);
-  const input = new Big(prices.input).times(usage.inputTokens - cached);
-  const cachedInput = new Big(prices.cachedInput ?? prices.input).times(cached);
-  const output = new Big(prices.output).times(usage.outputTokens);
+  const input = new Big(at.input).times(usage.inputTokens - cached);
+  const cachedInput = new Big(at.cachedInput ?? at.input).times(cached);
+  const output = new Big(at.output).times(usage.outputTokens);
   return input.plus(cachedInput).plus(output).round(10).toFixed();
 }

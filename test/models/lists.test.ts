@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { readGatewayList } from '#core/models/gateway-list.ts';
 import { seenSource, sourcedModel, optionOf } from '#core/models/source.ts';
+import { costOf } from '#core/usage/index.ts';
 import { readModelSources, type ModelDialect, type ModelSource } from '#lib/config/index.ts';
 import { sourceAt } from '#test/support/model-caller.ts';
 
@@ -161,6 +162,54 @@ test('a price in another unit than a token, and a cached input that is dearer, a
   ]);
   expect(perMillion?.prices).toBeNull();
   expect(dearer?.prices).toEqual({ input: '0.000001', output: '0', cachedInput: null });
+});
+
+test.each<[string, object, object]>([
+  [
+    'overrides',
+    {
+      prompt: '0.000001',
+      completion: '0.000002',
+      overrides: [{ min_prompt_tokens: 1_001, prompt: '0.000003', completion: '0.000004' }],
+    },
+    { inputTokens: 1_000, input: '0.000003', output: '0.000004' },
+  ],
+  [
+    'tiers',
+    {
+      input: '0.000001',
+      output: '0.000002',
+      input_tiers: [
+        { cost: '0.000001', min: 0 },
+        { cost: '0.000003', min: 1_001 },
+      ],
+      output_tiers: [
+        { cost: '0.000002', min: 0 },
+        { cost: '0.000004', min: 1_001 },
+      ],
+    },
+    { inputTokens: 1_000, input: '0.000003', output: '0.000004' },
+  ],
+])(
+  'prices of long prompts are read from %s, and a step costs by its own length',
+  (_form, pricing, above) => {
+    const [option] = optionsOf(source('other'), [{ id: 'a', pricing }]);
+    expect(option?.prices).toMatchObject({ input: '0.000001', output: '0.000002', above });
+    const cost = (inputTokens: number) =>
+      costOf(
+        { inputTokens, cachedInputTokens: 0, outputTokens: 100, reasoningTokens: 0 },
+        option?.prices ?? null,
+      );
+    expect([cost(1_000), cost(1_001)]).toEqual(['0.0012', '0.003403']);
+  },
+);
+
+test('a price of the catalogue by the length of the prompt is kept as such', () => {
+  const [option] = optionsOf(source('gemini'), [{ id: 'models/gemini-2.5-pro' }]);
+  expect(option?.prices).toMatchObject({
+    input: '0.00000125',
+    above: { inputTokens: 200_000, input: '0.0000025', output: '0.000015' },
+  });
 });
 
 test('what a list lacks comes from the catalogue of its provider, and says so', () => {

@@ -12,6 +12,27 @@ const test = serviceTest();
 const CHEAP = { input: '0.000001', output: '0.00001', cachedInput: null };
 const DEAR = { input: '0.0001', output: '0.001', cachedInput: null };
 
+test('a step with a long prompt is reserved at the prices of long prompts', async ({ service }) => {
+  const { database } = service.deps;
+  const routine = await plantRoutine(database);
+  await execute(
+    database,
+    sql`update projects set max_cost_usd_per_month = 0.05 where id = ${routine.projectId}`,
+  );
+  const prices = { ...CHEAP, above: { inputTokens: 10, ...DEAR } };
+  const models = {
+    ...service.deps.models,
+    find: async (...asked: Parameters<typeof service.deps.models.find>) =>
+      ({ ...(await service.deps.models.find(...asked)), prices }) as ModelOption,
+  };
+  const runId = await plantRun(database, routine.id);
+  const { signal } = new AbortController();
+  await performModelStep({ ...service.deps, models }, { runId, index: 0 }, signal);
+  const run = await row(database, sql`select reason from runs where id = ${runId}`);
+  expect(run).toEqual({ reason: 'blocked_budget' });
+  expect(service.gateway.control.requests().map(({ path }) => path)).toEqual(['/v1/models']);
+});
+
 test('a price that rises while a call is out leaves that call its own, and binds the next one', async ({
   service,
 }) => {

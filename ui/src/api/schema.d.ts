@@ -3278,7 +3278,7 @@ export interface components {
             /** @description With several model sources, most ids begin with the name of their source. */
             modelId: string;
             name: string;
-            /** @description US dollars a token, as decimal strings; null where none are known. */
+            /** @description US dollars a token, as decimal strings; null where none are known. Where they depend on the length of the prompt, those of short ones. */
             prices: {
                 cachedInput: string | null;
                 input: string;
