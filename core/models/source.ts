@@ -105,15 +105,19 @@ export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedMo
       cachedInput: operator.prices.cachedInput ?? null,
     },
   };
+  const before: SourcedModel['before'] = [
+    ['list', listed.figures],
+    ['operator', stated],
+    ['local', source.local ? { prices: FREE } : {}],
+  ];
+  // A look-up compares the id with hundreds of others, which adds up where thousands are listed.
+  const { contextTokens, prices } = firstKnown(before).figures;
+  const lacks = !source.local && (contextTokens === null || prices === null);
   return {
     served: { source: source.name, modelId: listed.id },
     name: listed.name,
-    before: [
-      ['list', listed.figures],
-      ['operator', stated],
-      ['local', source.local ? { prices: FREE } : {}],
-    ],
-    after: [['catalogue', source.local ? {} : catalogueFigures(source, listed.id)]],
+    before,
+    after: lacks ? [['catalogue', catalogueFigures(source, listed.id)]] : [],
     abilities: { ...ABILITIES_OF_DIALECT[source.dialect], ...listed.abilities },
   };
 }
