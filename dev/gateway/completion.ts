@@ -176,9 +176,12 @@ function reasonOf({ finishReason }: Reply, form: Form): string | null {
 }
 
 const PIECE_CHARACTERS = 80;
+/** A text of megabytes in small pieces would take longer to write than a test waits. */
+const MOST_PIECES = 2_000;
 
 function pieces(text: string): string[] {
-  return Array.from({ length: Math.ceil(text.length / PIECE_CHARACTERS) }, (_, index) =>
-    text.slice(index * PIECE_CHARACTERS, (index + 1) * PIECE_CHARACTERS),
+  const length = Math.max(PIECE_CHARACTERS, Math.ceil(text.length / MOST_PIECES));
+  return Array.from({ length: Math.ceil(text.length / length) }, (_, index) =>
+    text.slice(index * length, (index + 1) * length),
   );
 }

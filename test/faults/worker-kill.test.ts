@@ -56,7 +56,7 @@ test('an attempt that died with its worker is none of the five that a provider m
   await first.end('SIGKILL');
   service.gateway.control.script({
     times: 5,
-    behaviour: { kind: 'error', status: 503, retryAfter: '1' },
+    behaviour: { kind: 'error', status: 502, retryAfter: '1' },
   });
   await workers.start();
 

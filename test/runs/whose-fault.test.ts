@@ -53,7 +53,7 @@ test.afterEach(async ({ service }) => {
 const unavailable = {
   model: SMALL,
   times: null,
-  behaviour: { kind: 'error', status: 503, retryAfter: '1' },
+  behaviour: { kind: 'error', status: 502, retryAfter: '1' },
 } as const;
 
 function careful(modelId = SMALL) {
