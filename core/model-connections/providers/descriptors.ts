@@ -50,7 +50,7 @@ export async function describeProviders(
   return [
     {
       provider: 'gateway',
-      name: 'Managed gateway',
+      name: 'Models of this service',
       enabled: true,
       authType: 'managed',
       billing: 'managed',
