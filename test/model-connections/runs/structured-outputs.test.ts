@@ -69,13 +69,13 @@ test.for<[ProviderSlot, string, object]>([
     });
     expect(completions().map((body) => body[field])).toEqual([asked, asked]);
 
-    // One that states its outcome beside the data is asked for both.
+    // One that states its outcome is asked for the data in the same call, and not by schema beside a tool.
     rig.providers.control.reset();
     await key.patch(`/v1/routines/${id}`, { outcome: 'required' });
     expect(await runOnce(key, id)).toMatchObject({ outcome: 'done', data: DATA, stepCount: 1 });
     const [both] = completions();
-    expect(both?.[field]).toEqual(asked);
-    expect(JSON.stringify(both?.['tools'])).toContain('finish');
+    expect(both).not.toHaveProperty(field);
+    expect(JSON.stringify(both?.['tools'])).toContain(JSON.stringify(FORM.resultSchema));
 
     // Without a schema nothing of the kind is asked for.
     rig.providers.control.reset();
