@@ -69,8 +69,8 @@ const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set([
 ]);
 
 /**
- * Adds what a list gives away to a source of which nobody said it: the server of a private address that calls itself
- * Ollama costs nothing. At a public address somebody may sell it.
+ * Adds what a list gives away to a source that the operator did not describe: a server at a private address that calls
+ * itself Ollama costs nothing. At a public address it may be a service that is paid for.
  */
 export function seenSource(source: ModelSource, found: ModelDialect | undefined): SeenSource {
   const dialect = source.dialect === 'other' ? (found ?? 'other') : source.dialect;

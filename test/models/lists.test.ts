@@ -134,7 +134,7 @@ test.each<[string, object]>([
   ['its output', { id: 'acme/realtime', architecture: { output_modalities: ['text', 'image'] } }],
   ['its mode', { id: 'tts-writer', mode: 'chat' }],
   ['no part of a word', { id: 'bitts' }],
-])('a model is kept by %s, whatever else its id looks like', (_why, entry) => {
+])('a model is kept by %s, although its id looks like another kind', (_why, entry) => {
   expect(optionsOf(source('other'), [entry])).toHaveLength(1);
 });
 

@@ -165,3 +165,16 @@ test('the page of models in all its states', async ({ service, visit }) => {
     { name: 'forbidden', path: pathOf(owner), as: owner, before: forbidding(/^\/v1\/models?/) },
   ]);
 });
+
+test('the composer says whose server a model is on, and what it costs there', async ({
+  visit,
+  person,
+}) => {
+  const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('combobox', { name: 'Model' }).fill('llama');
+  const option = page.getByRole('option', { name: /llama3\.2:3b/ });
+  await option.getByText('Your own server, Ollama').waitFor();
+  await option.getByText('free').waitFor();
+  await option.click();
+  await page.getByText('Your own server, Ollama. It costs nothing.').waitFor();
+});

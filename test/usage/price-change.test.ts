@@ -56,7 +56,7 @@ test('a price that rises while a call is out leaves that call its own, and binds
     close: () => Promise.resolve(),
     call() {
       calls += 1;
-      // The list of the server is another by now, and every step reads it anew.
+      // The list of the server is another by now, and every step reads it again.
       prices = DEAR;
       return Promise.resolve(modelResponse('Done.', { outputTokens: 1_000 }));
     },
