@@ -26,8 +26,7 @@ const worker = await Worker.create({
     ask: async () => {
       await caller.call(callOf('fixture/writer-small', { instructions: 'Write one line.' }));
     },
-    callTool: async (name: string, listFirst: boolean) => {
-      if (listFirst) await tools.request({ method: 'tools/list', params: {} });
+    callTool: async (name: string) => {
       await tools.callTool({ name, arguments: {} });
     },
   },

@@ -11,19 +11,12 @@ export async function runBareWorkflow(client: Client): Promise<void> {
   });
 }
 
-/**
- * Starts a workflow that calls a model, these tools, and the model, and waits for its result.
- * @param listFirst whether the server is asked for its list before each call, as the product has to
- */
-export async function runBareToolCalls(
-  client: Client,
-  names: readonly string[],
-  { listFirst }: { listFirst: boolean },
-): Promise<void> {
+/** Starts a workflow that calls a model, these tools, and the model, and waits for its result. */
+export async function runBareToolCalls(client: Client, names: readonly string[]): Promise<void> {
   await client.workflow.execute('toolCalls', {
     taskQueue: BARE_TOOLS_TASK_QUEUE,
     workflowId: randomUUID(),
-    args: [names, listFirst],
+    args: [names],
   });
 }
 

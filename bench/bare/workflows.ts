@@ -9,13 +9,13 @@ export async function oneActivity(): Promise<void> {
 
 const { ask, callTool } = proxyActivities<{
   ask(): Promise<void>;
-  callTool(name: string, listFirst: boolean): Promise<void>;
+  callTool(name: string): Promise<void>;
 }>({ startToCloseTimeout: '30s', heartbeatTimeout: '10s' });
 
 /** A model call, tool calls one after the other, and a model call. */
-export async function toolCalls(names: readonly string[], listFirst: boolean): Promise<void> {
+export async function toolCalls(names: readonly string[]): Promise<void> {
   await ask();
-  for (const name of names) await callTool(name, listFirst);
+  for (const name of names) await callTool(name);
   await ask();
 }
 

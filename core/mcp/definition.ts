@@ -1,5 +1,5 @@
+import type { ListToolsResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '#lib/json.ts';
-import type { ListedTool } from './session.ts';
 
 /**
  * A tool in the words of its server: a person is shown all of it before they confirm the tool, and confirms all of it.
@@ -14,7 +14,7 @@ export interface ToolDefinition {
   readonly annotations: JsonObject | null;
 }
 
-export function toolDefinition(tool: ListedTool): ToolDefinition {
+export function toolDefinition(tool: ListToolsResult['tools'][number]): ToolDefinition {
   return {
     name: tool.name,
     title: tool.title ?? null,

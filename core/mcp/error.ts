@@ -22,6 +22,7 @@ export const TOOL_SERVER_ERRORS = {
   broken: 'the server broke off before it had answered',
   malformed: 'the answer of the server is not what MCP says',
   protocol: 'the server refused the request',
+  session_lost: 'the server no longer knows the session',
   input_required: 'the tool wants to ask a person, and nobody is there',
   cancelled: 'the call was cancelled',
 } as const;
@@ -59,6 +60,7 @@ const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
   'unreachable',
   'certificate',
   'sign_in',
+  'session_lost',
 ]);
 
 /** Names whatever the MCP client or the guarded fetch threw; an error of ours passes through. */

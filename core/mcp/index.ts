@@ -1,13 +1,7 @@
 export { checkToolServer } from './check.ts';
 export type { ToolDefinition } from './definition.ts';
 export { ToolServerError, type ToolServerErrorKind } from './error.ts';
-export {
-  findTool,
-  listAllTools,
-  type FoundTool,
-  type ListedTools,
-  type SkippedTool,
-} from './list-tools.ts';
+export { findTool, listAllTools, type ListedTools, type SkippedTool } from './list-tools.ts';
 export {
   fixedCredentials,
   type RequestCredentials,

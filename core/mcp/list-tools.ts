@@ -4,7 +4,7 @@ import { shownText } from '#lib/text.ts';
 import { toolDefinition, type ToolDefinition } from './definition.ts';
 import { ToolServerError } from './error.ts';
 import { headerAnnotationFault, mirrorsParameters } from './header-annotations.ts';
-import type { ListedTool, ToolSession } from './session.ts';
+import type { ToolSession } from './session.ts';
 import type { CallLimits } from './session-life.ts';
 
 const MAX_PAGES = 50;
@@ -76,38 +76,50 @@ export async function listAllTools(
   return { tools: [...tools.values()], skipped, truncated: true };
 }
 
-/** A tool in its two forms: for the protocol, and as a person reviews it. */
+/** The tools of a list up to one that was looked for. */
 export interface FoundTool {
-  readonly tool: ListedTool;
-  readonly definition: ToolDefinition;
+  /** The tool, or undefined when it is gone, or is one that a list leaves out. */
+  readonly definition: ToolDefinition | undefined;
+  /** The tools that were listed before that and can be used, by name. */
+  readonly listed: ReadonlyMap<string, ToolDefinition>;
+  /** Time for which the server vouches for what it listed (MCP 2026-07-28, "Caching"); infinite where it says nothing. */
+  readonly ttlMs: number;
 }
 
-/**
- * Finds a tool as the server defines it at this moment; undefined when it is gone, or is one that a list leaves out.
- * @throws {ToolServerError}
- */
+/** Finds a tool as the server defines it at this moment. @throws {ToolServerError} */
 export async function findTool(
   session: ToolSession,
   name: string,
   { signal, timeoutMs }: CallLimits,
-): Promise<FoundTool | undefined> {
+): Promise<FoundTool> {
   const end = Date.now() + timeoutMs;
+  const seen = new Set<string>();
+  const listed = new Map<string, ToolDefinition>();
+  let ttlMs = Number.POSITIVE_INFINITY;
   let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { tools, nextCursor } = await session.listTools(cursor, {
-      signal,
-      timeoutMs: timeLeft(end),
-    });
-    const tool = tools.find((each) => each.name === name);
-    if (tool !== undefined) {
+  for (let page = 0; page < MAX_PAGES && !seen.has(name); page += 1) {
+    const found = await session.listTools(cursor, { signal, timeoutMs: timeLeft(end) });
+    ttlMs = Math.min(ttlMs, statedTtl(found['ttlMs']));
+    for (const tool of found.tools) {
+      // The first of a name is the tool.
+      if (seen.has(tool.name)) continue;
+      seen.add(tool.name);
+      if (seen.size % TOOLS_A_TURN === 0) await nextTurn();
       const definition = toolDefinition(tool);
-      const reason = unusable(session, definition, sizeOf(definition));
-      return reason === undefined ? { tool, definition } : undefined;
+      if (unusable(session, definition, sizeOf(definition)) === undefined) {
+        listed.set(tool.name, definition);
+      }
     }
-    if (nextCursor === undefined || nextCursor === cursor) return undefined;
+    const { nextCursor } = found;
+    if (nextCursor === undefined || nextCursor === cursor) break;
     cursor = nextCursor;
   }
-  return undefined;
+  return { definition: listed.get(name), listed, ttlMs };
+}
+
+function statedTtl(ttlMs: unknown): number {
+  // Servers that have no opinion say 0.
+  return typeof ttlMs === 'number' && ttlMs > 0 ? Math.ceil(ttlMs) : Number.POSITIVE_INFINITY;
 }
 
 /** Says why a tool is left out; undefined when it is not. */

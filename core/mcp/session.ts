@@ -1,20 +1,19 @@
 import {
   Client,
+  SdkHttpError,
   StreamableHTTPClientTransport,
   type CallToolResult,
   type ListToolsResult,
   type PriorDiscovery,
 } from '@modelcontextprotocol/client';
 import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { ToolDefinition } from './definition.ts';
 import { ToolServerError } from './error.ts';
 import { RESUME_ATTEMPTS } from './response-watch.ts';
 import type { ServerInfo, ToolServer } from './server.ts';
 import { discoveryOf, serverInfo } from './server-claims.ts';
 import { createServerFetch } from './server-fetch.ts';
 import { createSessionLife, type CallLimits } from './session-life.ts';
-
-/** A tool as the protocol writes it. */
-export type ListedTool = ListToolsResult['tools'][number];
 
 /**
  * A session with one tool server, used by one caller at a time. Everything it throws is a `ToolServerError`, or an
@@ -29,7 +28,7 @@ export interface ToolSession {
   /** One page of the server's tools as it is now, never from a cache. */
   listTools(cursor: string | undefined, limits: CallLimits): Promise<ListToolsResult>;
   callTool(
-    tool: ListedTool,
+    tool: Pick<ToolDefinition, 'name' | 'inputSchema'>,
     args: Readonly<Record<string, unknown>>,
     limits: CallLimits,
   ): Promise<CallToolResult>;
@@ -40,18 +39,26 @@ export interface ToolSession {
   close(): Promise<void>;
 }
 
+export interface SessionOptions {
+  /**
+   * The discovery of an earlier session; when the server no longer speaks that protocol, the first request fails at the
+   * latest.
+   */
+  readonly prior?: PriorDiscovery;
+  /** Called when the server says that its tools have changed, which it can on the response to a request of ours. */
+  readonly onToolsChanged?: () => void;
+}
+
 const GOODBYE_MS = 2_000;
 
 /**
  * Connects to a server: in the protocol of 2026-07-28 where it is spoken, else with the handshake of 2025.
- * @param prior the discovery of an earlier session; when the server no longer speaks that protocol, the first request
- * fails at the latest
  */
 export async function openToolSession(
   { outbound }: { readonly outbound: Pick<OutboundClient, 'fetchWithin'> },
   server: ToolServer,
   limits: CallLimits,
-  prior?: PriorDiscovery,
+  { prior, onToolsChanged }: SessionOptions = {},
 ): Promise<ToolSession> {
   const life = createSessionLife();
   const { fetch, secrets, watch } = createServerFetch({ outbound, server, signal: life.signal });
@@ -69,6 +76,9 @@ export async function openToolSession(
     },
     reconnectionScheduler: watch.scheduleResume,
   });
+  if (onToolsChanged !== undefined) {
+    client.setNotificationHandler('notifications/tools/list_changed', onToolsChanged);
+  }
   void watch.broken.then(life.end);
   const hangUp = () => void transport.close().catch(() => undefined);
   life.signal.addEventListener('abort', hangUp, { once: true });
@@ -93,6 +103,14 @@ export async function openToolSession(
     throw error;
   }
   const hasTools = client.getServerCapabilities()?.tools !== undefined;
+  const request = <T>(limits: CallLimits, operation: (options: RequestOptions) => Promise<T>) =>
+    life.within(limits, (options) =>
+      watch.during(() =>
+        operation(options).catch((error: unknown) => {
+          throw isForgotten(transport, error) ? new ToolServerError('session_lost') : error;
+        }),
+      ),
+    );
   return {
     server: serverInfo(client),
     discovery: discoveryOf(client),
@@ -103,22 +121,34 @@ export async function openToolSession(
     async listTools(cursor, callLimits) {
       if (!hasTools) return { tools: [] };
       const params = cursor === undefined ? {} : { cursor };
-      return life.within(callLimits, (options) =>
-        watch.during(() => client.request({ method: 'tools/list', params }, options)),
+      return request(callLimits, (options) =>
+        client.request({ method: 'tools/list', params }, options),
       );
     },
-    callTool: (tool, args, callLimits) =>
-      life.within(callLimits, (options) =>
-        watch.during(() =>
-          client.callTool(
-            { name: tool.name, arguments: { ...args } },
-            // Without the output schema: a pattern in it would be run against the result with no limit on its time;
-            // whoever calls checks the result within one.
-            { ...options, toolDefinition: { ...tool, outputSchema: undefined } },
-          ),
+    callTool: ({ name, inputSchema }, args, callLimits) =>
+      request(callLimits, (options) =>
+        client.callTool(
+          { name, arguments: { ...args } },
+          // Without the output schema: a pattern in it would be run against the result with no limit on its time;
+          // whoever calls checks the result within one.
+          { ...options, toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } } },
         ),
       ),
   };
+}
+
+interface RequestOptions {
+  readonly signal: AbortSignal;
+  readonly timeout: number;
+}
+
+/**
+ * Tells whether the server refused a request because it no longer knows its session. MCP wants a 404 then, and the
+ * reference server answers 400; either way it has not carried the request out.
+ */
+function isForgotten({ sessionId }: StreamableHTTPClientTransport, error: unknown): boolean {
+  if (sessionId === undefined || !SdkHttpError.isInstance(error)) return false;
+  return error.status === 404 || error.status === 400;
 }
 
 const CLIENT = { name: 'routine-automation-service', version: '1.0.0' };

@@ -10,6 +10,18 @@ export interface LeasedSession {
   readonly session: ToolSession;
   /** True when it relies on what an earlier call found, which the server may have forgotten or changed since. */
   readonly reused: boolean;
+  /**
+   * Returns the hash of a tool's definition, if the holder has listed the tool on this session or a kept one before: not
+   * longer than five minutes ago, and not before the server said that its tools have changed.
+   */
+  recall(tool: string): string | undefined;
+  /**
+   * Notes what a list has said, for the holder's next calls, in place of what the one before said.
+   * @param ttlMs time for which the server itself vouches for the list; five minutes are the most
+   */
+  remember(hashes: ReadonlyMap<string, string>, ttlMs: number): void;
+  /** Forgets what any holder has listed on this server: a tool has turned out to be another one. */
+  forget(): void;
   /** Keeps the session for the next call, or ends it when it is of no more use. */
   release(outcome: 'keep' | 'end'): void;
 }
@@ -36,6 +48,10 @@ const MAX_IDLE = 200;
 /** A discovered protocol is believed this long: a server that has learned the new one still speaks the old. */
 const DISCOVERY_MS = 10 * 60_000;
 const MAX_DISCOVERIES = 1_000;
+/** A list is believed this long by the run that asked for it. */
+const LIST_MS = 5 * 60_000;
+/** Tools in all lists that are remembered: some 20 MB. */
+const MAX_REMEMBERED = 100_000;
 /** The errors of a server that is spoken to in a protocol it does not speak. */
 const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerErrorKind> = new Set([
   'not_mcp',
@@ -66,6 +82,16 @@ export function createToolSessions(deps: {
     max: MAX_DISCOVERIES,
     ttl: DISCOVERY_MS,
   });
+  /** Hashes of definitions by tool, under holder and version of the server. */
+  const lists = new LRUCache<string, ReadonlyMap<string, string>>({
+    maxSize: MAX_REMEMBERED,
+    sizeCalculation: ({ size }) => size + 1,
+    ttl: LIST_MS,
+  });
+
+  function forgetLists(version: string): void {
+    for (const key of lists.keys()) if (key.endsWith(` ${version}`)) lists.delete(key);
+  }
 
   /** Opens a session, in the protocol that an earlier one discovered where that is not long ago. */
   async function open(
@@ -74,18 +100,20 @@ export function createToolSessions(deps: {
     limits: CallLimits,
     fresh: boolean,
   ): Promise<{ session: ToolSession; reused: boolean }> {
+    const options = { onToolsChanged: () => forgetLists(key) };
     if (fresh) discoveries.delete(key);
     const known = discoveries.get(key);
     if (known !== undefined) {
       try {
-        return { session: await openToolSession(deps, server, limits, known), reused: true };
+        const session = await openToolSession(deps, server, limits, { ...options, prior: known });
+        return { session, reused: true };
       } catch (error) {
         discoveries.delete(key);
         if (!(error instanceof ToolServerError) || !OF_ANOTHER_PROTOCOL.has(error.kind))
           throw error;
       }
     }
-    const session = await openToolSession(deps, server, limits);
+    const session = await openToolSession(deps, server, limits, options);
     discoveries.set(key, session.discovery);
     return { session, reused: false };
   }
@@ -109,6 +137,8 @@ export function createToolSessions(deps: {
     async lease({ server, version, holder }, limits, { fresh = false } = {}) {
       const bound = `${holder} ${version}`;
       const kept = fresh ? undefined : take([bound, version]);
+      // Another session, and behind it maybe another server: what this one has is not known yet.
+      if (kept === undefined) lists.delete(bound);
       const { session, reused } =
         kept === undefined
           ? await open(version, server, limits, fresh)
@@ -116,10 +146,18 @@ export function createToolSessions(deps: {
       return {
         session,
         reused,
+        recall: (tool) => lists.get(bound)?.get(tool),
+        remember(hashes, ttlMs) {
+          lists.set(bound, hashes, { ttl: Math.min(ttlMs, LIST_MS) });
+        },
+        forget: () => forgetLists(version),
         release(outcome) {
-          if (outcome === 'keep' && session.isAlive())
+          if (outcome === 'keep' && session.isAlive()) {
             idle.set(session, session.stateful ? bound : version);
-          else end(session);
+            return;
+          }
+          lists.delete(bound);
+          end(session);
         },
       };
     },

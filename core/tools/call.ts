@@ -7,14 +7,15 @@ import {
 import {
   findTool,
   ToolServerError,
-  type FoundTool,
   type LeasedSession,
+  type ToolDefinition,
   type ToolServerErrorKind,
   type ToolSessions,
 } from '#core/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { PolicyDeps } from './change-policy.ts';
 import { decideCall, type AllowedCall, type MaybeSent, type WantedCall } from './decide-call.ts';
+import { definitionHash } from './definition-hash.ts';
 import { resultFault } from './output-schema.ts';
 import { isRepeatable, type ToolPolicy } from './policy.ts';
 import { refused, type Refusal, type RefusalReason } from './refusal.ts';
@@ -40,7 +41,7 @@ export interface PreparedCall {
   readonly policy: ToolPolicy;
   /** The values that authenticate the call, to be kept out of what is recorded. */
   readonly secrets: readonly string[];
-  send(): Promise<SentCall>;
+  send(): Promise<SentCall | MaybeSent>;
   discard(): void;
 }
 
@@ -70,26 +71,39 @@ const PREPARE_TIMEOUT_MS = 30_000;
  * Decides whether a call may be made, and prepares it. A tool that is not, or no longer, what was confirmed falls back
  * to disabled.
  */
-export async function prepareCall(
+export function prepareCall(
   deps: ToolCallDeps,
   caller: Caller,
   wanted: WantedCall,
+): Promise<PreparedCall | FailedCall | Refusal | MaybeSent> {
+  return prepare(deps, caller, wanted, false);
+}
+
+async function prepare(
+  deps: ToolCallDeps,
+  caller: Caller,
+  wanted: WantedCall,
+  fresh: boolean,
 ): Promise<PreparedCall | FailedCall | Refusal | MaybeSent> {
   const held: HeldSession = { lease: undefined };
   let live: LiveTool | undefined;
   let decision;
   try {
     decision = await decideCall(wanted, async (target) => {
-      live = await findLive(deps, caller, target, held);
+      live = await findLive(deps, caller, target, { held, fresh });
       return live;
     });
   } catch (error) {
     held.lease?.release('end');
     return failedCall(error, { secrets: held.lease?.session.secrets() ?? [], uncertain: false });
   }
-  if (decision.kind === 'allowed') return preparedCall(decision, caller.signal);
+  if (decision.kind === 'allowed') {
+    return preparedCall(decision, caller.signal, () => prepare(deps, caller, wanted, true));
+  }
+  const isRetired = decision.kind === 'refused' && RETIRING.has(decision.reason);
+  if (isRetired) held.lease?.forget();
   held.lease?.release('keep');
-  if (decision.kind === 'refused' && RETIRING.has(decision.reason) && wanted.target !== undefined) {
+  if (isRetired && wanted.target !== undefined) {
     await retirePolicy(deps, wanted.target.policy, live?.definition);
   }
   return decision;
@@ -103,19 +117,25 @@ interface HeldSession {
   lease: LeasedSession | undefined;
 }
 
-/** A tool as its server defines it now, and the session to call it on. */
-interface LiveTool extends FoundTool {
+/** A tool as its server defines it, and the session to call it on. */
+interface LiveTool {
+  readonly definition: ToolDefinition;
+  readonly hash: string;
   readonly lease: LeasedSession;
+  /** True where the run has listed the tool before, and the server was not asked now. */
+  readonly isRemembered: boolean;
 }
 
 /**
  * Asks the server for the tool: on a session of its own once more where the first one failed for want of the server.
+ * Where the run has listed it lately as it was confirmed, that will do. Nothing is ever refused for what was listed
+ * before.
  */
 async function findLive(
   deps: ToolCallDeps,
   { runId, signal }: Caller,
   { policy, connection }: ToolTarget,
-  held: HeldSession,
+  { held, fresh }: { held: HeldSession; fresh: boolean },
 ): Promise<LiveTool | undefined> {
   const limits = { signal, timeoutMs: PREPARE_TIMEOUT_MS };
   const key = {
@@ -123,16 +143,25 @@ async function findLive(
     version: `${connection.id} ${connection.updatedAt.getTime()}`,
     holder: runId,
   };
-  const find = async (fresh: boolean) => {
-    const lease = await deps.toolSessions.lease(key, limits, { fresh });
+  const { toolName, confirmedHash } = policy;
+  const find = async (anew: boolean) => {
+    const lease = await deps.toolSessions.lease(key, limits, { fresh: anew });
     held.lease = lease;
-    const found = await findTool(lease.session, policy.toolName, limits);
-    return found === undefined ? undefined : { ...found, lease };
+    if (confirmedHash !== null && lease.recall(toolName) === confirmedHash) {
+      const definition = { ...policy, name: toolName };
+      return { definition, hash: confirmedHash, lease, isRemembered: true };
+    }
+    const { definition, listed, ttlMs } = await findTool(lease.session, toolName, limits);
+    const hashes = new Map<string, string>();
+    for (const [name, each] of listed) hashes.set(name, definitionHash(each));
+    lease.remember(hashes, ttlMs);
+    if (definition === undefined) return undefined;
+    return { definition, hash: definitionHash(definition), lease, isRemembered: false };
   };
   try {
-    return await find(false);
+    return await find(fresh);
   } catch (error) {
-    if (signal.aborted || !mayPass(error, held.lease)) throw error;
+    if (fresh || signal.aborted || !mayPass(error, held.lease)) throw error;
     held.lease?.release('end');
     held.lease = undefined;
     return find(true);
@@ -150,11 +179,13 @@ function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
 
 const PASSING: ReadonlySet<ToolServerErrorKind> = new Set(['unreachable', 'broken']);
 
+/** @param prepareAgain prepares the call on another session, for which the server is asked for the tool */
 function preparedCall(
   { policy, args, found }: AllowedCall<LiveTool>,
   signal: AbortSignal,
+  prepareAgain: () => ReturnType<typeof prepareCall>,
 ): PreparedCall {
-  const { lease, tool } = found;
+  const { lease, definition, isRemembered } = found;
   const { session } = lease;
   return {
     kind: 'prepared',
@@ -164,8 +195,14 @@ function preparedCall(
     async send() {
       let result;
       try {
-        result = await session.callTool(tool, args, { signal, timeoutMs: CALL_TIMEOUT_MS });
+        result = await session.callTool(definition, args, { signal, timeoutMs: CALL_TIMEOUT_MS });
       } catch (error) {
+        // No list has shown before that the server is still there and knows the session.
+        if (isRemembered && !signal.aborted && hasNotBegun(error)) {
+          lease.release('end');
+          const again = await prepareAgain();
+          return again.kind === 'prepared' ? again.send() : again;
+        }
         const isRefusal = error instanceof ToolServerError && error.kind === 'protocol';
         lease.release(isRefusal ? 'keep' : 'end');
         const hasArrived = error instanceof ToolServerError && error.mayHaveArrived;
@@ -177,6 +214,11 @@ function preparedCall(
       return { kind: 'answered', result, unusable, secrets: session.secrets() };
     },
   };
+}
+
+function hasNotBegun(error: unknown): boolean {
+  if (!(error instanceof ToolServerError)) return false;
+  return error.kind === 'session_lost' || error.kind === 'unreachable';
 }
 
 function failedCall(

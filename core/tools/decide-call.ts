@@ -1,6 +1,4 @@
-import type { ToolDefinition } from '#core/mcp/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
-import { definitionHash } from './definition-hash.ts';
 import { schemaFault, SchemaError } from './json-schema.ts';
 import { canCheckResult } from './output-schema.ts';
 import { isRepeatable, type ToolPolicy } from './policy.ts';
@@ -36,9 +34,10 @@ export interface MaybeSent {
  * Decides whether a call may be made: a person has confirmed the tool before the run began, the run keeps to what was
  * confirmed, and the server still defines the tool as it did then. Nothing else decides that; right before the call is
  * sent, the statement that notes the sending only holds the decision against what has changed since.
- * @param findNow asks the server for the tool, once everything else holds; undefined when it is gone
+ * @param findNow finds the tool at its server, with the hash of its definition, once everything else holds; undefined
+ * when it is gone
  */
-export async function decideCall<Found extends { readonly definition: ToolDefinition }>(
+export async function decideCall<Found extends { readonly hash: string }>(
   wanted: WantedCall,
   findNow: (target: ToolTarget) => Promise<Found | undefined>,
 ): Promise<AllowedCall<Found> | Refusal | MaybeSent> {
@@ -61,7 +60,7 @@ export async function decideCall<Found extends { readonly definition: ToolDefini
 
   const found = await findNow(target);
   if (found === undefined) return refused('tool_vanished');
-  if (definitionHash(found.definition) !== policy.confirmedHash) return refused('tool_changed');
+  if (found.hash !== policy.confirmedHash) return refused('tool_changed');
   return { kind: 'allowed', policy, args, found };
 }
 

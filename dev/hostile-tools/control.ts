@@ -8,6 +8,7 @@ export type Scenario =
   | 'modern-only'
   | 'stateful'
   | 'streaming'
+  | 'announcing'
   | 'changing'
   | 'many'
   | 'swarm'

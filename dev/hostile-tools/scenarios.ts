@@ -2,7 +2,15 @@ import type { Scenario } from './control.ts';
 import { BAD_ANSWERS } from './scenarios/answers.ts';
 import { CLOSED_DOORS } from './scenarios/closed-doors.ts';
 import type { Behaviour } from './scenarios/exchange.ts';
-import { guarded, honest, modern, modernOnly, stateful, streaming } from './scenarios/honest.ts';
+import {
+  announcing,
+  guarded,
+  honest,
+  modern,
+  modernOnly,
+  stateful,
+  streaming,
+} from './scenarios/honest.ts';
 import { BAD_LISTS } from './scenarios/lists.ts';
 
 export type { Exchange } from './scenarios/exchange.ts';
@@ -16,6 +24,7 @@ export const SCENARIOS: Readonly<Record<Scenario, Behaviour>> = {
   'modern-only': modernOnly,
   stateful,
   streaming,
+  announcing,
   ...BAD_LISTS,
   ...BAD_ANSWERS,
   ...CLOSED_DOORS,

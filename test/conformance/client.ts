@@ -113,10 +113,10 @@ async function useTools(): Promise<void> {
     const { tools } = await listAllTools(session, limits());
     const calls = context().toolCalls ?? tools.map(({ name }) => ({ name, arguments: {} }));
     for (const call of calls) {
-      const found = await findTool(session, call.name, limits());
-      if (found === undefined) continue;
+      const { definition } = await findTool(session, call.name, limits());
+      if (definition === undefined) continue;
       const args = { ...ARGUMENTS[call.name]?.(tools[0]?.inputSchema), ...call.arguments };
-      await session.callTool(found.tool, args, limits()).catch(told);
+      await session.callTool(definition, args, limits()).catch(told);
     }
   } finally {
     await session.close();

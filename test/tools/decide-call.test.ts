@@ -52,7 +52,7 @@ async function decided({ wanted, policy, connection, live = DEFINITION }: Change
     },
     async (found) => {
       asked.push(found);
-      return live === null ? undefined : { definition: live };
+      return live === null ? undefined : { hash: definitionHash(live) };
     },
   );
   return { ...decision, asked: asked.length };

@@ -94,6 +94,7 @@ async function makeCall(
   }
   if (!unchanged) return refused(CHANGED);
   const call = await prepared.send();
+  if (call.kind === 'maybe_sent') return refused(CHANGED);
   if (call.kind === 'refused') return refused(call.why);
   if (call.kind === 'failed') return { sent: true, outcome: failed(call.error.message) };
   return { sent: true, outcome: answered(call) };

@@ -111,17 +111,23 @@ export function modernOnly(exchange: Exchange): void | Promise<void> {
 const CACHE = { ttlMs: 0, cacheScope: 'private' };
 
 /** Responds to a call in an event stream, after other messages. */
-export const streaming = except('tools/call', ({ id, response }) => {
-  eventStream(response);
-  event(response, {
-    jsonrpc: '2.0',
-    method: 'notifications/message',
-    params: { level: 'info', data: 'working' },
-  });
-  event(response, {
-    jsonrpc: '2.0',
-    id,
-    result: { content: [{ type: 'text', text: 'streamed' }] },
-  });
-  response.end();
+export const streaming = streamedAfter({
+  method: 'notifications/message',
+  params: { level: 'info', data: 'working' },
 });
+
+/** Says with each call that its tools have changed. */
+export const announcing = streamedAfter({ method: 'notifications/tools/list_changed' });
+
+function streamedAfter(notification: { method: string; params?: object }): Behaviour {
+  return except('tools/call', ({ id, response }) => {
+    eventStream(response);
+    event(response, { jsonrpc: '2.0', ...notification });
+    event(response, {
+      jsonrpc: '2.0',
+      id,
+      result: { content: [{ type: 'text', text: 'streamed' }] },
+    });
+    response.end();
+  });
+}
