@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { TIMES } from './test/support/properties.ts';
 
 // Each file has a process of its own, and many start more: all would compile the same modules anew.
@@ -11,6 +11,8 @@ process.env['NODE_COMPILE_CACHE'] ??= path.join(
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // What needs other people's servers has a configuration of its own.
+    exclude: [...configDefaults.exclude, 'test/real/**'],
     setupFiles: ['test/support/properties.ts', 'test/support/midnight.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',

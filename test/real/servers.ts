@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Child } from '#dev/child.ts';
+import { superviseChildren } from '#dev/children.ts';
+import { isListening } from '#dev/ports.ts';
+
+export interface ServerOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Port on 127.0.0.1 that it listens on. */
+  readonly port: number;
+  /** Environment beside the path and the home folder: none of this process's variables reach it. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Servers {
+  /** A folder for this file's data, gone with it. */
+  readonly folder: string;
+  /** Starts a program and waits until it listens. */
+  start(options: ServerOptions): Promise<Child>;
+  close(): Promise<void>;
+}
+
+const START_MS = 120_000;
+
+/** Starts other people's servers for one file of tests; none outlives it, however it ends. */
+export async function openServers(): Promise<Servers> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'ras-real-'));
+  const children = await superviseChildren({ dataDir: folder, log: () => undefined });
+  const { PATH, HOME } = process.env;
+  return {
+    folder,
+    async start({ name, command, args, port, env }) {
+      const child = await children.spawn({
+        name,
+        command,
+        args,
+        cwd: folder,
+        env: { PATH, HOME, ...env },
+        logFile: path.join(folder, `${name}.log`),
+      });
+      const end = Date.now() + START_MS;
+      while (!(await isListening(port))) {
+        if (child.exit() !== undefined || Date.now() > end) {
+          throw new Error(`${name} does not listen:\n${child.outputTail()}`);
+        }
+        await sleep(100);
+      }
+      return child;
+    },
+    async close() {
+      await children.stopAll();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
