@@ -17,6 +17,8 @@ export const TOOL_SERVER_ERRORS = {
   too_slow: 'the server did not answer in time',
   too_large: 'the answer of the server is too large',
   sign_in: 'the server wants a sign-in, or does not accept this one',
+  forbidden:
+    'the server denies access (403): it does not accept this sign-in, or answers under another host name only',
   server_error: 'the server answered with an error of its own',
   not_mcp: 'the server does not speak MCP over Streamable HTTP at this address',
   broken: 'the server broke off before it had answered',
@@ -52,6 +54,11 @@ export class ToolServerError extends Error {
     this.serverMessage = options.serverMessage;
     this.challenge = options.challenge;
   }
+
+  /** True when other credentials may help. */
+  get isDenial(): boolean {
+    return this.kind === 'sign_in' || this.kind === 'forbidden';
+  }
 }
 
 /** A request that is refused for want of a sign-in has arrived, but nothing was done for it. */
@@ -60,6 +67,7 @@ const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
   'unreachable',
   'certificate',
   'sign_in',
+  'forbidden',
   'session_lost',
 ]);
 
@@ -112,11 +120,12 @@ const SDK_KINDS: Partial<Record<string, ToolServerErrorKind>> = {
   [SdkErrorCode.InvalidResult]: 'malformed',
   [SdkErrorCode.UnsupportedResultType]: 'input_required',
   [SdkErrorCode.ClientHttpAuthentication]: 'sign_in',
-  [SdkErrorCode.ClientHttpForbidden]: 'sign_in',
+  [SdkErrorCode.ClientHttpForbidden]: 'forbidden',
 };
 
 function kindOfStatus(status: number | undefined): ToolServerErrorKind {
-  if (status === 401 || status === 403) return 'sign_in';
+  if (status === 401) return 'sign_in';
+  if (status === 403) return 'forbidden';
   if (status !== undefined && status >= 300 && status < 400) return 'redirect';
   if (status !== undefined && status >= 500) return 'server_error';
   return 'not_mcp';

@@ -119,7 +119,7 @@ async function askServer(
     }
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
-    if (error.kind === 'sign_in') throw new AppError('connection_not_ready');
+    if (error.isDenial) throw new AppError('connection_not_ready');
     throw new AppError('provider_error', `The tools could not be listed: ${error.message}.`);
   }
 }

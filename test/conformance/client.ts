@@ -53,7 +53,7 @@ try {
 }
 
 async function afterSignIn(error: unknown): Promise<void> {
-  if (!(error instanceof ToolServerError) || error.kind !== 'sign_in') throw error;
+  if (!(error instanceof ToolServerError) || !error.isDenial) throw error;
   await signIn();
   await useTools();
 }
@@ -125,5 +125,5 @@ async function useTools(): Promise<void> {
 
 /** A model would be told; only a sign-in is a person's business. */
 function told(error: unknown): void {
-  if (!(error instanceof ToolServerError) || error.kind === 'sign_in') throw error;
+  if (!(error instanceof ToolServerError) || error.isDenial) throw error;
 }

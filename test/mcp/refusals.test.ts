@@ -1,7 +1,7 @@
 import { InsufficientScopeError } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { toToolServerError } from '#core/mcp/error.ts';
-import { checkToolServer, type RequestCredentials } from '#core/mcp/index.ts';
+import { checkToolServer, fixedCredentials, type RequestCredentials } from '#core/mcp/index.ts';
 import { WRITE_SCOPE } from '#dev/authorization-server/scope.ts';
 import { localClient, startReceiver } from '../outbound/receiver.ts';
 
@@ -34,4 +34,16 @@ test('a token that was renewed on the spot and then lacks a scope is told of bot
 test('what the MCP client itself makes of a missing scope is an error of the sign-in as well', () => {
   const error = toToolServerError(new InsufficientScopeError({ requiredScope: WRITE_SCOPE }));
   expect(error).toMatchObject({ kind: 'sign_in', mayHaveArrived: false });
+});
+
+test('a server that denies access without asking for a sign-in may be one that goes by another host name', async () => {
+  const server = await startReceiver((_request, response) => {
+    response.writeHead(403).end('Access is only allowed at localhost');
+  });
+  const target = { url: `${server.origin}/mcp`, credentials: fixedCredentials({}) };
+  await expect(checkToolServer({ outbound: localClient() }, target)).rejects.toMatchObject({
+    kind: 'forbidden',
+    isDenial: true,
+    message: expect.stringContaining('another host name'),
+  });
 });

@@ -120,7 +120,7 @@ async function challengeOf(outbound: OutboundClient, url: string): Promise<strin
     await checkToolServer({ outbound }, { url, credentials: fixedCredentials({}) });
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
-    if (error.kind === 'sign_in') return error.challenge;
+    if (error.isDenial) return error.challenge;
     throw refusal(error);
   }
   // A server that lets anyone in may still want a sign-in for its tools; its metadata will say.

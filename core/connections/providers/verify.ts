@@ -49,7 +49,7 @@ export async function verifyAtToolServer(
     return { kind: 'good', accountLabel: null, server };
   } catch (error) {
     if (error instanceof ToolServerError) {
-      return { kind: error.kind === 'sign_in' ? 'rejected' : 'failed' };
+      return { kind: error.isDenial ? 'rejected' : 'failed' };
     }
     if (error instanceof AppError) return { kind: 'failed' };
     throw error;

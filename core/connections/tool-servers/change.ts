@@ -120,7 +120,7 @@ async function tried(
     return await checkToolServer({ outbound }, server);
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
-    if (error.kind !== 'sign_in') throw refusal(error);
+    if (!error.isDenial) throw refusal(error);
     throw new AppError('invalid_request', `${field}: the server does not accept it`);
   }
 }

@@ -4,7 +4,7 @@ import { AppError } from '#lib/errors.ts';
 /** Returns the error for whoever names the address of a tool server that cannot be connected. */
 export function refusal(error: ToolServerError): AppError {
   const passing = PASSING.has(error.kind);
-  const hint = error.kind === 'sign_in' ? SIGN_IN_HINT : '';
+  const hint = error.isDenial ? SIGN_IN_HINT : '';
   return new AppError(
     passing ? 'provider_error' : 'invalid_request',
     `url: ${error.message}${hint}`,

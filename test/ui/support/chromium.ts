@@ -10,8 +10,7 @@ const run = promisify(execFile);
 
 /** Starts a real Chromium: that of `CHROME_PATH`, or the one that comes as a package. */
 export async function launchChromium(): Promise<Browser> {
-  const { CHROME_PATH: own } = process.env;
-  const { executablePath, env } = own ? { executablePath: own, env: {} } : await packaged();
+  const { executablePath, env } = await findChromium();
   return chromium.launch({
     executablePath,
     env: { ...process.env, ...env },
@@ -20,8 +19,10 @@ export async function launchChromium(): Promise<Browser> {
   });
 }
 
-/** Unpacks the browser once a machine, and libraries of its own where the system lacks some. */
-function packaged(): Promise<{ executablePath: string; env: Record<string, string> }> {
+/** Finds the browser; that of the package is unpacked once a machine, with libraries where the system lacks some. */
+export function findChromium(): Promise<{ executablePath: string; env: Record<string, string> }> {
+  const { CHROME_PATH: own } = process.env;
+  if (own) return Promise.resolve({ executablePath: own, env: {} });
   // Two test files may come at the same time.
   return withLock(path.join(tmpdir(), 'routine-automation-chromium.lock'), async () => {
     const { default: chromiumPackage, inflate } = await import('@sparticuz/chromium');

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Child } from '#dev/child.ts';
+import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
+import { freePort } from '#dev/ports.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runEnded } from '#test/support/routines.ts';
+import { startService, type Service } from '#test/support/service.ts';
+import { routineWith, toolSteps } from '#test/tools/support.ts';
+import { startModelProxy, type ModelProxy } from './model-proxy.ts';
+import { installModelServer, MODEL_ID, type ModelServer } from './model-server.ts';
+import { openServers, type Servers } from './servers.ts';
+
+let servers: Servers;
+let modelServer: ModelServer;
+let tools: HostileTools;
+let port: number;
+let proxy: ModelProxy;
+let service: Service;
+let key: ApiClient;
+
+beforeAll(async () => {
+  servers = await openServers();
+  modelServer = await installModelServer(servers);
+  tools = await startHostileTools();
+  port = await freePort();
+  proxy = await startModelProxy(`http://127.0.0.1:${port}`);
+  service = await startService({ worker: true, env: { GATEWAY_BASE_URL: proxy.url } });
+  key = await (await signUp(service)).key();
+});
+afterAll(async () => {
+  await service?.close();
+  await proxy?.stop();
+  await tools?.stop();
+  await servers?.close();
+});
+
+const ROUTINE = {
+  instructions: 'Say in one sentence how the weather is.',
+  model: { provider: 'gateway', connectionId: null, modelId: MODEL_ID },
+};
+/** Written by the model, on a machine that may be busy. */
+const RUN_MS = 4 * 60_000;
+
+async function begin(routineId: string): Promise<string> {
+  const { status, data, body } = await key.post(`/v1/routines/${routineId}/run`);
+  expect([status, body.error]).toEqual([202, undefined]);
+  return data.id;
+}
+
+async function run(routineId: string) {
+  return runEnded(key, await begin(routineId), RUN_MS);
+}
+
+/** Templates of llama.cpp's own collection. */
+const FAMILIES: readonly [family: string, template: string | undefined][] = [
+  ['SmolLM2, in its own template', undefined],
+  ['Mistral Small 3.2', 'Mistral-Small-3.2-24B-Instruct-2506'],
+  ['Gemma 2', 'google-gemma-2-2b-it'],
+  ['Qwen3 Coder', 'Qwen3-Coder'],
+  ['DeepSeek R1', 'llama-cpp-deepseek-r1'],
+];
+
+describe.each(FAMILIES)('with the chat template of %s', (_family, template) => {
+  let child: Child;
+  beforeAll(async () => {
+    child = await modelServer.start(port, template);
+  });
+  afterAll(() => child?.stop());
+
+  test('a routine runs and has a result', async () => {
+    const { data: models } = await key.get('/v1/models');
+    expect(models.map(({ id }: { id: string }) => id)).toContain(MODEL_ID);
+    const ended = await run(await createRoutine(key, ROUTINE));
+    expect([ended.state, ended.errorMessage]).toEqual(['succeeded', null]);
+    expect(ended.result).toMatch(/^It is [a-z]+\.$/);
+    expect(ended.usage.inputTokens).toBeGreaterThan(10);
+  });
+
+  test('the model calls a tool and is told what came of it', async () => {
+    tools.control.reset();
+    tools.control.answer = () => 'It rains.';
+    const { routineId } = await routineWith(key, ['lookup'], {
+      connection: { url: tools.url('honest') },
+      routine: { ...ROUTINE, instructions: 'Look up how the weather is.' },
+    });
+    const ended = await run(routineId);
+    expect([ended.state, ended.errorMessage]).toEqual(['succeeded', null]);
+    expect(toolSteps(ended)).toMatchObject([
+      { state: 'succeeded', tool: { toolName: 'lookup', result: 'It rains.' } },
+    ]);
+    expect(tools.control.calls).toMatchObject([
+      { name: 'lookup', arguments: { query: expect.any(String) } },
+    ]);
+    expect(JSON.stringify(proxy.bodies.at(-1))).toContain('It rains.');
+  });
+
+  test('a result has the form that its routine gives it', async () => {
+    const resultSchema = {
+      type: 'object',
+      properties: { rains: { type: 'boolean' } },
+      required: ['rains'],
+      additionalProperties: false,
+    };
+    const ended = await run(await createRoutine(key, { ...ROUTINE, resultSchema }));
+    expect([ended.state, ended.errorMessage]).toEqual(['succeeded', null]);
+    expect(ended.data).toEqual({ rains: expect.any(Boolean) });
+  });
+});
+
+describe('with a model that writes and writes', () => {
+  let child: Child;
+  beforeAll(async () => {
+    child = await modelServer.start(port);
+    proxy.endless = true;
+  });
+  afterAll(() => child?.stop());
+
+  test('a run is cancelled in the middle, and the server hears of it', async () => {
+    const runId = await begin(await createRoutine(key, ROUTINE));
+    await expect.poll(() => proxy.underWay()).toBe(1);
+    expect((await key.post(`/v1/runs/${runId}/cancel`)).status).toBe(202);
+    expect((await runEnded(key, runId)).state).toBe('cancelled');
+    await expect.poll(() => proxy.underWay(), { timeout: 60_000 }).toBe(0);
+  });
+
+  test('a server that is killed in the middle costs an attempt, and the run gets its result', async () => {
+    const runId = await begin(await createRoutine(key, ROUTINE));
+    await expect.poll(() => proxy.underWay()).toBe(1);
+    process.kill(child.pid, 'SIGKILL');
+    await child.exited;
+    proxy.endless = false;
+    child = await modelServer.start(port);
+    const ended = await runEnded(key, runId, RUN_MS);
+    expect([ended.state, ended.errorMessage]).toEqual(['succeeded', null]);
+    expect(ended.result).toMatch(/^It is [a-z]+\.$/);
+    expect(ended.steps[0].attempt).toBeGreaterThan(1);
+  });
+});
