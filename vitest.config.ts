@@ -1,27 +1,98 @@
 import path from 'node:path';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { TIMES } from './test/support/properties.ts';
 
-// Each file has a process of its own, and many start more: all would compile the same modules anew.
+// Each project has processes of its own, and many start more: all would compile the same modules again.
 process.env['NODE_COMPILE_CACHE'] ??= path.join(
   import.meta.dirname,
   'node_modules/.cache/compiled',
 );
 
+/** Pure: no service, no database, no process. A file that asks for one fails here. */
+const UNIT = [
+  'test/{calculate,config,envelope,linear-pattern,provider-file}/**',
+  'test/contract/{agreement,coverage,endpoints}.test.ts',
+  'test/gate/rules.test.ts',
+  'test/http/{body-turns,plain-words}.test.ts',
+  'test/identity/{client-address,coalesce}.test.ts',
+  'test/mcp/{address-secrets,json-limit,refusals}.test.ts',
+  'test/model-connections/account-label.test.ts',
+  'test/observability/dashboard.test.ts',
+  'test/outbound/{addresses,fetch,limits,lookup,rebinding,redirects,retry-after,tls,urls}.test.ts',
+  'test/results/{changes,contradiction,json-pointer,key-fault}.test.ts',
+  'test/runs/{gateway-fetch,briefing,event-frames,judge,model-call,run-ids}.test.ts',
+  'test/scheduling/{schedule-oracle,schedule,timetable}.test.ts',
+  'test/secrets/secret-box.test.ts',
+  'test/skills/{catalogue,eval-cases,needs,state-block}.test.ts',
+  'test/tools/decide-call.test.ts',
+  'test/ui/{api-types,diff-lines,errors,follow,placeholders,step-words}.test.ts',
+  'test/webhooks/{event,retry,signature}.test.ts',
+];
+
+/** The dashboard in a real browser. */
+const BROWSER = ['test/ui/**'];
+
+/** Kills, deploys, builds and whole processes, and what would stay changed in its process: each file has its own. */
+const PROCESS = [
+  'test/{deploys,dev,faults,runtime,workers}/**',
+  'test/billing/{commands,kills}.test.ts',
+  'test/contract/openapi.test.ts',
+  'test/http/postgres-away.test.ts',
+  'test/observability/{log,metrics,tracing}.test.ts',
+  'test/outbound/mcp.test.ts',
+  'test/secrets/{canary,model-accounts,rotation}.test.ts',
+  'test/skills/eval-harness.test.ts',
+  'test/tools/killed-worker.test.ts',
+  'test/ui/bundle.test.ts',
+];
+
+/** Tests that need other people's servers; they have a configuration of their own. */
+const REAL = ['test/real/**'];
+
+/** All other files, which share a service in each of the processes that they are run in. */
+const SERVICE = ['test/**'];
+
+const WITH_SERVERS = { globalSetup: ['test/support/global-setup.ts'] };
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // What needs other people's servers has a configuration of its own.
-    exclude: [...configDefaults.exclude, 'test/real/**'],
-    setupFiles: ['test/support/properties.ts', 'test/support/midnight.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
-    pool: 'forks',
     // Many files wait for a server, a page or a clock: three at a time keep two cores busy, as two do not.
     maxWorkers: 3,
-    testTimeout: 30_000 * TIMES,
-    hookTimeout: 60_000,
-    // On a busy machine, what is waited for may take longer than the usual second.
-    expect: { poll: { timeout: 20_000 } },
-    env: { NODE_ENV: 'test' },
+    reporters: ['default', './test/support/durations.ts'],
+    projects: [
+      project('unit', UNIT, [], { isolate: false }),
+      project('browser', BROWSER, [...UNIT, ...PROCESS], { isolate: false, ...WITH_SERVERS }),
+      project('process', PROCESS, UNIT, WITH_SERVERS),
+      project('service', SERVICE, [...UNIT, ...BROWSER, ...PROCESS, ...REAL], {
+        isolate: false,
+        ...WITH_SERVERS,
+      }),
+    ],
   },
 });
+
+type Settings = NonNullable<TestProjectInlineConfiguration['test']>;
+
+function project(
+  name: string,
+  files: readonly string[],
+  exclude: readonly string[],
+  settings: Settings,
+): TestProjectInlineConfiguration {
+  const tests = (pattern: string) => (pattern.endsWith('.ts') ? pattern : `${pattern}/*.test.ts`);
+  return {
+    test: {
+      name,
+      include: files.map(tests),
+      exclude: exclude.map(tests),
+      setupFiles: ['test/support/properties.ts', 'test/support/midnight.ts'],
+      pool: 'forks',
+      testTimeout: 30_000 * TIMES,
+      hookTimeout: 60_000,
+      // On a busy machine, what is waited for may take longer than the usual second.
+      expect: { poll: { timeout: 20_000 } },
+      env: { NODE_ENV: 'test' },
+      ...settings,
+    },
+  };
+}

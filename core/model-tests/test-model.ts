@@ -165,11 +165,11 @@ async function make({ caller }: ModelTestDeps, option: TestedModel, check: Check
     }
     if (!(error instanceof ModelFailure)) throw error;
     const isOver = check.kind === 'text' || error.reason !== 'model_refused';
-    const shows = error.reason === 'model_refused' ? check.refused(error.message) : {};
+    const shows = error.reason === 'model_refused' ? check.refused(error.told) : {};
     const usage = error.cutOff
       ? { ...NOTHING, inputTokens: countInput(call), estimated: true }
       : NOTHING;
-    return { result: result(false, error.message), usage, shows, isOver };
+    return { result: result(false, error.told), usage, shows, isOver };
   }
   const { passed, words, shows } = check.judge(response);
   return { result: result(passed, words), usage: response.usage, shows, isOver: false };

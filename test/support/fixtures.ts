@@ -1,12 +1,18 @@
 import { test as base } from 'vitest';
 import { signUp } from './people.ts';
-import { startService, type ServiceOptions } from './service.ts';
+import { sharedService, startService, type ServiceOptions } from './service.ts';
 
-/** Makes tests with a service of their file's own and two people who use it; each is there once a test asks for it. */
+/**
+ * Makes tests with two people of their file's own, each there once a test asks for them, at the service that the files
+ * of a process share. With configuration of its own, a file has a service of its own.
+ */
 export function serviceTest(options: ServiceOptions = {}) {
   return base
     .extend('options', { scope: 'file' }, options)
     .extend('service', { scope: 'file' }, async ({ options: given }, { onCleanup }) => {
+      if (given.env === undefined && given.own !== true) {
+        return sharedService({ worker: given.worker ?? false });
+      }
       const service = await startService(given);
       onCleanup(() => service.close());
       return service;

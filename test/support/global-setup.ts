@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { superviseChildren } from '#dev/children.ts';
 import { freePort } from '#dev/ports.ts';
@@ -20,15 +21,37 @@ declare module 'vitest' {
   }
 }
 
-/** Starts one Postgres and one Temporal server for all files of a test run; gone with it, however it ends. */
+interface Servers {
+  readonly provided: Pick<
+    ProvidedContext,
+    'postgresAdminUrl' | 'templateDatabase' | 'temporalAddress'
+  >;
+  readonly stop: () => Promise<void>;
+}
+
+/** Each project loads this module for itself. */
+const shared = globalThis as { serversOfTests?: Promise<Servers> };
+
+/** Gives a project the servers of the test run, which the first of them starts. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared.serversOfTests ??= startServers();
+  const { provided, stop } = await shared.serversOfTests;
+  for (const [name, value] of Object.entries(provided)) {
+    project.provide(name as keyof typeof provided, value);
+  }
+  return stop;
+}
+
+/** Starts one Postgres and one Temporal server for all files of a test run; gone with it, however it ends. */
+async function startServers(): Promise<Servers> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'ras-test-'));
   const log = (message: string) => console.log(`  ${message}`);
   const children = await superviseChildren({ dataDir, log: () => undefined });
   const { spawn, guard } = children;
-  const stop = async () => {
-    await children.stopAll();
-    await rm(dataDir, { recursive: true, force: true });
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= children.stopAll().then(() => rm(dataDir, { recursive: true, force: true }));
+    return stopping;
   };
   try {
     const [postgres, temporal] = await Promise.all([
@@ -54,10 +77,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
       workflowBundle(),
     ]);
     await migrate(postgres.url);
-    project.provide('postgresAdminUrl', postgres.adminUrl);
-    project.provide('templateDatabase', new URL(postgres.url).pathname.slice(1));
-    project.provide('temporalAddress', temporal.address);
-    return stop;
+    return {
+      provided: {
+        postgresAdminUrl: postgres.adminUrl,
+        templateDatabase: new URL(postgres.url).pathname.slice(1),
+        temporalAddress: temporal.address,
+      },
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -40,6 +40,7 @@ export function startNode(
     ...args,
   ];
   const child = spawn(command, rest, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  endWithUs(child);
   const exited = once(child, 'close').then(([code]) => code as number | null);
   let written = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -65,6 +66,16 @@ export function startNode(
       return exited;
     },
   };
+}
+
+const children = new Set<ChildProcess>();
+
+/** Kills the child when this process is told to stop: what the files of a process share is stopped by none of them. */
+export function endWithUs(child: ChildProcess): void {
+  if (children.size === 0)
+    process.once('SIGTERM', () => children.forEach((each) => each.kill('SIGKILL')));
+  children.add(child);
+  child.once('exit', () => children.delete(child));
 }
 
 /** Ends the scheduler that a worker process of this test started, so that the next test's can start its own. */

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 
-const { FC_SEED = '20261122', FC_TIMES = '1' } = process.env;
+const { FC_SEED = '20261122', FC_TIMES = '1', TEST_SIZE = 'change' } = process.env;
 
 /**
  * Seed of all generated cases: the same one in every run, since cases that are new at each merge stop changes that
@@ -12,6 +12,17 @@ export const SEED = FC_SEED === 'random' ? randomInt(2 ** 31) : Number(FC_SEED);
 /** Factor by which more cases than usual are tried; time limits grow with it. */
 export const TIMES = Number(FC_TIMES);
 
+/** True for `npm run test:nightly`: what takes minutes runs at its full size, and else at a tenth of it. */
+export const FULL_SIZE = TEST_SIZE === 'full';
+
+/** Returns how many of the cases, kills or requests of a slow test are tried: all, or a tenth on each change. */
+export function sized(full: number): number {
+  return FULL_SIZE ? full : Math.ceil(full / 10);
+}
+
+if (TEST_SIZE !== 'full' && TEST_SIZE !== 'change') {
+  throw new Error('TEST_SIZE is "change" or "full".');
+}
 if (!Number.isInteger(SEED) || !(TIMES > 0)) {
   throw new Error('FC_SEED is a whole number or "random", FC_TIMES a number above 0.');
 }

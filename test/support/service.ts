@@ -34,6 +34,8 @@ export interface Service {
 export interface ServiceOptions {
   /** Starts a worker too, on a task queue of its own. Default false. */
   readonly worker?: boolean;
+  /** For a file that asserts what counts over everything in the database. Default false. */
+  readonly own?: boolean;
   /** Configuration over the test defaults. */
   readonly env?: Record<string, string>;
 }
@@ -96,6 +98,25 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await testDatabase.drop();
     },
   };
+}
+
+const shared = new Map<string, Promise<Service>>();
+
+/**
+ * Returns the service that the files of this process share, if they want the same options. A file uses people and
+ * projects of its own in it; one that counts over all of them, or takes parts away, starts its own service. It ends
+ * with the process.
+ */
+export async function sharedService(
+  options: Pick<ServiceOptions, 'worker' | 'env'> = {},
+): Promise<Service> {
+  const key = JSON.stringify(options);
+  const starting = shared.get(key) ?? startService(options);
+  shared.set(key, starting);
+  const service = await starting;
+  // A file before may have left scripts.
+  service.gateway.control.reset();
+  return service;
 }
 
 async function startReplica(environment: Record<string, string>) {

@@ -5,7 +5,7 @@ import { dashboardTest } from './support/fixtures.ts';
 import { failing, holding, photograph } from './support/photograph.ts';
 import { makeKey, storeSecret } from './support/steps/secrets.ts';
 
-const test = dashboardTest({ worker: false });
+const test = dashboardTest();
 
 test('a key is made, shown once, works, and is revoked', async ({ service, visit, person }) => {
   const { page, settled, expectClean } = await visit(`/p/${person.projectId}/api-keys`, {

@@ -15,7 +15,6 @@ const processor = await startProcessor();
 afterAll(() => processor.stop());
 
 const test = dashboardTest({
-  worker: false,
   env: {
     ...paymentEnvironment(processor.url),
     COMMERCIAL_ACQUISITION_ENABLED: 'true',

@@ -3,7 +3,7 @@ import { dashboardTest } from './support/fixtures.ts';
 import { photograph } from './support/photograph.ts';
 import { expect } from 'vitest';
 
-const test = dashboardTest({ worker: false });
+const test = dashboardTest();
 
 test('all parts hold to the policy in all their states', async ({ visit }) => {
   const click = (name: string) => (page: Page) =>

@@ -12,7 +12,7 @@ import {
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, holding, photograph } from './support/photograph.ts';
 
-const test = dashboardTest({ worker: false });
+const test = dashboardTest();
 
 function pathOf({ projectId }: Person, tab = 'organization'): string {
   return `/p/${projectId}/settings?tab=${tab}`;

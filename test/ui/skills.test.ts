@@ -3,7 +3,7 @@ import { createRoutine } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, headed, holding, photograph } from './support/photograph.ts';
 
-const test = dashboardTest({ worker: false });
+const test = dashboardTest();
 
 const INSTRUCTIONS = `Write in **British English**. Keep sentences short.
 

@@ -3,7 +3,7 @@ import { execute, sql } from '#lib/database/index.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, holding, photograph } from './support/photograph.ts';
 
-const test = dashboardTest({ worker: false });
+const test = dashboardTest();
 
 test('the page of usage in all its states', async ({ service, visit }) => {
   const full = await signUp(service);

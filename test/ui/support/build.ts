@@ -11,10 +11,16 @@ const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 /** The folder of the built pages. */
 export const DIST = path.join(ROOT, 'ui', 'dist');
 
-/** Builds the pages when their sources have changed; files that come at the same time wait for one build. */
+let built: Promise<unknown> | undefined;
+
+/** Builds the pages when their sources have changed; processes that come at the same time wait for one build. */
 export async function buildLocked(): Promise<void> {
+  await (built ??= build());
+}
+
+function build(): Promise<unknown> {
   const lock = `routine-automation-ui-${Buffer.from(ROOT).toString('base64url').slice(-24)}.lock`;
-  await withLock(path.join(tmpdir(), lock), () =>
+  return withLock(path.join(tmpdir(), lock), () =>
     // In a process of its own: that of the tests has another NODE_ENV, which makes other files.
     run(process.execPath, ['ui/build.ts', '--if-changed'], {
       cwd: ROOT,

@@ -6,7 +6,12 @@ import { freePort } from '#dev/ports.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { signUp, type Person } from '#test/support/people.ts';
-import { startService, type Service, type ServiceOptions } from '#test/support/service.ts';
+import {
+  sharedService,
+  startService,
+  type Service,
+  type ServiceOptions,
+} from '#test/support/service.ts';
 import { createDashboard } from '../../../ui/server/app.ts';
 import { readFiles, serveFiles } from '../../../ui/server/files.ts';
 import { listen } from '../../../ui/server/listen.ts';
@@ -34,18 +39,25 @@ export type Visit = (target: string, options?: VisitOptions) => Promise<Watched>
 /** How long a page may take to show what is waited for: a busy machine is no fault. */
 const PATIENCE_MS = 60_000;
 
+/** The files of a process share a browser, and those without configuration of their own a service. */
+const shared: { browser?: Promise<Browser>; port?: Promise<number> } = {};
+
 /**
- * Tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it, and
- * time enough on a busy machine: what is waited for in vain says so long before. The session of a person is that of the
- * API, so that only the tests of the sign-in sign in by a form.
+ * Makes tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it,
+ * and time enough on a busy machine: what is waited for in vain says so long before. The session of a person is that of
+ * the API, so that only the tests of the sign-in sign in by a form.
  */
-export function dashboardTest(options: ServiceOptions = {}) {
+export function dashboardTest(options: Pick<ServiceOptions, 'env'> = {}) {
   vi.setConfig({ testTimeout: 600_000 });
   return base
-    .extend('uiPort', { scope: 'file' }, () => freePort())
+    .extend('uiPort', { scope: 'file' }, () => {
+      if (options.env !== undefined) return freePort();
+      return (shared.port ??= freePort());
+    })
     .extend('service', { scope: 'file' }, async ({ uiPort }, { onCleanup }) => {
       const env = { UI_ORIGIN: `http://localhost:${uiPort}`, ...options.env };
-      const service = await startService({ worker: true, ...options, env });
+      if (options.env === undefined) return sharedService({ worker: true, env });
+      const service = await startService({ worker: true, env });
       onCleanup(() => service.close());
       return service;
     })
@@ -57,11 +69,7 @@ export function dashboardTest(options: ServiceOptions = {}) {
     .extend(
       'browser',
       { scope: 'file' },
-      async ({ uiPort: _port }, { onCleanup }): Promise<Browser> => {
-        const browser = await launchChromium();
-        onCleanup(() => browser.close());
-        return browser;
-      },
+      ({ uiPort: _port }): Promise<Browser> => (shared.browser ??= launchChromium()),
     )
     .extend('person', { scope: 'file' }, ({ service }) => signUp(service))
     .extend('visit', async ({ browser, dashboard, task }, { onCleanup }): Promise<Visit> => {
@@ -75,6 +83,8 @@ export function dashboardTest(options: ServiceOptions = {}) {
           baseURL: dashboard.url,
           viewport: sizeOf(width),
           colorScheme: theme,
+          // What fades or spins is drawn by the processor, here as on the machine of a build.
+          reducedMotion: 'reduce',
           locale: 'en-GB',
           timezoneId: 'Europe/Berlin',
           // Limits of sign-ins are by address, and each window is another person's.

@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { PICTURES, SHOTS } from './shots.ts';
 import { sizeOf, type Visit, type VisitOptions } from './fixtures.ts';
 import type { Watched } from './watched.ts';
@@ -24,11 +25,13 @@ export interface State extends VisitOptions {
 
 const WIDTHS = [1280, 360] as const;
 const THEMES = ['light', 'dark'] as const;
+/** On each change every width and every theme is looked at once, at full size each with each. */
+const ALL_VIEWS = FULL_SIZE || SHOTS !== undefined;
 
 /**
  * Goes through a page in all its states, wide and narrow, light and dark, and expects of each that it holds to the
- * policy, writes nothing to the console, needs no sideways scrolling, and that axe-core finds nothing serious in any of
- * the four, which takes a third of a second each on a busy machine. Pictures are taken where a folder is named for
+ * policy, writes nothing to the console, needs no sideways scrolling, and that axe-core finds nothing serious, which
+ * takes a third of a second for each view on a busy machine. Pictures are taken where a folder is named for
  * them. All states that a person sees are opened in one tab, one after the other, which holds the compiled scripts.
  */
 export async function photograph(
@@ -107,9 +110,9 @@ async function takeAll(
 ): Promise<void> {
   // A dialog lies over a window, and not over the whole of a page.
   const fullPage = (await page.getByRole('dialog').count()) === 0;
-  for (const width of WIDTHS) {
+  for (const [index, width] of WIDTHS.entries()) {
     await page.setViewportSize(sizeOf(width));
-    for (const theme of THEMES) {
+    for (const theme of ALL_VIEWS ? THEMES : THEMES.slice(index, index + 1)) {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
       await page.locator(`html[data-theme=${theme}]`).waitFor();
       await takePicture(page, `${name}-${width}-${theme}`, fullPage);
