@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startSignIn } from '#core/connections/oauth/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { guardedClient, localClient, startReceiver, type Receiver } from '../outbound/receiver.ts';
 import { signUp, type Person } from '../support/people.ts';
-import { startService, type Service } from '../support/service.ts';
+import { sharedService, type Service } from '../support/service.ts';
 
 let service: Service;
 let person: Person;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   person = await signUp(service);
 });
-afterAll(() => service.close());
 
 const PRIVATE = [
   'https://127.0.0.1',

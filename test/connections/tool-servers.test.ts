@@ -7,7 +7,7 @@ import { freePort } from '#dev/ports.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 import { connect, type Json } from '#test/tools/support.ts';
 
 let service: Service;
@@ -15,13 +15,12 @@ let hostile: HostileTools;
 let key: ApiClient;
 
 beforeAll(async () => {
-  [service, hostile] = await Promise.all([startService(), startHostileTools()]);
+  [service, hostile] = await Promise.all([sharedService(), startHostileTools()]);
   key = await (await signUp(service)).key();
 });
 beforeEach(() => hostile.control.reset());
 afterAll(async () => {
   await hostile?.stop();
-  await service?.close();
 });
 
 async function refused(url: string): Promise<[number, string, string]> {

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertStorable } from '#api/http/body.ts';
 import { routes } from '#api/routes.ts';
-import { TIMES } from '#test/support/properties.ts';
+import { sized, TIMES } from '#test/support/properties.ts';
 import { documented, nearly, operationOf, type Parameter } from './agreement.ts';
 
 /** Values that each schema is tried with. */
-const TRIED = { numRuns: 300 * TIMES };
+const TRIED = { numRuns: sized(300) * TIMES };
 
 const withBody = routes.filter(({ spec }) => spec.body !== undefined);
 const withParameters = routes.filter(

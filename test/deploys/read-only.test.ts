@@ -4,6 +4,7 @@ import { checkOut, type Checkout } from '#test/support/checkout.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { startNode } from '#test/support/node-process.ts';
 import { signUp } from '#test/support/people.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
@@ -53,7 +54,7 @@ test.skipIf(!HAS_BUBBLEWRAP)(
   120_000,
 );
 
-test.skipIf(!HAS_BUBBLEWRAP)(
+test.skipIf(!HAS_BUBBLEWRAP || !FULL_SIZE)(
   `a bundle of other sources is not used: the worker says so, and bundles anew or ends${WHY_SKIPPED}`,
   async () => {
     await release.change('workflows/index.ts', '// of this release', '// of a later one');

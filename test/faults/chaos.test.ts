@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest';
 import { execute, sql } from '#lib/database/index.ts';
+import { FULL_SIZE, sized } from '#test/support/properties.ts';
 import { chaos, SLOTS } from './chaos.ts';
 import { violations } from './invariants.ts';
 import type { Load } from './load.ts';
 
+const KILLS = sized(30);
+
 test(
-  'thirty processes killed at random lose no run, double no step and leave no occurrence or delivery unaccounted for',
+  'processes killed at random lose no run, double no step and leave no occurrence or delivery unaccounted for',
   { timeout: 360_000 },
   async () => {
     const report = await chaos({
       seed: Number(process.env['CHAOS_SEED'] ?? 20_261),
-      kills: 30,
+      kills: KILLS,
       pauseMs: [800, 3_000],
       downMs: 1_500,
       clients: 6,
@@ -20,9 +23,9 @@ test(
     });
     console.log(report.figures.join('\n'));
     expect(report.violations).toEqual([]);
-    expect(report.kills).toBe(30);
-    // Runs also had to wait for a slot, and were there to be started when a worker had died.
-    expect(report.mostOpenRuns).toBeGreaterThan(2 * SLOTS);
+    expect(report.kills).toBe(KILLS);
+    // Runs also had to wait for a slot, and were there to be started when a worker had died; a few kills may be too short.
+    expect(report.mostOpenRuns).toBeGreaterThan(FULL_SIZE ? 2 * SLOTS : 0);
   },
 );
 

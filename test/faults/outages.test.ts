@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routes } from '#api/routes.ts';
 import { AT_ONCE, execute, openDatabase, sql } from '#lib/database/index.ts';
 import { ApiClient } from '#test/support/client.ts';
+import { sized } from '#test/support/properties.ts';
 import { pathFor } from '#test/support/operations.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
@@ -10,7 +11,7 @@ import { startCluster, type Cluster } from './cluster.ts';
 import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
 
 /** Each part is away for this long; the service promises to survive a minute, and a few seconds show how. */
-const OUTAGE_MS = Number(process.env['OUTAGE_SECONDS'] ?? 6) * 1_000;
+const OUTAGE_MS = sized(60_000);
 const TIMEOUT_MS = 90_000 + 3 * OUTAGE_MS;
 
 let cluster: Cluster;

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { execute, row, sql, type Sql } from '#lib/database/index.ts';
 import type { Answer, ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { routineBody } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 
 let service: Service;
 let ada: Person;
@@ -12,12 +12,11 @@ let key: ApiClient;
 let serial = 0;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   ada = await signUp(service);
   bob = await signUp(service);
   key = await ada.key();
 });
-afterAll(() => service.close());
 
 test('the same key and body give the first response again, and create nothing more', async () => {
   const client = withKey(key);

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Answer, ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 
 let service: Service;
 let person: Person;
@@ -11,13 +11,12 @@ let key: ApiClient;
 const ids: string[] = [];
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   person = await signUp(service);
   key = await person.key();
   for (let index = 0; index < 7; index++)
     ids.unshift(await createRoutine(key, { name: `${index}` }));
 });
-afterAll(() => service.close());
 
 test(
   'a list is newest first, in pages that a Link leads through',

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { newId } from '#lib/ids.ts';
 import type { Answer } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 
 let service: Service;
 let ada: Person;
@@ -12,7 +12,7 @@ let bob: Person;
 let second: string;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   ada = await signUp(service);
   bob = await signUp(service);
   const body = { organizationId: ada.organizationId, name: 'Second' };
@@ -20,7 +20,6 @@ beforeAll(async () => {
   await createRoutine(inProject(ada, ada.projectId), { name: 'of the first' });
   await createRoutine(inProject(ada, second), { name: 'of the second' });
 });
-afterAll(() => service.close());
 
 test('a session with one project needs no selector', async () => {
   expect((await bob.session.get('/v1/routines')).status).toBe(200);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeAll, beforeEach } from 'vitest';
 import type { AuthorizationServer } from '#dev/authorization-server/options.ts';
 import type { FixtureProviders } from '#dev/providers/server.ts';
 import { FIXTURE_CLIENTS, startSignInProviders } from '#dev/providers/sign-in.ts';
@@ -92,10 +92,16 @@ export async function newOwner({ service }: Pick<ModelFixture, 'service'>): Prom
 export let fixture: ModelFixture;
 export let ada: OwnSession;
 
-/** Starts a fixture for the tests of a file. Before each of them it signs up a new owner, and the providers forget. */
+let shared: Promise<ModelFixture> | undefined;
+
+/**
+ * Gives the tests of a file the fixture that the files of this process share. Before each of them it signs up a new
+ * owner, and the providers forget.
+ */
 export function useModelFixture(): void {
   beforeAll(async () => {
-    fixture = await startModelFixture();
+    fixture = await (shared ??= startModelFixture());
+    fixture.providers.control.reset();
   }, 60_000);
   beforeEach(async () => {
     ada = await newOwner(fixture);
@@ -106,7 +112,6 @@ export function useModelFixture(): void {
     control.revocationFaults.length = 0;
     control.revocationRequests.length = 0;
   });
-  afterAll(() => fixture.close());
 }
 
 /** Another person in the same organization. */

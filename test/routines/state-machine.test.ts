@@ -1,20 +1,19 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
-import { TIMES } from '#test/support/properties.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
+import { sized, TIMES } from '#test/support/properties.ts';
 
 let service: Service;
 let key: ApiClient;
 
 beforeAll(async () => {
-  service = await startService({ worker: true });
+  service = await sharedService({ worker: true });
   key = await (await signUp(service)).key();
 });
-afterAll(() => service.close());
 
 /** A routine as the contract describes it, without the service. */
 interface Model {
@@ -141,7 +140,7 @@ test(
         const model: Model = { state: 'draft', revision: 1, proven: false, runs: 0 };
         await fc.asyncModelRun(() => ({ model, real: { id, text: 0 } }), sequence);
       }),
-      { numRuns: 25 * TIMES, endOnFailure: true },
+      { numRuns: sized(25) * TIMES, endOnFailure: true },
     );
   },
 );

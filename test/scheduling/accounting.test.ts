@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, vi } from 'vitest';
 import { nextTimeFrom, setNextTimes, withoutJitter } from '#core/routines/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
-import { TIMES } from '#test/support/properties.ts';
+import { sized, TIMES } from '#test/support/properties.ts';
 import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
 import { accountingFaults, occurrencesOf, plantRoutine } from './planted.ts';
@@ -85,6 +85,6 @@ test('whenever ticks come, the rows account for every occurrence of the schedule
       const faults = accountingFaults(record, { ...fields, after, until });
       expect(faults).toEqual([]);
     }),
-    { numRuns: 60 * TIMES },
+    { numRuns: sized(60) * TIMES },
   );
 });

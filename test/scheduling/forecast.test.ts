@@ -28,7 +28,7 @@ import {
   parseStoredSchedule,
 } from '#lib/schedule/index.ts';
 import { sourceAt } from '#test/support/model-caller.ts';
-import { TIMES } from '#test/support/properties.ts';
+import { sized, TIMES } from '#test/support/properties.ts';
 import { plantRun } from '#test/support/plant-run.ts';
 import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
@@ -200,7 +200,7 @@ test('with a fixed cost a forecast is what then runs, and a budget ends on the d
         expect(await sumOf(database, planted.id)).toEqual(said.total.p50);
       },
     ),
-    { numRuns: 20 * TIMES },
+    { numRuns: sized(20) * TIMES },
   );
 });
 
@@ -233,7 +233,7 @@ test('the plan of a routine is its real occurrences, by the day on which each st
         expect(plan.days.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(30, 9);
       },
     ),
-    { numRuns: 300 * TIMES },
+    { numRuns: sized(300) * TIMES },
   );
 });
 

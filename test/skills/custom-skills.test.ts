@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { newId } from '#lib/ids.ts';
 import type { Answer, ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 
 let service: Service;
 let key: ApiClient;
 let other: ApiClient;
 
 beforeAll(async () => {
-  service = await startService({ worker: true });
+  service = await sharedService({ worker: true });
   key = await (await signUp(service)).key();
   other = await (await signUp(service)).key();
 });
-afterAll(() => service.close());
 
 test(
   'a custom skill is created, read, changed and deleted',

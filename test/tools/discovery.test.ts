@@ -4,7 +4,7 @@ import { createTurns } from '#lib/turns.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 import { confirm, connect, discovered, policyPath, type Json } from './support.ts';
 
 let service: Service;
@@ -12,13 +12,12 @@ let hostile: HostileTools;
 let key: ApiClient;
 
 beforeAll(async () => {
-  [service, hostile] = await Promise.all([startService(), startHostileTools()]);
+  [service, hostile] = await Promise.all([sharedService(), startHostileTools()]);
   key = await (await signUp(service)).key();
 });
 beforeEach(() => hostile.control.reset());
 afterAll(async () => {
   await hostile?.stop();
-  await service?.close();
 });
 
 test('of 10,000 tools the first 1,000 get a policy, and the rest is mentioned', async () => {

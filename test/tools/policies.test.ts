@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 import { proves } from '#test/support/proves.ts';
 import { startEverythingServer, type EverythingServer } from './everything-server.ts';
 import { discovered, policyPath, type Json } from './support.ts';
@@ -13,13 +13,12 @@ let person: Person;
 let key: ApiClient;
 
 beforeAll(async () => {
-  [service, everything] = await Promise.all([startService(), startEverythingServer()]);
+  [service, everything] = await Promise.all([sharedService(), startEverythingServer()]);
   person = await signUp(service);
   key = await person.key();
 });
 afterAll(async () => {
   await everything?.stop();
-  await service?.close();
 });
 
 function discover() {

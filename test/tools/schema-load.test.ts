@@ -4,7 +4,7 @@ import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.
 import { BoundedThread } from '#lib/bounded-thread.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 import { discovered, policyPath, type Json } from './support.ts';
 
 let service: Service;
@@ -12,12 +12,11 @@ let hostile: HostileTools;
 let key: ApiClient;
 
 beforeAll(async () => {
-  [service, hostile] = await Promise.all([startService(), startHostileTools()]);
+  [service, hostile] = await Promise.all([sharedService(), startHostileTools()]);
   key = await (await signUp(service)).key();
 });
 afterAll(async () => {
   await hostile?.stop();
-  await service?.close();
 });
 
 /** Schemas that no two requests share: each takes a good part of a second to compile. */

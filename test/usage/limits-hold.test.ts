@@ -16,7 +16,7 @@ import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { plantRun } from '#test/support/plant-run.ts';
-import { TIMES } from '#test/support/properties.ts';
+import { sized, TIMES } from '#test/support/properties.ts';
 import type { Service } from '#test/support/service.ts';
 
 const test = serviceTest({ env: { DATABASE_POOL_SIZE: '12' } });
@@ -130,7 +130,7 @@ test('however runs meet, end, crash and get late responses, totals are the ledge
         if (given.maxTotalTokens !== null) expect(await lostCalls(database, id)).toBe(crashes);
       }
     }),
-    { numRuns: 60 * TIMES, examples: [[EVERY_EVENT]] },
+    { numRuns: sized(60) * TIMES, examples: [[EVERY_EVENT]] },
   );
   // Each way in which a run can end was met.
   for (const outcome of ['ended', 'crashed', 'late', 'overtaken', 'waited']) {

@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 import { keepable, record, replay } from './histories.ts';
 import { closedHistory, SCENARIOS } from './scenarios.ts';
 
@@ -12,11 +12,10 @@ let service: Service;
 let key: ApiClient;
 
 beforeAll(async () => {
-  service = await startService({ worker: true });
+  service = await sharedService({ worker: true });
   key = await (await signUp(service)).key();
 });
 afterEach(() => service.gateway.control.reset());
-afterAll(() => service.close());
 
 test.each(Object.entries(SCENARIOS))(
   'a workflow that goes the way of %s can be replayed',

@@ -1,22 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { execute, sql } from '#lib/database/index.ts';
 import { DEFAULT_TASK_QUEUE } from '#lib/task-queues.ts';
 import { SCHEDULER_WORKFLOW_ID, WORKFLOW } from '#lib/temporal/index.ts';
 import { occurrencesOf, plantRoutine } from '#test/scheduling/planted.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 import { keepScheduler } from '#workers/scheduler.ts';
 
 let service: Service;
 let workflowId: string;
 
 beforeAll(async () => {
-  service = await startService({ worker: true });
+  service = await sharedService({ worker: true });
 });
 afterEach(async () => {
   await service.temporal.workflow.getHandle(workflowId).terminate('the test is over');
 });
-afterAll(() => service.close());
 
 /** Starts a scheduler under an id of its own: the namespace is shared with the other tests. */
 async function startScheduler(input: { intervalMs: number; ticksPerRun: number }) {
