@@ -1,4 +1,9 @@
-import { createAuth, createAuthMails, type MembershipEnded } from '#core/identity/index.ts';
+import {
+  createAuth,
+  createAuthMails,
+  type AuthSettings,
+  type MembershipEnded,
+} from '#core/identity/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -17,6 +22,7 @@ export function openAccounts(
     readonly mailer: Mailer | undefined;
   },
   log: Log,
+  passwords?: AuthSettings['passwords'],
 ): Pick<Deps, 'auth' | 'clientAddress' | 'keyAttempts' | 'readiness'> {
   const { database, membershipEnded, mailer } = services;
   const { UI_ORIGIN: uiOrigin } = config;
@@ -30,6 +36,7 @@ export function openAccounts(
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: mailer && createAuthMails({ db: database, mailer, uiOrigin }),
     membershipEnded,
+    passwords,
     log,
   });
   return {

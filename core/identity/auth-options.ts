@@ -21,9 +21,13 @@ export interface AuthSettings {
   /** The messages of accounts; undefined without a mail server, and then no address is verified. */
   readonly mails: AuthMails | undefined;
   readonly membershipEnded: MembershipEnded;
+  /** Hashes passwords another way than the library's scrypt, which takes a twentieth of a second on purpose. */
+  readonly passwords?: PasswordHash | undefined;
   /** Takes the library's own warnings, which are dropped without it. */
   readonly log?: Log;
 }
+
+type PasswordHash = NonNullable<BetterAuthOptions['emailAndPassword']>['password'];
 
 /** Names the header that our server sets from the socket or a trusted proxy; a client's own is dropped. */
 export const CLIENT_ADDRESS_HEADER = 'x-client-address';
@@ -65,6 +69,7 @@ export function authOptions(settings: AuthSettings) {
       enabled: true,
       minPasswordLength: 10,
       maxPasswordLength: 128,
+      ...(settings.passwords && { password: settings.passwords }),
       // With a session in it the response would tell an address that is free from one that has an account.
       autoSignIn: false,
       requireEmailVerification: mails !== undefined,

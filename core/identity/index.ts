@@ -1,7 +1,12 @@
 export { createApiKey, listApiKeys, revokeApiKey, touchApiKey, type ApiKey } from './api-keys.ts';
 export { createAuth, type Auth } from './auth.ts';
 export { createAuthMails, mailInvitation } from './auth-mails.ts';
-export { authOptions, CLIENT_ADDRESS_HEADER, sessionCookieName } from './auth-options.ts';
+export {
+  authOptions,
+  CLIENT_ADDRESS_HEADER,
+  sessionCookieName,
+  type AuthSettings,
+} from './auth-options.ts';
 export {
   authenticateKey,
   countUse,

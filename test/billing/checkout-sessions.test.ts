@@ -3,6 +3,7 @@ import { execute, sql } from '#lib/database/index.ts';
 import { signInAgain, signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { customerOf, paidTest, sessionsOf, subscribed } from './support.ts';
+import { giveRole } from '#test/support/given.ts';
 
 const test = paidTest();
 
@@ -16,13 +17,7 @@ function idIn(url: string): string {
 /** A second person who owns the organization. */
 async function anotherOwner(service: Service, owner: Person) {
   const grace = await signUp(service);
-  await execute(
-    service.deps.database,
-    sql`
-      insert into memberships (organization_id, user_id, role)
-      values (${owner.organizationId}, ${grace.userId}, 'owner')
-    `,
-  );
+  await giveRole(service.deps.database, owner.organizationId, grace.userId, 'owner');
   return grace.session.with({ 'X-Project-Id': owner.projectId });
 }
 

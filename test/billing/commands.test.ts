@@ -4,6 +4,7 @@ import { LOCAL_PRICES, paymentEnvironment } from '#dev/payments/local.ts';
 import { freePort } from '#dev/ports.ts';
 import { startNode } from '#test/support/node-process.ts';
 import { paidTest, storedAccess, subscribed } from './support.ts';
+import { changeOrganizations } from '#test/support/given.ts';
 
 const test = paidTest();
 
@@ -164,10 +165,10 @@ test(
     const one = await run('reconcile', env, ada.organizationId);
     expect([one.code, one.output]).toEqual([0, expect.stringContaining('in step')]);
     expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
-    await service.deps.database.query(
-      'update organizations set paid_plan = null, paid_until = null where id = $1',
-      [ada.organizationId],
-    );
+    await changeOrganizations(service.deps.database, ada.organizationId, {
+      paidPlan: null,
+      paidUntil: null,
+    });
     expect((await run('reconcile', env)).code).toBe(0);
     expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
   },

@@ -3,8 +3,8 @@ import { DAY } from '#dev/payments/ledger.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
+import { ahead, changeRoutines, plantRun } from '#test/support/given.ts';
 
 const test = paidTest();
 
@@ -143,10 +143,7 @@ test('after a downgrade what is active stays, and more activations are refused',
   await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
   const ids: string[] = [];
   for (let index = 0; index < 3; index += 1) ids.push(await createRoutine(ada.session));
-  await service.deps.database.query(
-    `update routines set state = 'active', next_run_at = now() + interval '1 day' where id = any($1)`,
-    [ids],
-  );
+  await changeRoutines(service.deps.database, ids, { state: 'active', nextRunAt: ahead('1 day') });
   subscription.status = 'canceled';
   await processor.send(processor.ledger.emit('customer.subscription.deleted', subscription));
   const { data } = await ada.session.get('/v1/billing');

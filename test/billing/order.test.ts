@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { itemOf } from '#dev/payments/ledger.ts';
-import { row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import { signUp } from '#test/support/people.ts';
 import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
+import { changeOrganizations } from '#test/support/given.ts';
 
 const test = paidTest();
 
@@ -115,9 +116,7 @@ test('paid access ends by itself when its time is over', async ({ service, proce
   const { subscription } = await subscribed({ service, processor }, ada);
   await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
   expect((await ada.session.get('/v1/billing')).data.plan).toBe('pro');
-  await service.deps.database.query(`update organizations set paid_until = now() where id = $1`, [
-    ada.organizationId,
-  ]);
+  await changeOrganizations(service.deps.database, ada.organizationId, { paidUntil: AT_ONCE });
   const { data } = await ada.session.get('/v1/billing');
   expect(data).toMatchObject({ plan: 'free', source: 'none', period: { kind: 'month' } });
 });

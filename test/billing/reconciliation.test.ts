@@ -6,6 +6,7 @@ import { execute, row, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { customerOf, paidTest, priceOf, sessionsOf, storedAccess, subscribed } from './support.ts';
+import { ahead, changeOrganizations } from '#test/support/given.ts';
 
 const test = paidTest();
 
@@ -97,10 +98,9 @@ test.for([
         where organization_id = ${ada.organizationId}
       `,
     );
-    await execute(
-      service.deps.database,
-      sql`update organizations set period_end = now() + ${periodEnd}::interval where id = ${ada.organizationId}`,
-    );
+    await changeOrganizations(service.deps.database, ada.organizationId, {
+      periodEnd: ahead(periodEnd),
+    });
     // Its checkout is over, and looks no more.
     await execute(service.deps.database, sql`update billing_checkouts set closed_at = now()`);
     const before = listings(processor);

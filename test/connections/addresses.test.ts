@@ -11,6 +11,7 @@ import {
   scriptCalls,
   type Json,
 } from '#test/tools/support.ts';
+import { changeConnections } from '#test/support/given.ts';
 
 test.each([
   ['https://a.example/mcp', 'https://a.example/mcp', null],
@@ -113,10 +114,7 @@ test('addresses that were stored before queries were sealed work, are shown reda
   const connectionId = await connect(key, { url: address() });
   const routineId = await createRoutine(key);
   const discover = () => key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
-  await service.deps.database.query(
-    'update connections set url = $2, url_query = null where id = $1',
-    [connectionId, address()],
-  );
+  await changeConnections(service.deps.database, connectionId, { url: address(), urlQuery: null });
   expect((await discover()).status).toBe(200);
   const before = (await key.get('/v1/connections')).data;
   expect(before.find(({ id }: Json) => id === connectionId).url).toBe(shown());

@@ -13,6 +13,7 @@ import {
   toolSteps,
   type Json,
 } from '#test/tools/support.ts';
+import { changeConnections } from '#test/support/given.ts';
 
 let fixture: HostileFixture;
 let { service, hostile, person, key } = {} as HostileFixture;
@@ -88,10 +89,7 @@ test('credentials that the server does not take change nothing', async () => {
 test('a server that cannot be reached changes nothing', async () => {
   const connectionId = await connectGuarded();
   const nowhere = `http://127.0.0.1:${await freePort()}/mcp`;
-  await service.deps.database.query('update connections set url = $2 where id = $1', [
-    connectionId,
-    nowhere,
-  ]);
+  await changeConnections(service.deps.database, connectionId, { url: nowhere });
   const before = await shown(connectionId);
   const { status, body } = await key.patch(path(connectionId), { bearerToken: 'second' });
   expect([status, body.error.code]).toEqual([502, 'provider_error']);

@@ -5,7 +5,6 @@ import {
   startProtectedToolServer,
   type ProtectedToolServer,
 } from '#dev/authorization-server/protected-tool-server.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '../support/people.ts';
 import { startEverythingServer, type EverythingServer } from '#test/tools/everything-server.ts';
 import {
@@ -16,6 +15,7 @@ import {
   storedGrant,
   type SignInFixture,
 } from './sign-in-fixture.ts';
+import { changeConnections } from '#test/support/given.ts';
 
 let fixture: SignInFixture;
 let everything: EverythingServer;
@@ -78,7 +78,7 @@ test('without a refresh token it is the access token', async () => {
   const { deps } = fixture.service;
   const grant = await storedGrant(fixture.service, id);
   const sealed = deps.connectionSecrets.seal(id, { ...grant, refreshToken: null });
-  await rows(deps.database, sql`update connections set credentials = ${sealed} where id = ${id}`);
+  await changeConnections(deps.database, id, { credentials: sealed });
   await remove(id);
   await revoked('access_token');
   expect(await isLive(grant.accessToken)).toBe(false);
@@ -86,12 +86,10 @@ test('without a refresh token it is the access token', async () => {
 
 test('a sign-in that nobody can use any more is handed back all the same', async () => {
   const id = await connected();
-  await rows(
-    fixture.service.deps.database,
-    sql`
-      update connections set state = 'needs_reauthorization', public_error = 'scopes_missing' where id = ${id}
-    `,
-  );
+  await changeConnections(fixture.service.deps.database, id, {
+    state: 'needs_reauthorization',
+    publicError: 'scopes_missing',
+  });
   await remove(id);
   await revoked('refresh_token');
 });

@@ -23,6 +23,7 @@ import {
   type SignInFixture,
 } from './sign-in-fixture.ts';
 import { proves } from '#test/support/proves.ts';
+import { changeConnections } from '#test/support/given.ts';
 
 let fixture: SignInFixture;
 let person: Person;
@@ -151,7 +152,7 @@ test('a new key takes the place of one that the provider does not take any more'
     kind: 'headers',
     headers: { authorization: 'Bearer revoked-at-the-provider' },
   });
-  await rows(deps.database, sql`update connections set credentials = ${sealed} where id = ${id}`);
+  await changeConnections(deps.database, id, { credentials: sealed });
   const refused = await person.session.get(`/v1/connections/${id}/accounts`);
   expect(refused.body.error.code).toBe('connection_not_ready');
   const listed = await person.session.get('/v1/connections');

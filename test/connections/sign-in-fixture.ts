@@ -17,6 +17,7 @@ import { signUp, type Person } from '../support/people.ts';
 import { startService, type Service, type ServiceOptions } from '../support/service.ts';
 import { visit as followSignIn } from '../support/visit.ts';
 import { startEverythingServer, type EverythingServer } from '#test/tools/everything-server.ts';
+import { ahead, changeConnections } from '#test/support/given.ts';
 
 export const CLIENT_SECRET = 'canary-client-secret-0123456789abcdef';
 export const API_KEY = 'canary-api-key-0123456789';
@@ -166,10 +167,7 @@ export async function startProtectedFixture(
 
 /** Moves the end of a connection's access token. */
 export async function expireIn({ deps }: Service, id: string, seconds: number): Promise<void> {
-  await rows(
-    deps.database,
-    sql`update connections set credentials_expire_at = now() + make_interval(secs => ${seconds}) where id = ${id}`,
-  );
+  await changeConnections(deps.database, id, { credentialsExpireAt: ahead(`${seconds} seconds`) });
 }
 
 /** Reads what a connection's row holds of its sign-in. */

@@ -9,6 +9,7 @@ import { signUp } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
 import { connect, type Json } from '#test/tools/support.ts';
+import { changeConnections } from '#test/support/given.ts';
 
 let service: Service;
 let hostile: HostileTools;
@@ -121,10 +122,7 @@ test('a static credential that is refused later is told on the connection, until
     url: hostile.url('honest'),
     bearerToken: 'token-1234',
   });
-  await service.deps.database.query('update connections set url = $1 where id = $2', [
-    hostile.url('sign-in'),
-    connectionId,
-  ]);
+  await changeConnections(service.deps.database, connectionId, { url: hostile.url('sign-in') });
   const path = `/v1/routines/${routineId}/connections/${connectionId}/discover`;
   expect((await key.post(path)).body.error.code).toBe('connection_not_ready');
   const { data } = await key.get('/v1/connections');
@@ -133,10 +131,7 @@ test('a static credential that is refused later is told on the connection, until
     error: { code: 'credentials_rejected' },
   });
 
-  await service.deps.database.query('update connections set url = $1 where id = $2', [
-    hostile.url('honest'),
-    connectionId,
-  ]);
+  await changeConnections(service.deps.database, connectionId, { url: hostile.url('honest') });
   expect((await key.post(path)).status).toBe(200);
   const after = (await key.get('/v1/connections')).data;
   expect(after.find(({ id }: Json) => id === connectionId)).toMatchObject({

@@ -5,8 +5,8 @@ import { routes } from '#api/routes.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
 import { documented, nearly, operationOf, type Parameter } from './agreement.ts';
 
-/** Values that each schema is tried with. */
-const TRIED = { numRuns: sized(300) * TIMES };
+/** Values that each schema is tried with: enough that some fit the narrowest. */
+const TRIED = { numRuns: sized(1_000) * TIMES };
 
 const withBody = routes.filter(({ spec }) => spec.body !== undefined);
 const withParameters = routes.filter(

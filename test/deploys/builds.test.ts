@@ -12,6 +12,7 @@ import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { keepScheduler } from '#workers/scheduler.ts';
 import { createWorkers } from '#workers/worker.ts';
+import { ago, changeRuns } from '#test/support/given.ts';
 
 let service: Service;
 let key: ApiClient;
@@ -132,10 +133,7 @@ test('a run that has not begun when its build has no worker any more begins on t
   const { database } = service.deps;
   const found = await key.get(`/v1/runs/${waiting}`);
   expect(found.data.state).toBe('queued');
-  await execute(
-    database,
-    sql`update runs set workflow_started_at = now() - interval '2 minutes', checked_at = null where id = ${waiting}`,
-  );
+  await changeRuns(database, waiting, { workflowStartedAt: ago('2 minutes'), checkedAt: null });
   await tick(service.deps);
   await service.deps.admission.admit();
   expect(await runEnded(key, waiting)).toMatchObject({ state: 'succeeded' });

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockRoutine } from '#core/routines/queries.ts';
 import { lockDueRoutines } from '#core/scheduling/due-routines.ts';
-import { AT_ONCE, execute, sql, transaction, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, transaction, type Db } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
+import { changeRoutines } from '#test/support/given.ts';
 
 let service: Service;
 let person: Person;
@@ -23,10 +24,7 @@ afterAll(() => service.close());
 
 // Both count against the month's allowance, so if one waited for the other they would wait for each other.
 test('a manual run is accepted while a tick is claiming its routine', async () => {
-  await execute(
-    service.deps.database,
-    sql`update routines set next_run_at = ${AT_ONCE} where id = ${routineId}`,
-  );
+  await changeRoutines(service.deps.database, routineId, { nextRunAt: AT_ONCE });
   await acceptedWhile(async (tx) => {
     expect(await lockDueRoutines(tx, 10)).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routes } from '#api/routes.ts';
-import { AT_ONCE, execute, openDatabase, sql } from '#lib/database/index.ts';
+import { AT_ONCE, openDatabase } from '#lib/database/index.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { sized } from '#test/support/properties.ts';
 import { pathFor } from '#test/support/operations.ts';
@@ -9,6 +9,7 @@ import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
+import { changeRoutines } from '#test/support/given.ts';
 
 /** Each part is away for this long; the service promises to survive a minute, and a few seconds show how. */
 const OUTAGE_MS = sized(60_000);
@@ -223,10 +224,7 @@ async function makeDue(routineId: string): Promise<void> {
     poolSize: 1,
     applicationName: 'test',
   });
-  await execute(
-    database,
-    sql`update routines set next_run_at = ${AT_ONCE} where id = ${routineId}`,
-  );
+  await changeRoutines(database, routineId, { nextRunAt: AT_ONCE });
   await database.end();
 }
 

@@ -15,6 +15,7 @@ import {
   says,
   startPage,
 } from './support.ts';
+import { ago, changeRoutines, changeRuns } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -291,7 +292,7 @@ test('occurrences that a streak stands for are not claimed again', async ({ serv
   const due = new Date(Date.now() - 60_000).toISOString();
   const { database } = service.deps;
   const claimAt = async () => {
-    await execute(database, sql`update routines set next_run_at = ${due} where id = ${id}`);
+    await changeRoutines(database, id, { nextRunAt: due });
     await tick(service.deps);
     await service.deps.admission.admit();
   };
@@ -436,10 +437,7 @@ test('what a gate saw is erased with the content of its run, and what it said st
   const woken = await activate(key, id);
   const skipped = await scheduledRun(service, key, id);
   for (const run of [woken, skipped]) {
-    await execute(
-      database,
-      sql`update runs set finished_at = now() - interval '91 days' where id = ${run.id}`,
-    );
+    await changeRuns(database, run.id, { finishedAt: ago('91 days') });
   }
   expect(await retain(database)).toMatchObject({ erased: 2 });
   for (const run of [woken, skipped]) {

@@ -5,7 +5,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { requestsWith, type Json } from '#test/tools/support.ts';
-import { fallDue } from '#test/support/fall-due.ts';
+import { fallDue } from '#test/support/given.ts';
 
 /** A page that a gate watches; a test changes what it says. */
 export interface WatchedPage extends Receiver {

@@ -4,6 +4,7 @@ import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
+import { changeRuns } from '#test/support/given.ts';
 
 let service: Service;
 let person: Person;
@@ -163,7 +164,7 @@ test('lists carry summaries, and the detail has the whole', async () => {
 
   const run = (await key.post(`/v1/routines/${id}/run`, { variables: { topic: 'ships' } })).data;
   const result = `${'\u{1F600}'.repeat(150)}${'x'.repeat(1_000)}`;
-  await service.deps.database.query('update runs set result = $1 where id = $2', [result, run.id]);
+  await changeRuns(service.deps.database, run.id, { result });
   for (const path of ['/v1/runs?limit=1', `/v1/routines/${id}/runs`]) {
     const [summary] = (await key.get(path)).data;
     expect(summary).not.toHaveProperty('result');

@@ -8,6 +8,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { pathFor } from '#test/support/operations.ts';
+import { ago, changeKeys } from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -200,10 +201,7 @@ test('the use of a key is noted, at most once a minute', async ({ service, ada }
   const first = await usedAt();
   await key.get('/v1/runs');
   expect(await usedAt()).toBe(first);
-  await execute(
-    service.deps.database,
-    sql`update api_keys set last_used_at = now() - interval '61 seconds' where id = ${data.id}`,
-  );
+  await changeKeys(service.deps.database, data.id, { lastUsedAt: ago('61 seconds') });
   await key.get('/v1/runs');
   await expect.poll(usedAt, { timeout: 15_000 }).not.toBe(first);
 });

@@ -1,3 +1,4 @@
+import { scryptSync } from 'node:crypto';
 import { getMigrations } from 'better-auth/db/migration';
 import { expect } from 'vitest';
 import { authOptions } from '#core/identity/index.ts';
@@ -6,7 +7,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { PASSWORD, postAuth, signUp } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 
-const test = serviceTest()
+const test = serviceTest({ own: true, slowPasswords: true })
   .extend('signIn', ({ service }) => (headers: Record<string, string>) => {
     return service.anonymous
       .with({ Origin: service.config.UI_ORIGIN, ...headers })
@@ -80,7 +81,7 @@ test('a header that names an address for the library is dropped', async ({ guess
   expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
 });
 
-test('the password is stored as a slow hash and the session cookie cannot be read by scripts', async ({
+test('the password is stored as a slow salted hash and the session cookie cannot be read by scripts', async ({
   service,
 }) => {
   await signUp(service, 'eve@example.com');
@@ -97,5 +98,8 @@ test('the password is stored as a slow hash and the session cookie cannot be rea
     service.deps.database,
     sql`select a.password from accounts a join users u on u.id = a.user_id where u.email = 'eve@example.com'`,
   );
-  expect(stored?.password).toMatch(/^[0-9a-f]{32}:[0-9a-f]{128}$/);
+  const [salt = '', hash] = stored!.password.split(':');
+  expect(salt).toMatch(/^[0-9a-f]{32}$/);
+  const slow = scryptSync(PASSWORD, salt, 64, { N: 16_384, r: 16, p: 1, maxmem: 2 ** 26 });
+  expect(hash).toBe(slow.toString('hex'));
 });

@@ -3,8 +3,8 @@ import { row, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { PASSWORD, postAuth, signUp, type Person } from '#test/support/people.ts';
-import { plantConnection } from '#test/support/plant-connection.ts';
 import { activeRoutine, createRoutine } from '#test/support/routines.ts';
+import { plantConnection } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 

@@ -3,6 +3,7 @@ import { AT_ONCE, execute, row, sql } from '#lib/database/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { newEmail, signUp, type Person } from '#test/support/people.ts';
+import { changeKeys } from '#test/support/given.ts';
 
 const test = serviceTest().extend(
   'join',
@@ -212,10 +213,7 @@ test('a key works until it expires', async ({ service, ada }) => {
   expect(data.expiresAt).toBe(body.expiresAt);
   const key = service.anonymous.with({ Authorization: `Bearer ${data.key}` });
   expect((await key.get('/v1/routines')).status).toBe(200);
-  await execute(
-    service.deps.database,
-    sql`update api_keys set expires_at = ${AT_ONCE} where id = ${data.id}`,
-  );
+  await changeKeys(service.deps.database, data.id, { expiresAt: AT_ONCE });
   expect(codeOf(await key.get('/v1/routines'))).toEqual([401, 'invalid_api_key']);
   const past = await ada.session.post('/v1/api-keys', {
     name: 'k',

@@ -4,19 +4,13 @@ import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
+import { giveRole } from '#test/support/given.ts';
 
 const test = serviceTest().extend(
   'join',
   ({ service }) =>
     async (person: Person, organizationId: string, role: string): Promise<void> => {
-      await execute(
-        service.deps.database,
-        sql`
-      insert into memberships (organization_id, user_id, role)
-      values (${organizationId}, ${person.userId}, ${role})
-      on conflict (user_id, organization_id) do update set role = excluded.role
-    `,
-      );
+      await giveRole(service.deps.database, organizationId, person.userId, role);
     },
 );
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
+import { giveRole } from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -22,14 +22,7 @@ test.for([
     await owner.session.patch(path, { name: 'Navy' });
 
     const become = (role: string) =>
-      execute(
-        service.deps.database,
-        sql`
-          insert into memberships (organization_id, user_id, role)
-          values (${owner.organizationId}, ${grace.userId}, ${role})
-          on conflict (user_id, organization_id) do update set role = excluded.role
-        `,
-      );
+      giveRole(service.deps.database, owner.organizationId, grace.userId, role);
     await become('member');
     const rename = { name: 'Army' };
     expect(codeOf(await grace.session.patch(path, rename))).toEqual([403, 'forbidden']);

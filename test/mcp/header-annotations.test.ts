@@ -15,6 +15,7 @@ import {
   toolSteps,
   type Json,
 } from '#test/tools/support.ts';
+import { changeConnections } from '#test/support/given.ts';
 
 function annotated(header: unknown, type: unknown = 'string') {
   return { type, 'x-mcp-header': header };
@@ -156,10 +157,7 @@ test('a tool that was confirmed before with an invalid annotation is not called,
     connection: { url: hostile.url('honest') },
     routine: { instructions: mark },
   });
-  await service.deps.database.query('update connections set url = $1 where id = $2', [
-    hostile.url('modern'),
-    connectionId,
-  ]);
+  await changeConnections(service.deps.database, connectionId, { url: hostile.url('modern') });
   scriptCalls(service, mark, { name: 'broken', arguments: { region: 'north' } });
   const run = await runOnce(key, routineId);
   expect(toolSteps(run)[0]).toMatchObject({

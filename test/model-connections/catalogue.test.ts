@@ -15,6 +15,7 @@ import {
   type ModelFixture,
   type OwnSession,
 } from './fixture.ts';
+import { ago, changeAccounts } from '#test/support/given.ts';
 
 let fixture: ModelFixture;
 let ada: OwnSession;
@@ -46,13 +47,10 @@ function refresh(): Promise<number> {
 
 /** Lets the time pass for which a catalogue is fresh, or for which it was put off. */
 async function makeStale(...ids: string[]): Promise<void> {
-  await execute(
-    fixture.service.deps.database,
-    sql`
-      update model_connections set catalogue_fresh_until = now() - interval '1 second', catalogue_leased_until = null
-      where id = any(${ids})
-    `,
-  );
+  await changeAccounts(fixture.service.deps.database, ids, {
+    catalogueFreshUntil: ago('1 second'),
+    catalogueLeasedUntil: null,
+  });
 }
 
 async function modelsOf(connectionId = id): Promise<string[]> {
@@ -155,10 +153,7 @@ test('accounts that cannot be used are passed over', async () => {
   await makeStale(id, other.id);
   await revoke(ada.session, id);
   const { deps } = fixture.service;
-  await execute(
-    deps.database,
-    sql`update model_connections set owner_id = 'gone' where id = ${other.id}`,
-  );
+  await changeAccounts(deps.database, other.id, { ownerId: 'gone' });
   fixture.providers.control.reset();
   expect(await refresh()).toBe(0);
   expect(lists()).toBe(0);
@@ -169,13 +164,10 @@ test('an account whose credential cannot be opened holds up no other', async () 
     Array.from({ length: 3 }, () => connectWithKey(ada.session, goodKey(fixture))),
   );
   await makeStale(id, ...others.map(({ data }) => data.id));
-  await execute(
-    fixture.service.deps.database,
-    sql`
-      update model_connections set credential = 'v1.00000000.unknown', catalogue_fresh_until = null
-      where id = ${id}
-    `,
-  );
+  await changeAccounts(fixture.service.deps.database, id, {
+    credential: 'v1.00000000.unknown',
+    catalogueFreshUntil: null,
+  });
   expect(await refresh()).toBe(3);
   expect(await minutesUntil('catalogue_leased_until')).toBe(5);
 });

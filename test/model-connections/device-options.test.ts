@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createModelCredentials } from '#core/model-connections/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import {
   connectionOf,
   newOwner,
@@ -13,6 +12,7 @@ import {
   type OwnSession,
 } from './fixture.ts';
 import { startScriptedServer, type ScriptedServer } from './scripted-server.ts';
+import { ahead, changeAccounts } from '#test/support/given.ts';
 
 const RESOURCE = 'https://models.example/api';
 const DEVICE_CODE = `device-${randomUUID()}`;
@@ -87,10 +87,7 @@ async function connect(tokens: object): Promise<string> {
 
 async function renew(id: string) {
   const { deps } = fixture.service;
-  await execute(
-    deps.database,
-    sql`update model_connections set credential_expires_at = now() + interval '5 seconds' where id = ${id}`,
-  );
+  await changeAccounts(deps.database, id, { credentialExpiresAt: ahead('5 seconds') });
   const ref = { id, projectId: ada.person.projectId };
   const signal = new AbortController().signal;
   return createModelCredentials(deps).forCall(ref, { deadline: Date.now() + 60_000, signal });

@@ -5,12 +5,13 @@ import { beforeAll, beforeEach } from 'vitest';
 import type { AuthorizationServer } from '#dev/authorization-server/options.ts';
 import type { FixtureProviders } from '#dev/providers/server.ts';
 import { FIXTURE_CLIENTS, startSignInProviders } from '#dev/providers/sign-in.ts';
-import { AT_ONCE, execute, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service, type ServiceOptions } from '#test/support/service.ts';
 import { visit } from '#test/support/visit.ts';
+import { ago, changeSignIns, giveRole } from '#test/support/given.ts';
 
 export const UI_ORIGIN = 'http://localhost:5998';
 export const CALLBACK = '/v1/model-connections/provider-b/oauth/callback';
@@ -120,10 +121,7 @@ export async function newColleague(
   of: Person,
 ): Promise<OwnSession> {
   const person = await signUp(service);
-  await execute(
-    service.deps.database,
-    sql`insert into memberships (organization_id, user_id, role) values (${of.organizationId}, ${person.userId}, 'member')`,
-  );
+  await giveRole(service.deps.database, of.organizationId, person.userId, 'member');
   return { person, session: person.session.with({ 'X-Project-Id': of.projectId }) };
 }
 
@@ -137,18 +135,12 @@ export function pollDevice(session: ApiClient, attemptId: string) {
 
 /** Lets the interval of an attempt pass. */
 export async function makeDue({ service }: Pick<ModelFixture, 'service'>, attemptId: string) {
-  await execute(
-    service.deps.database,
-    sql`update model_sign_ins set next_poll_at = ${AT_ONCE} where id = ${attemptId}`,
-  );
+  await changeSignIns(service.deps.database, attemptId, { nextPollAt: AT_ONCE });
 }
 
 /** Moves the end of an attempt into the past. */
 export async function runOut({ service }: Pick<ModelFixture, 'service'>, attemptId: string) {
-  await execute(
-    service.deps.database,
-    sql`update model_sign_ins set expires_at = now() - interval '1 second' where id = ${attemptId}`,
-  );
+  await changeSignIns(service.deps.database, attemptId, { expiresAt: ago('1 second') });
 }
 
 /** Polls an attempt whose interval has passed. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createModelCredentials } from '#core/model-connections/index.ts';
-import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import {
   comeBack,
   newOwner,
@@ -13,6 +13,7 @@ import {
   type OwnSession,
 } from './fixture.ts';
 import { startScriptedServer, type ScriptedServer } from './scripted-server.ts';
+import { changeAccounts } from '#test/support/given.ts';
 
 const ISSUED_CLIENT = 'client-of-this-installation';
 const ACCOUNT_HEADER = 'https://provider.example/account';
@@ -140,10 +141,7 @@ test('every field of the file is in the requests, and the issued client takes th
 test('the issued client renews and revokes what it was issued', async () => {
   const { data } = await connect();
   const { deps } = fixture.service;
-  await execute(
-    deps.database,
-    sql`update model_connections set credential_expires_at = ${AT_ONCE} where id = ${data.id}`,
-  );
+  await changeAccounts(deps.database, data.id, { credentialExpiresAt: AT_ONCE });
   server.answer('/token', grant({ refresh_token: 'r2' }));
   const ref = { id: data.id, projectId: ada.person.projectId };
   const call = { deadline: Date.now() + 60_000, signal: new AbortController().signal };

@@ -19,6 +19,7 @@ import {
   visitModelPage,
   type OwnSession,
 } from './fixture.ts';
+import { changeAccounts } from '#test/support/given.ts';
 
 useModelFixture();
 
@@ -232,10 +233,10 @@ test('the same account again is the same connection; another account is another'
 
 test('signing in again keeps the id, and only the same account is taken', async () => {
   const { data } = await connectByOAuth(fixture, ada.session, { account: 'mine' });
-  await execute(
-    fixture.service.deps.database,
-    sql`update model_connections set state = 'needs_reauthorization', public_error = 'authorization_revoked' where id = ${data.id}`,
-  );
+  await changeAccounts(fixture.service.deps.database, data.id, {
+    state: 'needs_reauthorization',
+    publicError: 'authorization_revoked',
+  });
   const body = { connectionId: data.id };
   const wrong = await connectByOAuth(fixture, ada.session, { account: 'not-mine', body });
   expect([wrong.status, wrong.body.error.code]).toEqual([409, 'account_mismatch']);

@@ -13,6 +13,7 @@ import {
   storedRow,
   useModelFixture,
 } from './fixture.ts';
+import { ahead, changeAccounts } from '#test/support/given.ts';
 
 useModelFixture();
 
@@ -36,10 +37,9 @@ function forCall(credentials = another(), seconds = 60) {
   return credentials.forCall(ref(), { deadline: Date.now() + seconds * 1_000, signal });
 }
 async function expireIn(seconds: number) {
-  await execute(
-    fixture.service.deps.database,
-    sql`update model_connections set credential_expires_at = now() + make_interval(secs => ${seconds}) where id = ${id}`,
-  );
+  await changeAccounts(fixture.service.deps.database, id, {
+    credentialExpiresAt: ahead(`${seconds} seconds`),
+  });
 }
 function fault(status: number, body: string) {
   fixture.authorizationServer.control.tokenFaults.push({ status, body });

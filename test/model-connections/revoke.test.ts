@@ -21,6 +21,7 @@ import {
   type ModelFixture,
   type OwnSession,
 } from './fixture.ts';
+import { ahead, changeRoutines } from '#test/support/given.ts';
 
 let fixture: ModelFixture;
 let ada: OwnSession;
@@ -39,14 +40,13 @@ afterAll(() => fixture.close());
 /** Puts a routine on an account, active, as it would be after its proof run. */
 async function activeRoutineOn({ person }: OwnSession, connectionId: string, provider: string) {
   const id = await createRoutine(await person.key());
-  await execute(
-    fixture.service.deps.database,
-    sql`
-      update routines set model_provider = ${provider}, model_connection_id = ${connectionId},
-        model_id = 'fixture/account-small', state = 'active', next_run_at = now() + interval '1 day'
-      where id = ${id}
-    `,
-  );
+  await changeRoutines(fixture.service.deps.database, id, {
+    modelProvider: provider,
+    modelConnectionId: connectionId,
+    modelId: 'fixture/account-small',
+    state: 'active',
+    nextRunAt: ahead('1 day'),
+  });
   return id;
 }
 

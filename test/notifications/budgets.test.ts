@@ -3,10 +3,10 @@ import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
 import { execute, rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import type { Person } from '#test/support/people.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { EVERYTHING, mailingTest, newsTo, outboxOf, sendNow, watchedRoutine } from './fixture.ts';
+import { plantRun, spendToday } from '#test/support/given.ts';
 
 // Budgets that are passed in the middle of a run; `mails.test.ts` has those that the end of a run passes.
 const test = mailingTest();
@@ -31,10 +31,7 @@ async function spender(service: Service, key: ApiClient, used: number): Promise<
 }
 
 async function setUsed({ deps }: Service, scopeId: string, tokens: number): Promise<void> {
-  await execute(
-    deps.database,
-    sql`update usage_totals set day_tokens = ${tokens} where scope_id = ${scopeId}`,
-  );
+  await spendToday(deps.database, scopeId, tokens);
 }
 
 /** The thresholds that were told of, whatever has become of the mails. */

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { tick } from '#core/scheduling/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import { runEnded } from '#test/support/routines.ts';
 import {
   activeWatched,
@@ -12,7 +11,7 @@ import {
   sendNow,
   watchedRoutine,
 } from './fixture.ts';
-import { fallDue } from '#test/support/fall-due.ts';
+import { changeRoutines, fallDue } from '#test/support/given.ts';
 
 const test = mailingTest();
 
@@ -116,10 +115,7 @@ test('a routine that the service pauses for another reason is told of, with that
   const owner = await person();
   const key = await owner.key();
   const id = await activeWatched(key, { name: 'Unreadable' });
-  await execute(
-    service.deps.database,
-    sql`update routines set schedule = 'whenever', next_run_at = null where id = ${id}`,
-  );
+  await changeRoutines(service.deps.database, id, { schedule: 'whenever', nextRunAt: null });
   await tick(service.deps);
   await sendNow(service);
   const [mail] = await newsTo(mailbox, owner);

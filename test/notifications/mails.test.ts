@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import {
   activeWatched,
@@ -13,7 +12,7 @@ import {
   sendNow,
   watchedRoutine,
 } from './fixture.ts';
-import { fallDue } from '#test/support/fall-due.ts';
+import { fallDue, spendToday } from '#test/support/given.ts';
 
 const test = mailingTest();
 
@@ -115,10 +114,7 @@ test('80 and 100 % of a budget are told of once each in a period', async ({
   const id = await watchedRoutine(key, { name: 'Spender', budget: { maxTokensPerDay: 100_000 } });
   const spend = async (tokens: number) => {
     await runOnce(key, id);
-    await execute(
-      service.deps.database,
-      sql`update usage_totals set day_tokens = ${tokens} where scope_id = ${id}`,
-    );
+    await spendToday(service.deps.database, id, tokens);
     await runOnce(key, id);
     await passHour(service, id);
     await sendNow(service);
@@ -130,10 +126,7 @@ test('80 and 100 % of a budget are told of once each in a period', async ({
   expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual([
     'Budget at 80 %: Spender',
   ]);
-  await execute(
-    service.deps.database,
-    sql`update usage_totals set day_tokens = 99_000 where scope_id = ${id}`,
-  );
+  await spendToday(service.deps.database, id, 99_000);
   service.gateway.control.script({
     times: 1,
     behaviour: {
@@ -161,10 +154,7 @@ test('the budget of a project is told to who follows the project, once, whicheve
   });
   const ids = [await createRoutine(key), await createRoutine(key)];
   await runOnce(key, ids[0]!);
-  await execute(
-    service.deps.database,
-    sql`update usage_totals set day_tokens = 45_000 where scope_id = ${owner.projectId}`,
-  );
+  await spendToday(service.deps.database, owner.projectId, 45_000);
   for (const id of ids) await runOnce(key, id);
   await sendNow(service);
   const mails = await newsTo(mailbox, owner);

@@ -17,6 +17,7 @@ import {
   sendNow,
   watchedRoutine,
 } from './fixture.ts';
+import { ago, changeRuns } from '#test/support/given.ts';
 
 const test = mailingTest({ LEADS_EMAIL: 'sales@example.com' });
 
@@ -247,11 +248,7 @@ test('retention erases the text of a mail with the content of its run, and its r
 }) => {
   const { owner, run } = await mailedFailure(service, person);
   const { database } = service.deps;
-  const age = (days: number) =>
-    execute(
-      database,
-      sql`update runs set finished_at = now() - ${days} * interval '1 day' where id = ${run.id}`,
-    );
+  const age = (days: number) => changeRuns(database, run.id, { finishedAt: ago(`${days} days`) });
   const retain = () =>
     createTickParts(service.deps).retention(new AbortController().signal, 10_000);
   await age(91);

@@ -8,6 +8,7 @@ import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { parseSamples, total, type Sample } from './scrape.ts';
+import { ago, changeRuns } from '#test/support/given.ts';
 
 let service: Service;
 let key: ApiClient;
@@ -136,10 +137,7 @@ test('a part of a tick that fails is told as such, and the others as done', asyn
   const routineId = await createRoutine(key);
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
   await runEnded(key, run.id);
-  await service.deps.database.query(
-    `update runs set state = 'running', checked_at = now() - interval '1 hour' where id = $1`,
-    [run.id],
-  );
+  await changeRuns(service.deps.database, run.id, { state: 'running', checkedAt: ago('1 hour') });
   const before = await scrape();
   await expect(tick({ ...service.deps, engine })).rejects.toThrow('Temporal is away');
   const after = await scrape();
@@ -151,7 +149,7 @@ test('a part of a tick that fails is told as such, and the others as done', asyn
   expect(grown('sweep', 'ok')).toBe(0);
   expect(grown('claim', 'ok')).toBe(1);
   expect(grown('housekeeping', 'ok')).toBe(1);
-  await service.deps.database.query(`update runs set state = 'succeeded' where id = $1`, [run.id]);
+  await changeRuns(service.deps.database, run.id, { state: 'succeeded' });
 });
 
 test('the process and its pool are measured, and other paths of the private port are not there', async () => {

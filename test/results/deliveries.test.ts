@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, rows, sql } from '#lib/database/index.ts';
 import { startReceiver, type Receiver } from '#test/outbound/receiver.ts';
 import { openStream } from '#test/runs/event-source.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -7,6 +7,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import type { Service } from '#test/support/service.ts';
 import type { Json } from '#test/tools/support.ts';
 import { prices, typedRoutine, type TypedRoutine } from './world.ts';
+import { changeRuns } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -249,10 +250,11 @@ test('data of a run whose content is erased is known by those that had the same'
   const { run } = await toldRoutine(service, key);
   const first = await run(prices({ tea: 3 }));
   await run(prices({ tea: 3 }));
-  await execute(
-    service.deps.database,
-    sql`update runs set data = null, changes = null, content_erased_at = now() where id = ${first.id}`,
-  );
+  await changeRuns(service.deps.database, first.id, {
+    data: null,
+    changes: null,
+    contentErasedAt: AT_ONCE,
+  });
   expect(await run(prices({ tea: 3 }))).toMatchObject({
     withheld: 'no_change',
     changes: { against: first.id, unchangedRuns: 2 },

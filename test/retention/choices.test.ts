@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { plantEndedRuns, remainsOf, retain } from './planted-runs.ts';
+import { changeRuns, giveRole } from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -52,10 +52,7 @@ test('only owners and admins choose, and nobody for a foreign project', async ({
   const path = `/v1/projects/${ada.projectId}`;
   expect((await bob.session.patch(path, { runDays: 1 })).status).toBe(404);
   expect((await key.patch(path, { runDays: 1 })).status).toBe(403);
-  await execute(
-    service.deps.database,
-    sql`insert into memberships (organization_id, user_id, role) values (${ada.organizationId}, ${bob.userId}, 'member')`,
-  );
+  await giveRole(service.deps.database, ada.organizationId, bob.userId, 'member');
   expect((await bob.session.patch(path, { runDays: 1 })).body.error.code).toBe('forbidden');
   expect((await ada.session.get(path)).data.runDays).toBe(400);
 });
@@ -125,7 +122,7 @@ test('the pinned runs of a project are limited, also for those who pin at the sa
   const { organizationId, projectId } = ada;
   const routine = { id: await createRoutine(key), organizationId, projectId };
   const ids = await plantEndedRuns(database, routine, { daysAgo: 1, count: 1_005 });
-  await execute(database, sql`update runs set pinned = true where id = any(${ids.slice(0, 997)})`);
+  await changeRuns(database, ids.slice(0, 997), { pinned: true });
   const responses = await Promise.all(
     ids.slice(997).map((id) => key.patch(`/v1/runs/${id}`, { pinned: true })),
   );

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { startHostileTools } from '#dev/hostile-tools/server.ts';
-import { execute, row, rows, sql } from '#lib/database/index.ts';
+import { row, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { openStream } from '#test/runs/event-source.ts';
@@ -8,6 +8,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { routineWith, scriptCalls } from '#test/tools/support.ts';
 import { retain } from './planted-runs.ts';
+import { ago, changeRuns } from '#test/support/given.ts';
 
 /** Found in everything that the run writes, and nowhere else. */
 const CANARY = 'canary7391';
@@ -196,10 +197,7 @@ interface Step {
 type Database = Parameters<typeof retain>[0];
 
 async function endedDaysAgo(database: Database, runId: string, days: number): Promise<void> {
-  await execute(
-    database,
-    sql`update runs set finished_at = now() - ${days}::float8 * interval '1 day' where id = ${runId}`,
-  );
+  await changeRuns(database, runId, { finishedAt: ago(`${days} days`) });
 }
 
 /** Erases the run unless a test before has done so. */

@@ -7,6 +7,7 @@ import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { plantDelivery, plantEndedRuns, remainsOf, retain } from './planted-runs.ts';
+import { ago, changeDeliveries, changeRuns } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -23,8 +24,8 @@ async function deleteProject({ session, projectId }: Person): Promise<void> {
   expect(status).toBe(200);
 }
 
-function pin({ database }: Service['deps'], ids: readonly string[]): Promise<number> {
-  return execute(database, sql`update runs set pinned = true where id = any(${ids})`);
+function pin({ database }: Service['deps'], ids: readonly string[]): Promise<void> {
+  return changeRuns(database, ids, { pinned: true });
 }
 
 test('the content of a deleted project goes with the next pass, whoever wanted to keep it', async ({
@@ -84,10 +85,7 @@ test('a response that arrives when the content is erased leaves nothing of itsel
   const project = await newProject(service);
   const [runId = ''] = await plantEndedRuns(database, project, { daysAgo: 0.01 });
   const delivery = await plantDelivery(database, runId, 'pending');
-  await execute(
-    database,
-    sql`update webhook_deliveries set next_attempt_at = now() - interval '1 second' where id = ${delivery}`,
-  );
+  await changeDeliveries(database, delivery, { nextAttemptAt: ago('1 second') });
   const attempt = await claimAttempt(database, delivery);
   await deleteProject(project.person);
   await retain(database);

@@ -3,12 +3,13 @@ import { startReceiver } from '#test/outbound/receiver.ts';
 import { eraseDeletedProjects } from '#core/deletion/index.ts';
 import { forgetExpired } from '#core/scheduling/housekeeping.ts';
 import { newId } from '#lib/ids.ts';
-import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { plantEndedRuns, retain } from './planted-runs.ts';
+import { ago, changeProjects, changeRuns } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -136,20 +137,14 @@ test('the version of a run under way stays until the run has ended', async ({ se
   const project = await writtenProject(service);
   const [runId = ''] = await plantEndedRuns(database, project, { daysAgo: 0 });
   await project.deleted();
-  await execute(
-    database,
-    sql`update runs set state = 'running', finished_at = null, admitted_at = now() where id = ${runId}`,
-  );
+  await changeRuns(database, runId, { state: 'running', finishedAt: null, admittedAt: AT_ONCE });
   await eraseAll(database);
   expect(await versionsOf(database, project.id)).toEqual({ count: 3 });
   await longDeleted(database, project.projectId);
   await eraseAll(database);
   expect(await erasedAt(database, project.projectId)).toEqual({ done: false });
 
-  await execute(
-    database,
-    sql`update runs set state = 'cancelled', finished_at = now() where id = ${runId}`,
-  );
+  await changeRuns(database, runId, { state: 'cancelled', finishedAt: AT_ONCE });
   await eraseAll(database);
   expect(await versionsOf(database, project.id)).toEqual({ count: 0 });
   expect(await erasedAt(database, project.projectId)).toEqual({ done: true });
@@ -175,8 +170,5 @@ test('what a late request writes into a deleted project is erased too', async ({
 });
 
 async function longDeleted(database: Database, projectId: string): Promise<void> {
-  await execute(
-    database,
-    sql`update projects set deleted_at = now() - interval '2 hours' where id = ${projectId}`,
-  );
+  await changeProjects(database, projectId, { deletedAt: ago('2 hours') });
 }

@@ -1,17 +1,15 @@
 import { expect } from 'vitest';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { plantDelivery, retain } from './planted-runs.ts';
+import { ago, changeRuns } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true }).extend(
   'age',
   ({ service }) =>
     async (runId: string, days: number): Promise<void> => {
-      await execute(
-        service.deps.database,
-        sql`update runs set finished_at = now() - ${days}::float8 * interval '1 day' where id = ${runId}`,
-      );
+      await changeRuns(service.deps.database, runId, { finishedAt: ago(`${days} days`) });
     },
 );
 

@@ -5,10 +5,16 @@ import { selectDue } from '#core/runs/retention/batch.ts';
 import { findScopes } from '#core/runs/retention/scopes.ts';
 import { CONTENT, RUNS, type Stage } from '#core/runs/retention/stage.ts';
 import { redeliver } from '#core/webhooks/index.ts';
-import { execute, row, rows, sql, type Database, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, rows, sql, type Database, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { NOTHING, plantDelivery, plantEndedRuns, remainsOf, retain, RULE } from './planted-runs.ts';
+import {
+  changeDeliveries,
+  changeProjects,
+  changeRoutines,
+  changeRuns,
+} from '#test/support/given.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -51,7 +57,7 @@ test('nothing that is open, waits, or has just been counted again is erased, how
 test('runs of paused and archived routines are kept as long as others', async () => {
   await plantEndedRuns(database, routine, { daysAgo: 89, count: 2 });
   await plantEndedRuns(database, routine, { daysAgo: 91, count: 2, state: 'failed' });
-  await execute(database, sql`update routines set state = 'archived' where id = ${routine.id}`);
+  await changeRoutines(database, routine.id, { state: 'archived' });
   expect(await retain(database)).toEqual({ erased: 2, deleted: 0 });
   expect(await remainsOf(database, routine.projectId)).toMatchObject({ runs: 4, unerased: 2 });
 });
@@ -80,10 +86,7 @@ test('passes that meet share the work, and each run is erased and deleted once',
 
 test('a project with a large backlog keeps none with a small one from its turn', async () => {
   const small = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
-  await execute(
-    database,
-    sql`update projects set run_content_days = 5 where id = any(${[routine.projectId, small.projectId]})`,
-  );
+  await changeProjects(database, [routine.projectId, small.projectId], { runContentDays: 5 });
   await plantEndedRuns(database, routine, { daysAgo: 6, count: 1_000 });
   await plantEndedRuns(database, small, { daysAgo: 6, count: 3 });
   const scopes = await findScopes(database, CONTENT, RULE);
@@ -101,10 +104,7 @@ test('a project with a large backlog keeps none with a small one from its turn',
 
 test('a project whose runs cannot be erased keeps none of the others from it, and is told of', async () => {
   const poisoned = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
-  await execute(
-    database,
-    sql`update projects set run_content_days = 5 where id = any(${[routine.projectId, poisoned.projectId]})`,
-  );
+  await changeProjects(database, [routine.projectId, poisoned.projectId], { runContentDays: 5 });
   for (const of of [routine, poisoned])
     await plantEndedRuns(database, of, { daysAgo: 6, count: 500 });
   await plantEndedRuns(database, routine, { daysAgo: 450, erased: true });
@@ -136,10 +136,7 @@ test('a run with a delivery that is still to be made waits for it, and holds up 
   await plantEndedRuns(database, routine, { daysAgo: 100 });
   expect(await retain(database)).toEqual({ erased: 1, deleted: 0 });
   expect(await remainsOf(database, routine.projectId)).toMatchObject({ unerased: 1, bodies: 1 });
-  await execute(
-    database,
-    sql`update webhook_deliveries set state = 'failed' where id = ${delivery}`,
-  );
+  await changeDeliveries(database, delivery, { state: 'failed' });
   expect(await retain(database)).toEqual({ erased: 1, deleted: 1 });
   expect(await remainsOf(database, routine.projectId)).toMatchObject({ runs: 1, deliveries: 0 });
 });
@@ -204,13 +201,10 @@ test.each([
   ['content', CONTENT, { daysAgo: 10 }],
   ['runs', RUNS, { daysAgo: 300, erased: true }],
 ] as const)('finding what is due at stage %s reads few blocks', async (_, stage, fields) => {
-  await execute(
-    database,
-    sql`update projects set run_content_days = 30, run_days = 350 where id = ${routine.projectId}`,
-  );
+  await changeProjects(database, routine.projectId, { runContentDays: 30, runDays: 350 });
   // Projects that have chosen and have nothing: the planner takes each for the one that has all.
   const others = await plantProjects(20);
-  await execute(database, sql`update projects set run_content_days = 5 where id = any(${others})`);
+  await changeProjects(database, others, { runContentDays: 5 });
   // Not due, and many of them; due are ten.
   await plantEndedRuns(database, routine, { ...fields, count: 20_000 });
   await plantEndedRuns(database, routine, { ...fields, daysAgo: 399, count: 10 });
@@ -244,22 +238,16 @@ test('the backlog is the time that the oldest due run is past its days, of all p
     daysAgo: 300,
     count: 2,
   });
-  await execute(database, sql`update runs set pinned = true where id = ${kept}`);
+  await changeRuns(database, kept, { pinned: true });
   const delivery = await plantDelivery(database, telling, 'pending');
   expect(await overdueDays()).toEqual({ content: 2, runs: 3 });
 
   const choosy = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
   await plantEndedRuns(database, choosy, { daysAgo: 12 });
-  await execute(
-    database,
-    sql`update projects set run_content_days = 5 where id = ${choosy.projectId}`,
-  );
+  await changeProjects(database, choosy.projectId, { runContentDays: 5 });
   expect(await overdueDays()).toEqual({ content: 7, runs: 3 });
 
-  await execute(
-    database,
-    sql`update webhook_deliveries set state = 'failed' where id = ${delivery}`,
-  );
+  await changeDeliveries(database, delivery, { state: 'failed' });
   expect(await overdueDays()).toEqual({ content: 210, runs: 3 });
   await retain(database);
   expect(await overdueDays()).toEqual({ content: 0, runs: 0 });
@@ -267,10 +255,7 @@ test('the backlog is the time that the oldest due run is past its days, of all p
 
 test('the backlog is read from few blocks, however much is kept', async () => {
   const projects = await plantProjects(20);
-  await execute(
-    database,
-    sql`update projects set run_content_days = 60 where id = any(${projects})`,
-  );
+  await changeProjects(database, projects, { runContentDays: 60 });
   await plantEndedRuns(database, routine, { daysAgo: 30, count: 20_000 });
   await plantEndedRuns(database, routine, { daysAgo: 300, erased: true, count: 20_000 });
   await plantEndedRuns(database, routine, { daysAgo: 100, count: 10 });
@@ -292,9 +277,9 @@ test('a run that ends has entries in the indexes of the first stage only, and a 
   const [id = ''] = await plantEndedRuns(database, routine, { daysAgo: 10 });
   expect(await found(9)).toEqual([1, 0]);
   expect(await found(11)).toEqual([0, 0]);
-  await execute(database, sql`update runs set content_erased_at = now() where id = ${id}`);
+  await changeRuns(database, id, { contentErasedAt: AT_ONCE });
   expect(await found(9)).toEqual([0, 1]);
-  await execute(database, sql`update runs set pinned = true where id = ${id}`);
+  await changeRuns(database, id, { pinned: true });
   expect(await found(9)).toEqual([0, 0]);
 });
 

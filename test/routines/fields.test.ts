@@ -4,6 +4,8 @@ import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine, routineBody } from '#test/support/routines.ts';
+import { changeRoutines } from '#test/support/given.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 
 // As in production: a webhook URL must be public and https.
 const test = serviceTest({ env: { ALLOW_PRIVATE_NETWORK: 'false' } });
@@ -279,10 +281,7 @@ test(
     const forced = await rotate({ force: true });
     expect(forced.data.webhookSecret).toMatch(/^whsec_/);
     const { database } = service.deps;
-    await database.query(
-      `update routines set webhook_secret_previous_until = now() where id = $1`,
-      [bare.data.id],
-    );
+    await changeRoutines(database, bare.data.id, { webhookSecretPreviousUntil: AT_ONCE });
     expect((await rotate()).status).toBe(200);
     const none = await createRoutine(key);
     expect(codeOf(await key.post(`/v1/routines/${none}/webhook-secret`))).toEqual([

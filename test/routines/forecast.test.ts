@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { execute, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { changeRoutines, spendToday } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true, env: { MAX_COST_USD_PER_ORGANIZATION: '500' } });
 
@@ -65,10 +66,7 @@ test('a forecast takes the proof run, and then the percentiles of the version’
   });
   expect(later.total.p95).toEqual({ tokens: 60_000, costUsd: '0.0144' });
   // A limit is judged by the careful figure, as one run in twenty costs more.
-  await execute(
-    service.deps.database,
-    sql`update usage_totals set day_tokens = 0 where scope_id = ${id}`,
-  );
+  await spendToday(service.deps.database, id, 0);
   await key.patch(`/v1/routines/${id}`, { budget: { maxTokensPerDay: 1_500 } });
   const tight = (await key.get(`/v1/routines/${id}/forecast`)).data;
   expect(tight.limits[0]).toMatchObject({ scope: 'routine', runsOutOn: { p50: null } });
@@ -208,7 +206,7 @@ test('a routine that is due each minute on a model without prices has tokens and
 }) => {
   const id = await createRoutine(key, { schedule: '* * * * *', model: unpriced });
   service.gateway.control.script(usage(600, 400));
-  await execute(service.deps.database, sql`update routines set max_steps = 1 where id = ${id}`);
+  await changeRoutines(service.deps.database, id, { maxSteps: 1 });
   const { status, data } = await key.get(`/v1/routines/${id}/forecast`);
   expect(status).toBe(200);
   expect(data.occurrences.count).toBe(43_200);
@@ -226,10 +224,7 @@ test('a forecast needs no gateway: without its prices it takes what the runs hav
   service.gateway.control.script(usage(600, 400));
   const id = await createRoutine(key, { schedule: '0 7 * * *' });
   await runOnce(key, id);
-  await execute(
-    service.deps.database,
-    sql`update routines set model_id = 'gone/model' where id = ${id}`,
-  );
+  await changeRoutines(service.deps.database, id, { modelId: 'gone/model' });
   const { status, data } = await key.get(`/v1/routines/${id}/forecast`);
   expect(status).toBe(200);
   expect(data.perRun).toMatchObject({ pricing: 'recorded', p50: { costUsd: '0.00033' } });

@@ -2,11 +2,11 @@ import { expect } from 'vitest';
 import { nextTimeAfterSave } from '#core/routines/next-times.ts';
 import { readRoutine, withoutJitter, type Routine } from '#core/routines/index.ts';
 import { tick } from '#core/scheduling/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { activeRoutine, createRoutine, routineBody, runEnded } from '#test/support/routines.ts';
+import { changeRoutines } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -94,7 +94,7 @@ test('a scheduled run with jitter stands for the time of the schedule', async ({
   const occurrence = withoutJitter(routine, routine.nextRunAt!);
   expect(occurrence.toISOString()).toMatch(/T00:00:00\.000Z$/);
   const earlier = new Date(routine.nextRunAt!.getTime() - DAY);
-  await execute(database, sql`update routines set next_run_at = ${earlier} where id = ${id}`);
+  await changeRoutines(database, id, { nextRunAt: earlier });
   await tick(service.deps);
   const [run] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
   // At whatever time of the day: the latest occurrence whose jitter has passed.
@@ -112,10 +112,7 @@ test('after endsAt a routine is paused, what was due still runs, and activating 
   // As after an outage that began before the end.
   const end = new Date(Math.floor(Date.now() / MINUTE) * MINUTE - 10 * MINUTE);
   const due = new Date(end.getTime() - 2 * MINUTE);
-  await execute(
-    database,
-    sql`update routines set ends_at = ${end}, next_run_at = ${due} where id = ${id}`,
-  );
+  await changeRoutines(database, id, { endsAt: end, nextRunAt: due });
   // Both at once: the last run is queued in the tick that finds the window over.
   await tick(service.deps);
   await tick(service.deps);
@@ -265,10 +262,7 @@ test('the times of all active routines of a project come in order, with window, 
   expect(theirs.map(({ routineId }: { routineId: string }) => routineId)).not.toContain(plain);
   expect((await key.get(path(hour(0), hour(32 * 24)))).status).toBe(400);
   expect((await key.get(path(hour(2), hour(1)))).status).toBe(400);
-  await execute(
-    service.deps.database,
-    sql`update routines set schedule = '* * * * *' where id = ${plain}`,
-  );
+  await changeRoutines(service.deps.database, plain, { schedule: '* * * * *' });
   const all = (await key.get(path(hour(0), hour(31 * 24)))).data;
   expect([all.occurrences.length, all.truncated]).toEqual([2_000, true]);
 });

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { execute, row, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
+import { changeRoutines, plantRun } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -276,7 +276,7 @@ test('the latest two hundred versions are kept, and those that open runs were ma
       from routine_versions v, generate_series(2, 300) n where v.routine_id = ${id}
     `,
   );
-  await execute(database, sql`update routines set revision = 300 where id = ${id}`);
+  await changeRoutines(database, id, { revision: 300 });
   await plantRun(database, id, { revision: 50, state: 'running', startedAt: new Date() });
   expect((await key.patch(`/v1/routines/${id}`, { instructions: 'Other.' })).status).toBe(200);
   const left = await row(

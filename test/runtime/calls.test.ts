@@ -180,7 +180,7 @@ describe('a call ends', () => {
     await expect.poll(asked, { timeout: 10_000 }).toBe(1);
     process.kill(runtime.pid, 'SIGSTOP');
     // Longer than its lease; the provider has answered by then.
-    await sleep(12_000);
+    await sleep(4_000);
     process.kill(runtime.pid, 'SIGCONT');
     expect(await outcome).toMatchObject({ code: 'fenced' });
     await expect(client.run(call)).rejects.toMatchObject({ code: 'unknown_outcome' });

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { SYSTEM } from '#core/audit/index.ts';
 import { activateRoutine } from '#core/routines/index.ts';
-import { execute, sql, type Database } from '#lib/database/index.ts';
-import { plantRun } from '#test/support/plant-run.ts';
+import { type Database } from '#lib/database/index.ts';
 import { clockTest } from './clock-test.ts';
 import { plantRoutine, type Planted } from './planted.ts';
+import { changeRoutines, plantRun } from '#test/support/given.ts';
 
 const test = clockTest();
 
@@ -21,6 +21,6 @@ test.for(['2019-05-01T09:30:00Z', '2041-05-01T09:30:00Z'])(
 
 /** A draft whose manual run has succeeded. */
 async function provenDraft(database: Database, { id }: Planted): Promise<void> {
-  await execute(database, sql`update routines set state = 'draft' where id = ${id}`);
+  await changeRoutines(database, id, { state: 'draft' });
   await plantRun(database, id, { state: 'succeeded' });
 }

@@ -3,6 +3,7 @@ import { forgetBreakers } from '#core/runs/index.ts';
 import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, plantRoutines, selfHosted } from './planted.ts';
+import { changeRoutines } from '#test/support/given.ts';
 
 const test = clockTest({ poolSize: 24 });
 
@@ -100,14 +101,8 @@ test('routines of other accounts run on: another model, a personal connection', 
   claim,
 }) => {
   const [model, connection] = await plantRoutines(database, 2, { nextRunAt: NOON });
-  await execute(
-    database,
-    sql`update routines set model_id = 'fixture/writer-large' where id = ${model!.id}`,
-  );
-  await execute(
-    database,
-    sql`update routines set model_connection_id = 'mcn_own' where id = ${connection!.id}`,
-  );
+  await changeRoutines(database, model!.id, { modelId: 'fixture/writer-large' });
+  await changeRoutines(database, connection!.id, { modelConnectionId: 'mcn_own' });
   await open(database, 100);
   expect(await claim()).toMatchObject({ runs: 2, skipped: 0 });
 });

@@ -23,9 +23,9 @@ const NOTABLE: readonly (readonly [timeZone: string, since: string, until: strin
   ['Africa/Freetown', '1939-01-01', '1940-12-31'], // four days of summer
 ];
 
-/** Chooses for every zone the changes of 2027 and any two since 1880; where the clock never changed, any time. */
-export function changesOfAllZones(seed: number): ClockChange[] {
-  return Intl.supportedValuesOf('timeZone').flatMap((zone, index) => {
+/** Chooses for each of the zones the changes of 2027 and any two since 1880; where the clock never changed, any time. */
+export function changesOf(zones: readonly string[], seed: number): ClockChange[] {
+  return zones.flatMap((zone, index) => {
     const all = clockChanges(zone, january(1880), january(2038));
     if (all.length === 0) return clockAt(zone, january(2026));
     const recent = all.filter(({ minute }) => inYear(minute, 2027));

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, execute, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import { explained } from '../../bench/harness/explain.ts';
 import { clockTest } from './clock-test.ts';
 import {
@@ -11,6 +10,7 @@ import {
   plantRoutines,
   routineOf,
 } from './planted.ts';
+import { changeRoutines, plantRun } from '#test/support/given.ts';
 
 const test = clockTest({ poolSize: 24 });
 
@@ -146,16 +146,10 @@ test('every occurrence that is passed over says in words why', async ({
   const late = { schedule: '* * * * *', timezone: 'UTC', misfire: 'skip' as const };
   await plantRoutine(database, { ...late, nextRunAt: before(HOUR) });
   const disabled = await plantRoutine(database, { nextRunAt: NOON });
-  await execute(
-    database,
-    sql`update routines set model_provider = 'provider-b' where id = ${disabled.id}`,
-  );
+  await changeRoutines(database, disabled.id, { modelProvider: 'provider-b' });
   await claim();
   await clock.shift(60_000);
-  await execute(
-    database,
-    sql`update routines set next_run_at = now() where id = ${overlapping.id}`,
-  );
+  await changeRoutines(database, overlapping.id, { nextRunAt: AT_ONCE });
   await claim();
   const said = await rows(
     database,
@@ -182,10 +176,7 @@ test('a run that has waited as long as it may is no overlap for the occurrence t
   const schedule = { schedule: '* * * * *', timezone: 'UTC', nextRunAt: NOON };
   const waitFor = async (overlap: 'skip' | 'queue', seconds: number) => {
     const { id } = await plantRoutine(database, { ...schedule, overlap });
-    await execute(
-      database,
-      sql`update routines set max_queue_seconds = ${seconds} where id = ${id}`,
-    );
+    await changeRoutines(database, id, { maxQueueSeconds: seconds });
     return id;
   };
   const expiring = [await waitFor('skip', 60), await waitFor('queue', 60)];
@@ -235,7 +226,7 @@ test('occurrences skipped one after the other for overlap are one row, until som
   await pass(2);
   expect(await occurrencesOf(database, id)).toMatchObject([...begun, { ...streak, count: 2 }]);
   // So does another reason.
-  await execute(database, sql`update routines set model_provider = 'provider-b' where id = ${id}`);
+  await changeRoutines(database, id, { modelProvider: 'provider-b' });
   await pass(2);
   const record = await occurrencesOf(database, id);
   expect(record).toMatchObject([
@@ -387,7 +378,7 @@ test('a schedule planned anew while the clock is an hour behind does not run an 
   await clock.shift(-HOUR);
   // What saving the schedule at this moment would write.
   const replanned = before(HOUR - 300_000);
-  await execute(database, sql`update routines set next_run_at = ${replanned} where id = ${id}`);
+  await changeRoutines(database, id, { nextRunAt: replanned });
   await clock.shift(HOUR / 2);
   expect(await claim()).toMatchObject({ more: false, runs: 0, skipped: 0 });
   expect((await routineOf(database, id)).nextRunAt).toEqual(before(-300_000));

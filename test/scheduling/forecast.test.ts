@@ -29,11 +29,11 @@ import {
 } from '#lib/schedule/index.ts';
 import { sourceAt } from '#test/support/model-caller.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, routineOf, type Planted } from './planted.ts';
 import { removeAll, routineIds } from './routine-ids.ts';
+import { plantRun } from '#test/support/given.ts';
 
 const test = clockTest().extend(
   'forecast',

@@ -3,9 +3,9 @@ import { createTickParts } from '#core/scheduling/index.ts';
 import { execute, row, rows, sql } from '#lib/database/index.ts';
 import { firstIdAt, newId } from '#lib/ids.ts';
 import { signUp } from '#test/support/people.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { plantRoutine, type Planted } from './planted.ts';
+import { plantRun } from '#test/support/given.ts';
 
 let service: Service;
 let planted: Planted;

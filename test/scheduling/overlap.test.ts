@@ -7,7 +7,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
-import { fallDue } from '#test/support/fall-due.ts';
+import { ago, changeRoutines, changeRuns, fallDue } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -137,14 +137,10 @@ test('a run whose process died after it was replaced ends as replaced by the swe
   const { database } = service.deps;
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
   await transaction(database, (tx) => replaceOpenRuns(tx, [id]));
-  await execute(
-    database,
-    sql`
-      update runs set workflow_started_at = now() - interval '1 minute',
-        cancel_requested_at = now() - interval '1 minute'
-      where id = ${first.id}
-    `,
-  );
+  await changeRuns(database, first.id, {
+    workflowStartedAt: ago('1 minute'),
+    cancelRequestedAt: ago('1 minute'),
+  });
   await sweepOpenRuns(service.deps, new AbortController().signal);
   expect(await runEnded(key, first.id)).toMatchObject({ state: 'cancelled', reason: 'replaced' });
 });
@@ -157,7 +153,7 @@ test('a run that is locked while the next occurrence is claimed is replaced by t
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
   const next = await transaction(database, async (tx) => {
     await execute(tx, sql`select from runs where id = ${first.id} for no key update`);
-    await execute(database, sql`update routines set next_run_at = ${AT_ONCE} where id = ${id}`);
+    await changeRoutines(database, id, { nextRunAt: AT_ONCE });
     await createTickParts(service.deps).claim(new AbortController().signal);
     // A sweep that finds it locked too leaves it to the next.
     await sweepOpenRuns(service.deps, new AbortController().signal);

@@ -6,6 +6,7 @@ import { pausedEvent } from '#api/docs/webhooks.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import { plantRoutine, routineOf } from './planted.ts';
+import { changeRoutines } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -55,10 +56,7 @@ test('a routine that pauses after failures leaves an audit event that names the 
 }) => {
   const { database, admission } = service.deps;
   const id = await activeRoutine(key, { schedule: '@yearly', pauseAfterFailures: 1 });
-  await execute(
-    database,
-    sql`update routines set webhook_url = 'http://127.0.0.1:9/hook', next_run_at = ${AT_ONCE} where id = ${id}`,
-  );
+  await changeRoutines(database, id, { webhookUrl: 'http://127.0.0.1:9/hook', nextRunAt: AT_ONCE });
   service.gateway.control.script({ behaviour: { kind: 'text', text: '' } });
   await tick(service.deps);
   await admission.admit();

@@ -9,6 +9,7 @@ import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, startWorkers, type Service } from '#test/support/service.ts';
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 import { occurrencesOf, plantRoutine, routineOf } from './planted.ts';
+import { ago, changeRoutines, changeRuns, earlier } from '#test/support/given.ts';
 
 let temporal: TcpProxy;
 let service: Service;
@@ -40,22 +41,16 @@ async function beat() {
 
 /** Makes the run look as if nobody had touched it for this long. */
 function age(runId: string, interval: string) {
-  return execute(
-    service.deps.database,
-    sql`
-      update runs set created_at = created_at - ${interval}::interval, checked_at = null,
-        workflow_started_at = workflow_started_at - ${interval}::interval
-      where id = ${runId}
-    `,
-  );
+  return changeRuns(service.deps.database, runId, {
+    createdAt: earlier(interval),
+    checkedAt: null,
+    workflowStartedAt: earlier(interval),
+  });
 }
 
 /** Ends the lease of whoever was to start the run. */
 function leaseOver(runId: string) {
-  return execute(
-    service.deps.database,
-    sql`update runs set start_leased_until = now() - interval '1 second' where id = ${runId}`,
-  );
+  return changeRuns(service.deps.database, runId, { startLeasedUntil: ago('1 second') });
 }
 
 function workflowOf(runId: string) {
@@ -147,10 +142,7 @@ test('a queued run whose workflow was lost before it began is started again and 
   const routineId = await createRoutine(key);
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
   await workflowOf(run.id).terminate('test');
-  await execute(
-    service.deps.database,
-    sql`update runs set workflow_started_at = now() - interval '1 minute' where id = ${run.id}`,
-  );
+  await changeRuns(service.deps.database, run.id, { workflowStartedAt: ago('1 minute') });
   expect(await beat()).toMatchObject({ started: 1 });
   const config = { ...service.config, TEMPORAL_ADDRESS: inject('temporalAddress') };
   workers = await startWorkers(config, service.deps);
@@ -193,10 +185,7 @@ test('an active routine without a next time gets one; one whose schedule is unre
   const { database } = service.deps;
   const lost = await plantRoutine(database, { schedule: '0 * * * *' });
   const broken = await plantRoutine(database, { schedule: '61 * * * *', beside: lost });
-  await execute(
-    database,
-    sql`update routines set webhook_url = 'http://127.0.0.1:9/hook' where id = ${broken.id}`,
-  );
+  await changeRoutines(database, broken.id, { webhookUrl: 'http://127.0.0.1:9/hook' });
   await tick(service.deps);
   const { nextRunAt } = await routineOf(database, lost.id);
   expect(nextRunAt!.getTime()).toBeGreaterThan(Date.now());
@@ -238,10 +227,7 @@ test('one part of a tick that fails does not keep the others from their work', a
 test('an occurrence that is due and not yet claimed survives the saving of another schedule', async () => {
   const { database } = service.deps;
   const routineId = await createRoutine(key, { schedule: '@yearly' });
-  await execute(
-    database,
-    sql`update routines set state = 'active', next_run_at = ${AT_ONCE} where id = ${routineId}`,
-  );
+  await changeRoutines(database, routineId, { state: 'active', nextRunAt: AT_ONCE });
   const patched = await key.patch(`/v1/routines/${routineId}`, { schedule: '0 0 1 2 *' });
   expect(patched.data).toMatchObject({ state: 'active' });
   await tick(service.deps);

@@ -18,9 +18,9 @@ import {
 } from '#lib/secrets/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
-import { plantConnection } from '#test/support/plant-connection.ts';
 import { createRoutine, routineBody } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
+import { changeRoutines, plantConnection } from '#test/support/given.ts';
 
 const keys = Array.from({ length: 3 }, () => randomBytes(32).toString('base64'));
 const [first, second, third] = keys as [string, string, string];
@@ -136,10 +136,7 @@ test('a rotation goes on in batches from wherever one was broken off, beside wri
   const ids: string[] = [];
   for (let index = 0; index < 25; index += 1) {
     const id = await createRoutine(key, { webhookUrl: 'https://hooks.example.com/in' });
-    await database.query('update routines set webhook_secret = $2 where id = $1', [
-      id,
-      webhooks.seal(id, `secret ${index}`),
-    ]);
+    await changeRoutines(database, id, { webhookSecret: webhooks.seal(id, `secret ${index}`) });
     ids.push(id);
   }
   // Broken off after some rows: the second batch finds the database gone.

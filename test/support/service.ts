@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, scryptSync } from 'node:crypto';
 import { NativeConnection } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { openAccounts } from '#api/accounts.ts';
@@ -36,6 +36,8 @@ export interface ServiceOptions {
   readonly worker?: boolean;
   /** For a file that asserts what counts over everything in the database. Default false. */
   readonly own?: boolean;
+  /** Hashes passwords as in production. Default false, as each sign-up and sign-in would take as long as a test. */
+  readonly slowPasswords?: boolean;
   /** Configuration over the test defaults. */
   readonly env?: Record<string, string>;
 }
@@ -76,7 +78,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const config = loadConfig('api', environment);
   const log = createLog({ level: config.LOG_LEVEL, name: 'test' });
   const services = await openServices(config, log);
-  const deps = { ...services.deps, ...openAccounts(config, services.deps, log), config };
+  const passwords = options.slowPasswords === true ? undefined : QUICK_PASSWORDS;
+  const accounts = openAccounts(config, services.deps, log, passwords);
+  const deps = { ...services.deps, ...accounts, config };
   const server = await listen(createApp(deps).callback(), { host: config.HOST, port });
   const workers = options.worker === true ? await startWorkers(config, services.deps) : undefined;
   return {
@@ -98,6 +102,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await testDatabase.drop();
     },
   };
+}
+
+const QUICK_PASSWORDS = {
+  hash: async (password: string) => quickHash(password, randomBytes(16).toString('hex')),
+  verify: async ({ hash, password }: { hash: string; password: string }) =>
+    quickHash(password, hash.split(':')[0]!) === hash,
+};
+
+function quickHash(password: string, salt: string): string {
+  return `${salt}:${scryptSync(password, salt, 64, { N: 2 }).toString('hex')}`;
 }
 
 const shared = new Map<string, Promise<Service>>();
@@ -124,7 +138,8 @@ async function startReplica(environment: Record<string, string>) {
   const config = loadConfig('api', { ...environment, PORT: String(port) });
   const log = createLog({ level: 'silent', name: 'replica' });
   const services = await openServices(config, log);
-  const deps = { ...services.deps, ...openAccounts(config, services.deps, log), config };
+  const accounts = openAccounts(config, services.deps, log, QUICK_PASSWORDS);
+  const deps = { ...services.deps, ...accounts, config };
   const server = await listen(createApp(deps).callback(), { host: config.HOST, port });
   return {
     url: `http://localhost:${port}`,

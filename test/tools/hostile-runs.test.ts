@@ -14,6 +14,7 @@ import {
   toolSteps,
   type Json,
 } from './support.ts';
+import { changeConnections, earlier } from '#test/support/given.ts';
 
 let fixture: HostileFixture;
 let { service, hostile, key } = {} as HostileFixture;
@@ -35,10 +36,7 @@ async function runAgainst(
     connection: { url: hostile.url('honest'), bearerToken: CREDENTIAL },
     routine: { instructions: mark },
   });
-  await service.deps.database.query('update connections set url = $1 where id = $2', [
-    hostile.url(scenario),
-    connectionId,
-  ]);
+  await changeConnections(service.deps.database, connectionId, { url: hostile.url(scenario) });
   scriptCalls(service, mark, call);
   const run = await runOnce(key, routineId);
   const told = requestsWith(service, mark).at(-1).body.messages.at(-1).content;
@@ -167,10 +165,9 @@ test.each([
       routine: { instructions: mark },
     });
     // Another version of the connection: no session is left over from the discovery.
-    await service.deps.database.query(
-      `update connections set updated_at = updated_at + interval '1 second' where id = $1`,
-      [connectionId],
-    );
+    await changeConnections(service.deps.database, connectionId, {
+      updatedAt: earlier('-1 second'),
+    });
     scriptCalls(service, mark, SEND);
     hostile.control.drops = { method: 'tools/list', times };
     expect(toolSteps(await runOnce(key, routineId))[0]).toMatchObject({ state, errorMessage });
@@ -303,10 +300,9 @@ test('cancelling a run ends a call that never ends, and leaves its outcome open'
     connection: { url: hostile.url('honest') },
     routine: { instructions: mark },
   });
-  await service.deps.database.query('update connections set url = $1 where id = $2', [
-    hostile.url('never-ending'),
-    connectionId,
-  ]);
+  await changeConnections(service.deps.database, connectionId, {
+    url: hostile.url('never-ending'),
+  });
   scriptCalls(service, mark, SEND);
   const { data: started } = await key.post(`/v1/routines/${routineId}/run`);
   await expect.poll(() => hostile.control.calls.length, { timeout: 20_000 }).toBe(1);

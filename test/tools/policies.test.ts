@@ -6,6 +6,7 @@ import { sharedService, type Service } from '#test/support/service.ts';
 import { proves } from '#test/support/proves.ts';
 import { startEverythingServer, type EverythingServer } from './everything-server.ts';
 import { discovered, policyPath, type Json } from './support.ts';
+import { changeRoutines } from '#test/support/given.ts';
 
 let service: Service;
 let everything: EverythingServer;
@@ -186,8 +187,7 @@ test('an argument schema that cannot be used is refused with the reason', async 
 
 test('a change of its tools that takes a routine off its schedule is on record, with who made it', async () => {
   const { routineId, connectionId, tools } = await discover();
-  const activate = () =>
-    service.deps.database.query(`update routines set state = 'active' where id = $1`, [routineId]);
+  const activate = () => changeRoutines(service.deps.database, routineId, { state: 'active' });
   const policy = policyPath(routineId, tools[0]);
   await activate();
   await person.session.patch(policy, { confirmAutomaticExecution: true });
@@ -210,9 +210,7 @@ test(
   async () => {
     const { routineId, connectionId, tools } = await discover();
     await key.patch(policyPath(routineId, tools[0]), { confirmAutomaticExecution: true });
-    await service.deps.database.query(`update routines set state = 'active' where id = $1`, [
-      routineId,
-    ]);
+    await changeRoutines(service.deps.database, routineId, { state: 'active' });
     const bystander = await discover();
     const removed = await key.delete(`/v1/connections/${connectionId}`);
     expect(removed.status).toBe(200);

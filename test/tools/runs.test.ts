@@ -14,6 +14,7 @@ import {
   toolSteps,
   type Json,
 } from './support.ts';
+import { changeConnections } from '#test/support/given.ts';
 
 let service: Service;
 let everything: EverythingServer;
@@ -170,10 +171,10 @@ test('a run whose connection is not ready fails before a token is spent', async 
     connection: connection(),
     routine: { instructions: mark },
   });
-  await service.deps.database.query(
-    `update connections set state = 'needs_reauthorization', public_error = 'authorization_revoked' where id = $1`,
-    [connectionId],
-  );
+  await changeConnections(service.deps.database, connectionId, {
+    state: 'needs_reauthorization',
+    publicError: 'authorization_revoked',
+  });
   const run = await runOnce(key, routineId);
   expect(run).toMatchObject({ state: 'failed', reason: 'blocked_connection', stepCount: 0 });
   const asked = requestsWith(service, mark);

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { claimRunOf } from '#test/support/claimed-run.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startEverythingServer, type EverythingServer } from './everything-server.ts';
 import { discovered, policyPath } from './support.ts';
+import { claimRunOf } from '#test/support/given.ts';
 
 const test = serviceTest();
 

@@ -4,6 +4,7 @@ import { signUp } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
+import { changeRoutines } from '#test/support/given.ts';
 
 const test = dashboardTest().extend('key', { scope: 'file' }, ({ person }) => person.key());
 
@@ -88,8 +89,5 @@ test('what the service has stopped is named, however many routines are newer', a
 
 /** Leaves a routine as the service does when its window is over. */
 async function pauseByService({ deps }: Service, id: string): Promise<void> {
-  await deps.database.query(
-    `update routines set state = 'paused', state_reason = 'schedule_ended' where id = $1`,
-    [id],
-  );
+  await changeRoutines(deps.database, id, { state: 'paused', stateReason: 'schedule_ended' });
 }

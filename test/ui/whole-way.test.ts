@@ -4,7 +4,7 @@ import { afterAll, expect } from 'vitest';
 import { startHostileTools } from '#dev/hostile-tools/server.ts';
 import { paymentEnvironment } from '#dev/payments/local.ts';
 import { freePort } from '#dev/ports.ts';
-import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { makeDue, startModelFixture } from '#test/model-connections/fixture.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { ApiClient } from '#test/support/client.ts';
@@ -39,6 +39,7 @@ import {
   openServerDialog,
 } from './support/steps/tools.ts';
 import type { Watched } from './support/watched.ts';
+import { changeRoutines } from '#test/support/given.ts';
 
 const uiPort = await freePort();
 const [mailbox, processor, toolServer] = await Promise.all([
@@ -287,8 +288,5 @@ function hold(): { release: () => void } {
 
 /** Brings the next time of the routine to now. */
 async function makeDueNow({ deps }: Service, routineId: string): Promise<void> {
-  await execute(
-    deps.database,
-    sql`update routines set next_run_at = ${AT_ONCE} where id = ${routineId}`,
-  );
+  await changeRoutines(deps.database, routineId, { nextRunAt: AT_ONCE });
 }

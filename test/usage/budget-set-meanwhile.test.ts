@@ -5,6 +5,7 @@ import { newId } from '#lib/ids.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { Service } from '#test/support/service.ts';
+import { changeProjects } from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -37,10 +38,7 @@ test('a budget that is set while a call without a limit is out counts that call,
     close: () => Promise.resolve(),
     async call() {
       calls += 1;
-      await execute(
-        database,
-        sql`update projects set max_tokens_per_day = ${USED - 1} where id = ${routine.projectId}`,
-      );
+      await changeProjects(database, routine.projectId, { maxTokensPerDay: USED - 1 });
       return {
         text: '',
         messages: [{ role: 'assistant', content: 'On it.' }],

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
+import { giveRole } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -55,10 +55,7 @@ test.for(['organizations', 'projects'] as const)(
 );
 
 test('a member reads a budget and may not change it', async ({ service, ada, bob }) => {
-  await execute(
-    service.deps.database,
-    sql`insert into memberships (organization_id, user_id, role) values (${ada.organizationId}, ${bob.userId}, 'member')`,
-  );
+  await giveRole(service.deps.database, ada.organizationId, bob.userId, 'member');
   for (const path of [`/v1/projects/${ada.projectId}`, `/v1/organizations/${ada.organizationId}`]) {
     expect((await bob.session.get(path)).status).toBe(200);
     const refused = await bob.session.patch(path, { budget: { maxTokensPerDay: 5 } });

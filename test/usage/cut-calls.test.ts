@@ -10,8 +10,8 @@ import { AT_ONCE, execute, rows, sql, transaction } from '#lib/database/index.ts
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { modelResponse } from '#test/support/model-caller.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import type { Service } from '#test/support/service.ts';
+import { changeRuns, plantRun } from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -78,10 +78,7 @@ test('a call that a cancellation cuts off counts with its input, as estimated', 
     cancellation.signal,
   );
   const input = await sent;
-  await execute(
-    service.deps.database,
-    sql`update runs set cancel_requested_at = now() where id = ${runId}`,
-  );
+  await changeRuns(service.deps.database, runId, { cancelRequestedAt: AT_ONCE });
   cancellation.abort(new Error('cancelled'));
   await expect(step).rejects.toThrow('cancelled');
   expect(input).toBeGreaterThan(0);
@@ -214,10 +211,7 @@ test('a call that never went out counts nothing', async ({ service }) => {
     const step = performModelStep({ ...service.deps, caller }, { runId, index: 0 }, stop.signal);
     await sent;
     if (isCancelled) {
-      await execute(
-        service.deps.database,
-        sql`update runs set cancel_requested_at = now() where id = ${runId}`,
-      );
+      await changeRuns(service.deps.database, runId, { cancelRequestedAt: AT_ONCE });
     }
     stop.abort(new Error('stopped'));
     await expect(step).rejects.toThrow('stopped');

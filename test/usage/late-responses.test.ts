@@ -3,9 +3,9 @@ import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
 import { rows, sql } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { plantRun } from '#test/support/plant-run.ts';
+import { plantRun } from '#test/support/given.ts';
 
-const test = serviceTest();
+const test = serviceTest({ own: true });
 
 test('a second response to a step is spend too, in the ledger, the totals, the step and its run', async ({
   service,

@@ -15,9 +15,9 @@ import { AT_ONCE, execute, rows, sql, type Database } from '#lib/database/index.
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
 import type { Service } from '#test/support/service.ts';
+import { plantRun } from '#test/support/given.ts';
 
 const test = serviceTest({ env: { DATABASE_POOL_SIZE: '12' } });
 vi.setConfig({ testTimeout: 100_000 * TIMES });

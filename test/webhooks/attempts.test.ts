@@ -5,10 +5,11 @@ import { createSealedWebhookSecrets, rotateWebhookSecret } from '#core/routines/
 import { claimAttempt } from '#core/webhooks/claim.ts';
 import { attemptDelivery, enqueueDelivery, listDeliveries } from '#core/webhooks/index.ts';
 import { RETRY_LADDER_MS } from '#core/webhooks/retry.ts';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { rows, sql } from '#lib/database/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { startReceiver, type Received } from '#test/outbound/receiver.ts';
 import { startWorld, type World } from './world.ts';
+import { changeRoutines, earlier } from '#test/support/given.ts';
 
 let world: World;
 /** Two connections: whatever held one while sending would show. */
@@ -52,10 +53,7 @@ async function attemptsOf(deliveryId: string) {
 }
 
 function setUrl(routineId: string, url: string | null) {
-  return execute(
-    world.deps.database,
-    sql`update routines set webhook_url = ${url} where id = ${routineId}`,
-  );
+  return changeRoutines(world.deps.database, routineId, { webhookUrl: url });
 }
 
 describe('what is sent', () => {
@@ -122,13 +120,9 @@ describe('what is sent', () => {
     verify(routine.webhookSecret, during!);
     verify(rotated.webhookSecret, during!);
 
-    await execute(
-      world.deps.database,
-      sql`
-        update routines set webhook_secret_previous_until = webhook_secret_previous_until - interval '24 hours'
-        where id = ${routine.id}
-      `,
-    );
+    await changeRoutines(world.deps.database, routine.id, {
+      webhookSecretPreviousUntil: earlier('24 hours'),
+    });
     await world.attempt(deliveries[1]!);
     const after = receiver.received[1]!;
     verify(rotated.webhookSecret, after);

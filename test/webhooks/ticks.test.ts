@@ -15,6 +15,7 @@ import {
 import { execute, rows, sql, transaction } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { startWorld, type Routine, type World } from './world.ts';
+import { changeDeliveries, changeRuns } from '#test/support/given.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -47,10 +48,7 @@ async function queueMany(routine: Routine, count: number): Promise<StartableDeli
 async function endedRun(webhookUrl: string | null) {
   const routine = await world.createRoutine(webhookUrl);
   const run = await world.createRun(routine);
-  await execute(
-    world.deps.database,
-    sql`update runs set state = 'running', finished_at = null where id = ${run.id}`,
-  );
+  await changeRuns(world.deps.database, run.id, { state: 'running', finishedAt: null });
   return { routine, run };
 }
 
@@ -240,10 +238,7 @@ describe('redelivery', () => {
     });
     const routine = await world.createRoutine(receiver.origin);
     const delivery = await world.queue(routine, receiver.origin);
-    await execute(
-      world.deps.database,
-      sql`update webhook_deliveries set attempt_count = 9 where id = ${delivery.id}`,
-    );
+    await changeDeliveries(world.deps.database, delivery.id, { attemptCount: 9 });
     const last = world.attempt(delivery);
     await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
     await redeliverIn(routine, delivery.id);

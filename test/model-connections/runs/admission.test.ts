@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { admitRuns } from '#core/runs/admission/admit.ts';
 import { announceSlots } from '#core/runs/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
-import { claimedRun } from '#test/support/claimed-run.ts';
+import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
 import { modelOn, startWorld, type World } from './world.ts';
+import { changeRuns, claimedRun } from '#test/support/given.ts';
 
 let world: World;
 
@@ -30,10 +30,7 @@ async function admit(runsAtATimeOfAccounts: Record<string, number>, limit = 50) 
 }
 
 async function end(ids: readonly string[]): Promise<void> {
-  await execute(
-    world.service.deps.database,
-    sql`update runs set state = 'succeeded', finished_at = now() where id = any(${ids})`,
-  );
+  await changeRuns(world.service.deps.database, ids, { state: 'succeeded', finishedAt: AT_ONCE });
 }
 
 test('runs of one account are let in as its provider allows, and nobody waits behind them', async () => {

@@ -7,8 +7,8 @@ import {
   waitUntil,
 } from '#core/model-connections/index.ts';
 import { execute, sql } from '#lib/database/index.ts';
-import { claimedRun } from '#test/support/claimed-run.ts';
 import { modelOn, startWorld, type World } from './world.ts';
+import { changeAccounts, claimedRun } from '#test/support/given.ts';
 
 let world: World;
 
@@ -83,19 +83,15 @@ test('none is issued on an account that may not be used', async () => {
   const order = await orderOn(connectionId);
   const foreign = { ...order, connection: { ...order.connection, projectId: 'prj_other' } };
   expect(await issue(foreign)).toEqual({ kind: 'unusable' });
-  await execute(
-    database,
-    sql`update model_connections set state = 'needs_reauthorization' where id = ${connectionId}`,
-  );
+  await changeAccounts(database, connectionId, { state: 'needs_reauthorization' });
   expect(await issue(order)).toEqual({ kind: 'unusable' });
 });
 
 test('none is issued for an owner who is no longer a member', async () => {
   const order = await orderOn(await world.account('provider-c'));
-  await execute(
-    world.service.deps.database,
-    sql`update model_connections set owner_id = 'somebody-else' where id = ${order.connection.id}`,
-  );
+  await changeAccounts(world.service.deps.database, order.connection.id, {
+    ownerId: 'somebody-else',
+  });
   expect(await issue(order)).toEqual({ kind: 'unusable' });
 });
 

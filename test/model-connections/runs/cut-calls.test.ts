@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ModelFailure, performModelStep } from '#core/runs/index.ts';
 import { row, sql } from '#lib/database/index.ts';
-import { claimedRun } from '#test/support/claimed-run.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
 import { modelOn, startWorld, type World } from './world.ts';
+import { claimedRun } from '#test/support/given.ts';
 
 let world: World;
 let runtime: NodeProcess;

@@ -7,6 +7,7 @@ import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startWorkers } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
 import { modelOn, startWorld, type World } from './world.ts';
+import { changeAccounts, giveRole } from '#test/support/given.ts';
 
 let world: World;
 let runtime: NodeProcess;
@@ -89,7 +90,7 @@ test('a runtime that stands still for longer than its lease stores nothing of a 
   world.rig.providers.control.script({ kind: 'slow', pauseMs: 100 });
   const { runId } = await runWithCallOut();
   process.kill(frozen.pid, 'SIGSTOP');
-  await sleep(12_000);
+  await sleep(4_000);
   process.kill(frozen.pid, 'SIGCONT');
   expect(await runEnded(world.key, runId, 60_000)).toMatchObject({ state: 'succeeded' });
   expect(world.asked()).toBe(2);
@@ -138,13 +139,7 @@ describe('with a worker', () => {
   test('an owner who is removed while a run waits ends it, and the one that is under way', async () => {
     const { ada, key, rig, service } = world;
     const colleague = await signUp(service);
-    await execute(
-      service.deps.database,
-      sql`
-        insert into memberships (organization_id, user_id, role)
-        values (${ada.organizationId}, ${colleague.userId}, 'member')
-      `,
-    );
+    await giveRole(service.deps.database, ada.organizationId, colleague.userId, 'member');
     const connectionId = await world.account('provider-c', { owner: colleague });
     const model = modelOn('provider-c', connectionId);
     const routineIds = [await createRoutine(key, { model }), await createRoutine(key, { model })];
@@ -230,10 +225,7 @@ describe('with a worker', () => {
     });
 
     // The allowance is there again: the next occurrence runs, as a probe, and the schedule goes on by itself.
-    await execute(
-      service.deps.database,
-      sql`update model_connections set not_before = ${AT_ONCE} where id = ${connectionId}`,
-    );
+    await changeAccounts(service.deps.database, connectionId, { notBefore: AT_ONCE });
     await execute(
       service.deps.database,
       sql`update model_breakers set pause_until = ${AT_ONCE} where account = ${connectionId}`,

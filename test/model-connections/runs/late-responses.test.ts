@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { performModelStep } from '#core/runs/index.ts';
-import { execute, row, rows, sql, transaction } from '#lib/database/index.ts';
-import { claimedRun } from '#test/support/claimed-run.ts';
+import { AT_ONCE, execute, row, rows, sql, transaction } from '#lib/database/index.ts';
 import { modelOn, startWorld, type World } from './world.ts';
+import { changeRuns, claimedRun } from '#test/support/given.ts';
 
 let world: World;
 
@@ -139,10 +139,7 @@ test('nothing is asked for a run that ends before its call is issued, and nothin
     await expect
       .poll(() => counted(runId).then((found) => found!.reserved), { timeout: 30_000 })
       .toBeGreaterThan(0);
-    await execute(
-      database,
-      sql`update runs set state = 'cancelled', finished_at = now() where id = ${runId}`,
-    );
+    await changeRuns(database, runId, { state: 'cancelled', finishedAt: AT_ONCE });
     return { attempt };
   });
   expect(await attempt).toEqual({ next: 'ended', state: 'cancelled' });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pauseOfDisabledProviders } from '#core/scheduling/rollback.ts';
 import { tick } from '#core/scheduling/index.ts';
-import { AT_ONCE, execute, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, createRoutine } from '#test/support/routines.ts';
 import { modelOn, startWorld, type World } from './world.ts';
+import { changeRoutines } from '#test/support/given.ts';
 
 let world: World;
 let runtime: Runtime;
@@ -32,10 +33,7 @@ test('a provider that is switched off pauses its routines once, keeps everything
     model: modelOn('provider-b', await world.account('provider-b')),
   });
   const gateway = await activeRoutine(key);
-  await execute(
-    service.deps.database,
-    sql`update routines set next_run_at = ${AT_ONCE} where id = ${onIt}`,
-  );
+  await changeRoutines(service.deps.database, onIt, { nextRunAt: AT_ONCE });
 
   await tick(switchedOff());
   const paused = await key.get(`/v1/routines/${onIt}`);

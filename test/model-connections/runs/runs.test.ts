@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { SLOTS } from '#test/runtime/rig.ts';
 import { proves } from '#test/support/proves.ts';
@@ -13,6 +12,7 @@ import {
 import { confirm, discovered, toolSteps } from '#test/tools/support.ts';
 import { startEverythingServer, type EverythingServer } from '#test/tools/everything-server.ts';
 import { MODEL, modelOn, startWorld, type World } from './world.ts';
+import { changeAccounts } from '#test/support/given.ts';
 
 let world: World;
 let runtime: Runtime;
@@ -125,10 +125,7 @@ test(
     const connectionId = await world.account('provider-b');
     const model = modelOn('provider-b', connectionId);
     const routineId = await createRoutine(key, { model });
-    await execute(
-      service.deps.database,
-      sql`update model_connections set state = 'needs_reauthorization' where id = ${connectionId}`,
-    );
+    await changeAccounts(service.deps.database, connectionId, { state: 'needs_reauthorization' });
     expect(JSON.stringify((await key.get('/v1/models')).data)).not.toContain(connectionId);
     const refused = await key.post('/v1/routines', routineBody({ model }));
     expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_model']);

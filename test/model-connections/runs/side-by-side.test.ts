@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tick } from '#core/scheduling/index.ts';
-import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import {
   connectByDevice,
   connectByOAuth,
@@ -14,6 +14,7 @@ import { proves } from '#test/support/proves.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import { historyOf } from './history.ts';
 import { MODEL, modelOn } from './world.ts';
+import { changeRoutines } from '#test/support/given.ts';
 
 let fixture: ModelFixture;
 
@@ -52,10 +53,7 @@ test(
       routines.push(await activeRoutine(session, { model: modelOn(slot, accounts[index]) }));
     }
     providers.control.reset();
-    await execute(
-      service.deps.database,
-      sql`update routines set next_run_at = ${AT_ONCE} where id = any(${routines})`,
-    );
+    await changeRoutines(service.deps.database, routines, { nextRunAt: AT_ONCE });
     await tick(service.deps);
     const said: string[] = [];
     for (const [index, routineId] of routines.entries()) {

@@ -12,7 +12,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
-import { fallDue } from '#test/support/fall-due.ts';
+import { fallDue } from '#test/support/given.ts';
 
 export const MODEL = 'fixture/account-small';
 
