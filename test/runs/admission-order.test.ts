@@ -7,6 +7,7 @@ import { newId } from '#lib/ids.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { ahead, changeOrganizations, changeRuns } from '#test/support/given.ts';
 
 let testDatabase: TestDatabase;
 beforeAll(async () => {
@@ -112,7 +113,7 @@ test('a run that is cancelled in the moment of its admission stays cancelled', a
   const [cancelled, other] = await plantRuns(routine!, 2);
   await room(10);
   const admission = await transaction(database, async (tx) => {
-    await execute(tx, sql`update runs set state = 'cancelled' where id = ${cancelled!}`);
+    await changeRuns(tx, cancelled!, { state: 'cancelled' });
     const begun = admit(10);
     const blocked = sql`
       select count(*)::integer as count from pg_stat_activity
@@ -144,10 +145,7 @@ test('runs of a backfill come after all others of their organization, one of a r
   const [manual] = await plantRuns(routine!, 1, { trigger: 'manual' });
   await room(50);
   expect(await admit(1)).toEqual([manual]);
-  await execute(
-    testDatabase.database,
-    sql`update runs set state = 'succeeded' where id = ${manual!}`,
-  );
+  await changeRuns(testDatabase.database, manual!, { state: 'succeeded' });
   expect(await admit(2)).toEqual(scheduled);
   expect(await admit(5)).toEqual([]);
   await execute(
@@ -155,10 +153,7 @@ test('runs of a backfill come after all others of their organization, one of a r
     sql`update runs set state = 'succeeded' where trigger = 'schedule'`,
   );
   expect(await admit(5)).toEqual([first]);
-  await execute(
-    testDatabase.database,
-    sql`update runs set state = 'succeeded' where id = ${first!}`,
-  );
+  await changeRuns(testDatabase.database, first!, { state: 'succeeded' });
   expect(await admit(5)).toEqual([second]);
 });
 
@@ -177,19 +172,16 @@ test('an occurrence is not let in together with the run of its routine that it w
   await room(50);
   expect(await admit(10)).toEqual(before.toSorted());
   expect(await admit(10)).toEqual([]);
-  await execute(
-    testDatabase.database,
-    sql`update runs set state = 'succeeded' where id = any(${before})`,
-  );
+  await changeRuns(testDatabase.database, before, { state: 'succeeded' });
   expect(await admit(10)).toEqual(after.toSorted());
 });
 
 test('a plan bounds runs at a time exactly, however many look at once', async () => {
   const [free, pro] = await organizations(2);
-  await execute(
-    testDatabase.database,
-    sql`update organizations set paid_plan = 'pro', paid_until = now() + interval '1 day' where id = ${pro!.organizationId}`,
-  );
+  await changeOrganizations(testDatabase.database, pro!.organizationId, {
+    paidPlan: 'pro',
+    paidUntil: ahead('1 day'),
+  });
   await plantRuns(free!, 30);
   await plantRuns(pro!, 30);
   await room(500);
@@ -215,10 +207,7 @@ test('a run that waits for its predecessor is admitted when no other run of the 
   const [next] = await plantRuns(routine!, 1, { afterPrevious: true });
   await room(10);
   expect(await admit(10)).toEqual([]);
-  await execute(
-    testDatabase.database,
-    sql`update runs set state = 'succeeded' where id = ${previous}`,
-  );
+  await changeRuns(testDatabase.database, previous!, { state: 'succeeded' });
   expect(await admit(10)).toEqual([next]);
 });
 

@@ -5,7 +5,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
-import { fallDue } from '#test/support/fall-due.ts';
+import { changeRoutines, fallDue } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true, env: { RUN_DAYS: '1000', RUN_CONTENT_DAYS: '1000' } });
 
@@ -206,10 +206,7 @@ test('a time that ran is left out, one that was skipped is made up for, and one 
     trigger: 'manual',
     scheduledFor: repeated,
   });
-  await execute(
-    database,
-    sql`update routines set next_run_at = ${due}::timestamptz where id = ${id}`,
-  );
+  await changeRoutines(database, id, { nextRunAt: due! });
   const { data } = await accepted(key, id, lastDays(6, 1));
   expect(instantsOf(data.runs)).toEqual([skipped]);
   expect(data.leftOut).toEqual({ alreadyRan: 3, alreadyBackfilled: 0, stillDue: 1 });
@@ -238,10 +235,7 @@ test('a time that waits for its jitter is still due, and those before it are not
   const id = await activeRoutine(key, { jitterSeconds });
   const [due] = sevenOf(2);
   const next = new Date(new Date(due!).getTime() + jitterMs(id, jitterSeconds));
-  await execute(
-    service.deps.database,
-    sql`update routines set next_run_at = ${next}::timestamptz where id = ${id}`,
-  );
+  await changeRoutines(service.deps.database, id, { nextRunAt: next });
   const { data } = await accepted(key, id, lastDays(4, 1));
   expect(instantsOf(data.runs)).toEqual(sevenOf(4, 3));
   expect(data.leftOut).toEqual({ alreadyRan: 0, alreadyBackfilled: 0, stillDue: 1 });

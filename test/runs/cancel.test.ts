@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { announceSlots } from '#core/runs/index.ts';
 import { tick } from '#core/scheduling/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startService, startWorkers, type Service } from '#test/support/service.ts';
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
+import { ago, changeRuns } from '#test/support/given.ts';
 
 let temporal: TcpProxy;
 let service: Service;
@@ -89,10 +89,7 @@ test('a cancellation while Temporal is away is on record and a tick carries it o
   expect(answer).toMatchObject({ status: 202, data: { cancelRequestedAt: expect.any(String) } });
   await temporal.mend();
   const { database } = service.deps;
-  await execute(
-    database,
-    sql`update runs set workflow_started_at = now() - interval '1 minute' where id = ${runId}`,
-  );
+  await changeRuns(database, runId, { workflowStartedAt: ago('1 minute') });
   await expect
     .poll(
       () =>

@@ -6,7 +6,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { marker, requestsWith, type Json } from '#test/tools/support.ts';
-import { fallDue } from '#test/support/fall-due.ts';
+import { changeRuns, fallDue } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -141,7 +141,7 @@ test('a result that is no longer kept is not the same as none', async ({ service
   const id = await createRoutine(key);
   const first = await runOnce(key, id);
   expect(first.briefing).toContain(NONE);
-  await execute(service.deps.database, sql`update runs set result = null where id = ${first.id}`);
+  await changeRuns(service.deps.database, first.id, { result: null });
   const { briefing } = await runOnce(key, id);
   expect(briefing).not.toContain(NONE);
   expect(briefing).toContain(

@@ -5,7 +5,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startEverythingServer } from '#test/tools/everything-server.ts';
 import { marker, requestsWith, routineWith, scriptCalls, type Json } from '#test/tools/support.ts';
-import { fallDue } from '#test/support/fall-due.ts';
+import { fallDue } from '#test/support/given.ts';
 
 const SOURCES = 'Seen at https://a.example/1 and https://b.example/2.';
 const ECHO = { name: 'echo', arguments: { message: 'hello' } };

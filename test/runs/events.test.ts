@@ -6,6 +6,7 @@ import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startService } from '#test/support/service.ts';
 import { openStream, type EventStream, type StreamedEvent } from './event-source.ts';
+import { ago, changeRoutines } from '#test/support/given.ts';
 
 const FOLLOWERS = 50;
 
@@ -118,10 +119,11 @@ test('a cancelled run, and an occurrence that was skipped, end their streams too
   const following = await follow(replaced);
   while ((await following.next()).data.state !== 'running');
   const { routineId: replacing } = (await key.get(`/v1/runs/${replaced}`)).data;
-  await service.deps.database.query(
-    `update routines set state = 'active', overlap = 'cancel_previous', next_run_at = now() - interval '1 second' where id = $1`,
-    [replacing],
-  );
+  await changeRoutines(service.deps.database, replacing, {
+    state: 'active',
+    overlap: 'cancel_previous',
+    nextRunAt: ago('1 second'),
+  });
   await tick(service.deps);
   const toItsEnd = await following.rest();
   expect(toItsEnd.at(-1)!.data).toMatchObject({ state: 'cancelled', reason: 'replaced' });

@@ -13,7 +13,7 @@ import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { plantRun } from '#test/support/plant-run.ts';
+import { changeRuns, plantRun } from '#test/support/given.ts';
 
 let testDatabase: TestDatabase;
 const log = createLog({ level: 'silent', name: 'test' });
@@ -76,7 +76,7 @@ async function queuedRun(): Promise<Planted> {
 }
 
 async function setState({ id }: Planted, state: string): Promise<void> {
-  await execute(testDatabase.database, sql`update runs set state = ${state} where id = ${id}`);
+  await changeRuns(testDatabase.database, id, { state });
   changes.tell(id);
 }
 

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { performModelStep } from '#core/runs/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { instantCaller, modelResponse } from '#test/support/model-caller.ts';
-import { plantRun } from '#test/support/plant-run.ts';
+import { changeRoutines, changeRuns, plantRun } from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -24,16 +24,10 @@ test.for([
     const runChanges = { tell: (id: string) => told.push(id), settled: () => Promise.resolve() };
     try {
       const routine = await plantRoutine(database);
-      await execute(
-        database,
-        sql`update routines set webhook_url = ${webhookUrl} where id = ${routine.id}`,
-      );
+      await changeRoutines(database, routine.id, { webhookUrl });
       const perform = async (runId: string) => {
         if (cancelled) {
-          await execute(
-            database,
-            sql`update runs set cancel_requested_at = now() where id = ${runId}`,
-          );
+          await changeRuns(database, runId, { cancelRequestedAt: AT_ONCE });
         }
         await performModelStep(
           { ...service.deps, database, caller, runChanges },

@@ -5,7 +5,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startService, startWorkers } from '#test/support/service.ts';
-import { fallDue } from '#test/support/fall-due.ts';
+import { fallDue } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true }).extend(
   'chatCalls',

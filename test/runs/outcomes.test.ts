@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { PREAMBLE, performModelStep, type ModelCaller } from '#core/runs/index.ts';
 import { REMINDER } from '#core/runs/outcome/reminder.ts';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { rows, sql } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
-import { claimedRun } from '#test/support/claimed-run.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
@@ -11,6 +10,7 @@ import { startService, type Service } from '#test/support/service.ts';
 import { signUp } from '#test/support/people.ts';
 import { marker, requestsWith, toolSteps, type Json } from '#test/tools/support.ts';
 import { openStream } from './event-source.ts';
+import { changeRuns, claimedRun } from '#test/support/given.ts';
 
 const REPORT = '# Weekly report\n\nTwo pages are slower than last week.';
 
@@ -260,7 +260,7 @@ test('a run of an earlier release, which has no outcome on record, was done', as
 }) => {
   const routineId = await createRoutine(key);
   const { id } = await runOnce(key, routineId);
-  await execute(service.deps.database, sql`update runs set outcome = null where id = ${id}`);
+  await changeRuns(service.deps.database, id, { outcome: null });
   expect((await key.get(`/v1/runs/${id}`)).data.outcome).toBe('done');
   const done = await key.get(`/v1/routines/${routineId}/runs?outcome=done`);
   expect(done.data).toMatchObject([{ id, outcome: 'done' }]);

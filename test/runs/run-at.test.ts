@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { createTickParts, tick } from '#core/scheduling/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded } from '#test/support/routines.ts';
-import { fallDue } from '#test/support/fall-due.ts';
+import { changeRoutines, changeRuns, earlier, fallDue } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -31,7 +31,7 @@ test('a run asked for a later time waits for it, with the version it was made wi
   await parts.admission();
   const waiting = (await key.get(`/v1/runs/${asked.data.id}`)).data;
   expect(waiting).toMatchObject({ state: 'queued', waitingFor: 'run_at', queuedSeconds: 0 });
-  await execute(database, sql`update runs set run_at = now() where id = ${asked.data.id}`);
+  await changeRuns(database, asked.data.id, { runAt: AT_ONCE });
   await parts.admission();
   const ended = await runEnded(key, asked.data.id);
   expect(ended).toMatchObject({ state: 'succeeded', routineRevision: 1 });
@@ -86,10 +86,7 @@ test('a scheduled run is told the instant of its schedule, without jitter, and o
     jitterSeconds: 1_800,
     instructions: 'Report as of {{scheduledFor}}.',
   });
-  await execute(
-    database,
-    sql`update routines set next_run_at = next_run_at - interval '1 hour' where id = ${id}`,
-  );
+  await changeRoutines(database, id, { nextRunAt: earlier('1 hour') });
   await tick(service.deps);
   await service.deps.admission.admit();
   const [run] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;

@@ -23,11 +23,11 @@ import {
 import { beginStep } from '#core/runs/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
 import { skip, success } from '#core/runs/ending.ts';
-import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
+import { row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { renderStatesPage, STATES_PAGE } from '../../docs/generate/run-states.ts';
+import { changeRoutines, plantRun } from '#test/support/given.ts';
 
 let service: Service;
 let database: Database;
@@ -160,7 +160,7 @@ const ROUTINE_OPERATIONS: Record<
     to: 'paused',
     by: 'service',
     act: async ({ id }) => {
-      await execute(database, sql`update routines set pause_after_failures = 1 where id = ${id}`);
+      await changeRoutines(database, id, { pauseAfterFailures: 1 });
       const runId = await plantRun(database, id, { trigger: 'schedule', state: 'running' });
       await ends(failure('timeout'))(runId);
     },
@@ -177,7 +177,7 @@ test.each(Object.entries(ROUTINE_OPERATIONS))(
     for (const from of ROUTINE_STATES) {
       const planted = await plantRoutine(database, { nextRunAt: new Date() });
       await plantRun(database, planted.id, { state: 'succeeded' });
-      await execute(database, sql`update routines set state = ${from} where id = ${planted.id}`);
+      await changeRoutines(database, planted.id, { state: from });
       await act(planted).catch((error: { code: string }) => {
         expect([from, error.code]).toEqual(['archived', 'routine_archived']);
       });

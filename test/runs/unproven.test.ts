@@ -1,12 +1,11 @@
 import { expect } from 'vitest';
 import { endRun, failure } from '#core/runs/index.ts';
 import { execute, sql, transaction } from '#lib/database/index.ts';
-import { claimedRun } from '#test/support/claimed-run.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startWorkers, type Service } from '#test/support/service.ts';
+import { claimedRun, plantRun } from '#test/support/given.ts';
 
 // Without workers: what is enqueued waits until a test starts some.
 const test = serviceTest();

@@ -6,8 +6,8 @@ import { total, parseSamples } from '#test/observability/scrape.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import { activeRoutine, routineBody, runEnded, runOnce } from '#test/support/routines.ts';
+import { changeRoutines, plantRun } from '#test/support/given.ts';
 
 /** Due once a year, so that only the instants that a test sets are occurrences. */
 const YEARLY = '0 0 1 1 *';
@@ -20,10 +20,7 @@ const test = serviceTest({ worker: true })
     const newest = (client: ApiClient, id: string) =>
       client.get(`/v1/routines/${id}/runs?limit=1`).then(({ data }) => data[0]);
     return async (...ids: string[]) => {
-      await execute(
-        service.deps.database,
-        sql`update routines set next_run_at = ${AT_ONCE} where id = any(${ids})`,
-      );
+      await changeRoutines(service.deps.database, ids, { nextRunAt: AT_ONCE });
       await tick(service.deps);
       return Promise.all(
         ids.map(async (id) => {
@@ -103,10 +100,7 @@ test('a gateway that is down pauses nobody: schedules on its model are held back
       update model_breakers set pause_from = pause_from - interval '1 hour', pause_until = pause_until - interval '1 hour'
     `,
   );
-  await execute(
-    database,
-    sql`update routines set next_run_at = ${AT_ONCE} where id = any(${[hers, his]})`,
-  );
+  await changeRoutines(database, [hers, his], { nextRunAt: AT_ONCE });
   const ticks = await Promise.all([1, 2].map(() => claimDueRoutines(service.deps, 1)));
   expect(ticks.map(({ runs, skipped }) => runs + skipped)).toEqual([1, 1]);
   expect(ticks.reduce((sum, { runs }) => sum + runs, 0)).toBe(1);
@@ -194,10 +188,11 @@ test('a schedule that cannot be computed pauses its routine, and the webhook is 
 }) => {
   const receiver = await startReceiver((_, response) => response.end());
   const id = await activeRoutine(key, careful());
-  await execute(
-    service.deps.database,
-    sql`update routines set schedule = 'nonsense', webhook_url = ${receiver.origin}, next_run_at = ${AT_ONCE} where id = ${id}`,
-  );
+  await changeRoutines(service.deps.database, id, {
+    schedule: 'nonsense',
+    webhookUrl: receiver.origin,
+    nextRunAt: AT_ONCE,
+  });
   await tick(service.deps);
   const delivery = await row<{ body: string }>(
     service.deps.database,

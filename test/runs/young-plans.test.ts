@@ -5,8 +5,8 @@ import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { instantCaller, modelResponse } from '#test/support/model-caller.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 import { buffersOf, explained } from '../../bench/harness/explain.ts';
+import { plantRun } from '#test/support/given.ts';
 
 const test = serviceTest();
 
