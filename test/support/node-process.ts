@@ -71,7 +71,7 @@ export function startNode(
 const children = new Set<ChildProcess>();
 
 /** Kills the child when this process is told to stop: what the files of a process share is stopped by none of them. */
-export function endWithUs(child: ChildProcess): void {
+function endWithUs(child: ChildProcess): void {
   if (children.size === 0)
     process.once('SIGTERM', () => children.forEach((each) => each.kill('SIGKILL')));
   children.add(child);

@@ -154,7 +154,7 @@ async function startReplica(environment: Record<string, string>) {
 let runtimeInstalled = false;
 
 /** Installs the runtime, of which there is one a process; its log is of no interest here. */
-function installRuntimeOnce(): void {
+export function installRuntimeOnce(): void {
   if (!runtimeInstalled) installRuntime(createLog({ level: 'silent', name: 'temporal' }));
   runtimeInstalled = true;
 }

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createWebhookActivities } from '#activities/webhooks.ts';
 import { createEngine, type Engine, type StartableDelivery } from '#core/engine/index.ts';
@@ -8,6 +8,7 @@ import { webhookTaskQueue } from '#lib/task-queues.ts';
 import { workflowBundle } from '#workers/workflow-bundle.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { startWorld, type World } from './world.ts';
+import { installRuntimeOnce } from '#test/support/service.ts';
 
 const TASK_QUEUE = 'webhook-workflow-test';
 const SLOTS = 3;
@@ -35,7 +36,7 @@ afterAll(async () => {
 
 /** Workflows on the main queue, attempts on a queue of their own: a worker of the main queue has no such activity. */
 async function startWorkers(): Promise<void> {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  installRuntimeOnce();
   const connection = await NativeConnection.connect({ address });
   cleanUp.push(() => connection.close());
   const workers = [

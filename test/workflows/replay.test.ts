@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { createLog } from '#lib/log.ts';
-import { installRuntime } from '#lib/temporal/index.ts';
+import { installRuntimeOnce } from '#test/support/service.ts';
 import { readCorpus, replay, wayOf, type Recorded } from './histories.ts';
 import { SCENARIOS } from './scenarios.ts';
 
-installRuntime(createLog({ level: 'silent', name: 'temporal' }));
+installRuntimeOnce();
 
 const corpus = await readCorpus();
 
