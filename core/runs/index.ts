@@ -47,7 +47,7 @@ export { createRunFeed, type RunFeed } from './events/feed.ts';
 export type { RunEvent } from './events/follow.ts';
 export { forgetFollowers } from './events/leases.ts';
 export { openRunEvents } from './events/open.ts';
-export { STEP_WARNINGS, type StepWarning } from './warnings.ts';
+export { STEP_WARNINGS } from './warnings.ts';
 export {
   createModelCaller,
   type ModelCall,

@@ -1,12 +1,10 @@
 export type { ConnectionClients } from './connection-clients.ts';
 export { ConfigError, loadConfig, type ConfigOf, type Role } from './load.ts';
 export {
-  dialectOfHost,
   MODEL_DIALECTS,
   ONLY_SOURCE,
   readModelSources,
   type ModelDialect,
-  type ModelFigures,
   type ModelSource,
 } from './model-sources.ts';
 export type { Config } from './schema.ts';

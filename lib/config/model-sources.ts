@@ -58,7 +58,7 @@ const DIALECT_OF_HOST: readonly (readonly [RegExp, ModelDialect])[] = [
 ];
 
 /** Returns the dialect that a well-known host speaks; `other` for every other. */
-export function dialectOfHost(baseUrl: string): ModelDialect {
+function dialectOfHost(baseUrl: string): ModelDialect {
   const host = new URL(baseUrl).hostname;
   return DIALECT_OF_HOST.find(([pattern]) => pattern.test(host))?.[1] ?? 'other';
 }

@@ -7,7 +7,7 @@ import type { Service } from '#test/support/service.ts';
 import { marker, requestsWith } from '#test/tools/support.ts';
 
 // Errors that pass by themselves, while a response that was paid for waits to be recorded.
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 
 /** Runs statements on the maintenance database, whose own defaults stay as they are. */
 async function admin(...statements: string[]): Promise<void> {

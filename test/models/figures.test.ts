@@ -3,7 +3,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
 
-const test = serviceTest({ worker: true }).extend(
+const test = serviceTest({ worker: true, own: true }).extend(
   'member',
   async ({ service }) =>
     async (owner: Person): Promise<Person> => {

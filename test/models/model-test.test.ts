@@ -4,7 +4,7 @@ import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 
-const test = serviceTest();
+const test = serviceTest({ own: true });
 
 const MODEL = 'fixture/writer-small';
 const PARIS = { country: 'France', capital: 'Paris' };

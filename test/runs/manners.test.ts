@@ -6,7 +6,7 @@ import { createRoutine, runOnce } from '#test/support/routines.ts';
 import type { Json } from '#test/tools/support.ts';
 
 // Each server refuses what the real one does; what it refuses by name is learned by the first run that meets it.
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 
 const CALCULATE = { builtInTools: ['calculate'] };
 const LIMITED = { limits: { maxOutputTokens: 900, maxTotalTokens: 100_000 } };

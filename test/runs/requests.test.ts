@@ -5,7 +5,7 @@ import { FORM, prices } from '#test/results/world.ts';
 import { marker, requestsWith, type Json } from '#test/tools/support.ts';
 
 // The requests that a run sends to its model's server, and what it makes of the responses.
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 
 /** The fixture's list says of this model that it takes schemas. */
 const STRUCTURED = {

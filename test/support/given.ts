@@ -102,7 +102,7 @@ export const changeAccounts = changer<
 
 /** Changes projects: a shorter retention, a budget, a deletion some time ago. */
 export const changeProjects = changer<
-  'deletedAt' | 'runContentDays' | 'runDays' | 'maxTokensPerDay'
+  'deletedAt' | 'runContentDays' | 'runDays' | 'maxTokensPerDay' | 'maxCostUsdPerMonth'
 >('projects');
 
 /** Changes what organizations pay for. */

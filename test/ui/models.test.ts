@@ -22,7 +22,6 @@ own.control.script({
 const away = await freePort();
 
 const test = dashboardTest({
-  worker: false,
   env: {
     WRITER_KEY: 'a-key',
     GATEWAYS_FILE: await gatewaysFile([

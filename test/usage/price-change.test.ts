@@ -4,8 +4,8 @@ import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
 import { execute, row, sql } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { changeProjects, plantRun } from '#test/support/given.ts';
 import { modelResponse } from '#test/support/model-caller.ts';
-import { plantRun } from '#test/support/plant-run.ts';
 
 const test = serviceTest();
 
@@ -15,10 +15,7 @@ const DEAR = { input: '0.0001', output: '0.001', cachedInput: null };
 test('a step with a long prompt is reserved at the prices of long prompts', async ({ service }) => {
   const { database } = service.deps;
   const routine = await plantRoutine(database);
-  await execute(
-    database,
-    sql`update projects set max_cost_usd_per_month = 0.05 where id = ${routine.projectId}`,
-  );
+  await changeProjects(database, routine.projectId, { maxCostUsdPerMonth: 0.05 });
   const prices = { ...CHEAP, above: { inputTokens: 10, ...DEAR } };
   const models = {
     ...service.deps.models,
@@ -38,10 +35,7 @@ test('a price that rises while a call is out leaves that call its own, and binds
 }) => {
   const { database } = service.deps;
   const routine = await plantRoutine(database);
-  await execute(
-    database,
-    sql`update projects set max_cost_usd_per_month = 0.05 where id = ${routine.projectId}`,
-  );
+  await changeProjects(database, routine.projectId, { maxCostUsdPerMonth: 0.05 });
   let prices = CHEAP;
   const models = {
     ...service.deps.models,

@@ -4,7 +4,7 @@ import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { marker, requestsWith, type Json } from '#test/tools/support.ts';
 
 // Runs that share a budget on a model whose list states a maximum that no response reaches.
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 const MODEL = {
   id: 'large/model',
   context_length: 1_000_000,
