@@ -52,7 +52,7 @@ export const ERRORS = {
   ],
   forecast_over_budget: [
     409,
-    'By its forecast the routine passes a limit; acceptForecast: true accepts that.',
+    'By its forecast the routine passes a limit, and refuseOverBudget: true was sent.',
   ],
   forecast_not_accepted: [
     409,

@@ -15,8 +15,6 @@ export interface ActivationInput {
   readonly organizationId: string;
   readonly plan: Plan;
   readonly id: string;
-  /** True when somebody has accepted the forecast of the routine's spending, for the record. */
-  readonly forecastAccepted?: boolean;
   /** Judges a routine that could be activated, before its row is locked, as that may take a request. */
   readonly judge?: (routine: ProvenRoutine) => Promise<AppError | undefined>;
 }
@@ -45,17 +43,13 @@ export async function activateRoutine(
     await assertMayActivate(tx, input.organizationId, input.plan);
     if (refusal !== undefined) throw refusal;
     const active = await moveRoutine(tx, routine, { state: 'active', nextRunAt });
-    const details = {
-      revision: routine.revision,
-      ...(input.forecastAccepted === true ? { forecastAccepted: true } : {}),
-    };
-    const { id, projectId } = routine;
+    const { id, projectId, revision } = routine;
     await recordProjectAudit(tx, {
       by,
       projectId,
       action: 'routine.activated',
       targetId: id,
-      details,
+      details: { revision },
     });
     return active;
   });

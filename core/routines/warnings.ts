@@ -2,13 +2,13 @@ import { unmetNeeds, type Need, type SkillCatalogue } from '#core/skills/index.t
 import type { CallableTool } from '#core/tools/index.ts';
 
 /** Lists possible faults of a routine that do not keep it from being saved or run. */
-export const WARNING_CODES = ['skill_need_unmet'] as const;
+export const WARNING_CODES = ['skill_need_unmet', 'forecast_over_budget'] as const;
 
 export interface RoutineWarning {
   readonly code: (typeof WARNING_CODES)[number];
-  /** The slug of the skill. */
-  readonly skill: string;
-  readonly need: Need;
+  /** The reference of the skill, where the warning is of one. */
+  readonly skill?: string;
+  readonly need?: Need;
   readonly message: string;
 }
 

@@ -19,6 +19,8 @@ function usage(prompt: number, completion: number) {
   };
 }
 
+const STRICT = { refuseOverBudget: true };
+
 const unpriced = { provider: 'gateway', connectionId: null, modelId: 'fixture/unpriced' };
 
 test('a draft without a run is forecast by what its limits allow', async ({ key }) => {
@@ -71,7 +73,7 @@ test('a forecast takes the proof run, and then the percentiles of the version’
   const tight = (await key.get(`/v1/routines/${id}/forecast`)).data;
   expect(tight.limits[0]).toMatchObject({ scope: 'routine', runsOutOn: { p50: null } });
   expect(tight.limits[0].runsOutOn.p95).toBe(tight.runsOut.on);
-  const refused = await key.post(`/v1/routines/${id}/activate`);
+  const refused = await key.post(`/v1/routines/${id}/activate`, STRICT);
   expect(refused.body.error.code).toBe('forecast_over_budget');
   // Runs of another version say nothing about this one.
   await key.patch(`/v1/routines/${id}`, { instructions: 'Write two lines.' });
@@ -95,7 +97,7 @@ test('a failed run that called its model counts, and one that never did does not
   expect(perRun.p50.tokens).toBeGreaterThan(0);
 });
 
-test('activation is refused for a budget that runs out, names it, its day and who may raise it, and is made when that is accepted', async ({
+test('activation warns of a budget that runs out, names it, its day and who may raise it, and is refused only where that is asked for', async ({
   service,
   ada,
   key,
@@ -111,7 +113,9 @@ test('activation is refused for a budget that runs out, names it, its day and wh
   expect(routineLimit).toMatchObject({ max: '3500', used: '1000', othersPerDay: '0' });
   expect(runsOut).toMatchObject({ scope: 'routine', limit: 'maxTokensPerDay' });
 
-  const refused = await key.post(`/v1/routines/${id}/activate`);
+  // The acceptance of earlier releases does not make it less strict.
+  const strict = { ...STRICT, acceptForecast: true };
+  const refused = await key.post(`/v1/routines/${id}/activate`, strict);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'forecast_over_budget']);
   const { message } = refused.body.error;
   expect(message).toContain("the routine's budget.maxTokensPerDay of 3500 tokens");
@@ -119,28 +123,34 @@ test('activation is refused for a budget that runs out, names it, its day and wh
   expect(message).toContain('raised by whoever may change the routine');
   expect((await key.get(`/v1/routines/${id}`)).data.state).toBe('draft');
 
-  const accepted = await key.post(`/v1/routines/${id}/activate`, { acceptForecast: true });
-  expect([accepted.status, accepted.data.state]).toEqual([200, 'active']);
+  const active = await key.post(`/v1/routines/${id}/activate`);
+  expect([active.status, active.data.state]).toEqual([200, 'active']);
+  expect(active.data.warnings).toEqual([{ code: 'forecast_over_budget', message }]);
   const events = (await ada.session.get(`/v1/audit-events?organizationId=${ada.organizationId}`))
     .data;
   expect(events.find(({ targetId }: { targetId: string }) => targetId === id)).toMatchObject({
     action: 'routine.activated',
-    details: { forecastAccepted: true },
+    details: { revision: 1 },
   });
-  // Activating it again changes nothing, so there is nothing to accept.
-  expect((await key.post(`/v1/routines/${id}/activate`)).status).toBe(200);
 });
 
-test('a raised budget makes the acceptance unnecessary', async ({ service, key }) => {
+test('a raised budget ends the warning, and a schedule that runs more often begins it again', async ({
+  service,
+  key,
+}) => {
   service.gateway.control.script(usage(600, 400));
   const budget = { maxCostUsdPerMonth: '0.001' };
   const id = await createRoutine(key, { schedule: '0 * * * *', budget });
   await runOnce(key, id);
-  expect((await key.post(`/v1/routines/${id}/activate`)).body.error.code).toBe(
-    'forecast_over_budget',
-  );
+  expect((await key.post(`/v1/routines/${id}/activate`, STRICT)).status).toBe(409);
   await key.patch(`/v1/routines/${id}`, { budget: { maxCostUsdPerMonth: '5' } });
-  expect((await key.post(`/v1/routines/${id}/activate`)).status).toBe(200);
+  const active = await key.post(`/v1/routines/${id}/activate`, STRICT);
+  expect([active.status, active.data.warnings]).toEqual([200, []]);
+  const renamed = await key.patch(`/v1/routines/${id}`, { name: 'Another name' });
+  expect(renamed.data.warnings).toEqual([]);
+  const often = await key.patch(`/v1/routines/${id}`, { schedule: '* * * * *' });
+  expect([often.status, often.data.state]).toEqual([200, 'active']);
+  expect(often.data.warnings).toMatchObject([{ code: 'forecast_over_budget' }]);
 });
 
 test('an activation that cannot be made for another reason says that reason', async ({ key }) => {

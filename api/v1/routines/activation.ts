@@ -2,9 +2,9 @@ import { pauseWithRuns } from '#core/runs/index.ts';
 import { activateWithForecast } from '#core/scheduling/index.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
-import { presentRoutine } from './present.ts';
+import { presentRoutine, presentWarnings } from './present.ts';
 import { activateBody, pauseBody } from './requests.ts';
-import { routine } from './responses.ts';
+import { activatedRoutine, routine } from './responses.ts';
 
 const tag = 'Routines';
 const params = routineParams;
@@ -16,13 +16,13 @@ const activateRoutine = route({
   tag,
   summary: 'Put a routine on its schedule',
   description:
-    'Needs a manual run that has succeeded since the last material change. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, that has to be accepted with `acceptForecast: true`; the error names the limit, the day, and who may raise it.',
+    'Needs a manual run that has succeeded since the last material change. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, `warnings` has `forecast_over_budget`, which names the limit, the day, and who may raise it; with `refuseOverBudget: true` that is the error instead.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
   body: activateBody,
   bodyOptional: true,
-  success: { status: 200, data: routine, description: 'The active routine.' },
+  success: { status: 200, data: activatedRoutine, description: 'The active routine.' },
   errors: [
     'successful_run_required',
     'routine_archived',
@@ -30,16 +30,16 @@ const activateRoutine = route({
     'allowance_exceeded',
     'forecast_over_budget',
   ],
-}).to(async ({ access, by, params: { routineId }, body: { acceptForecast }, deps }) => {
+}).to(async ({ access, by, params: { routineId }, body: { refuseOverBudget }, deps }) => {
   const { projectId, organizationId, plan } = access;
-  const active = await activateWithForecast(deps, by, {
+  const { routine: active, warnings } = await activateWithForecast(deps, by, {
     id: routineId,
     projectId,
     organizationId,
     plan,
-    acceptForecast,
+    refuseOverBudget,
   });
-  return { data: presentRoutine(active) };
+  return { data: { ...presentRoutine(active), warnings: presentWarnings(warnings) } };
 });
 
 const pauseRoutine = route({
@@ -49,7 +49,7 @@ const pauseRoutine = route({
   tag,
   summary: 'Take a routine off its schedule',
   description:
-    'Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, manual ones included, also when the routine was paused before.',
+    'From any state but `archived`, which is 409 `routine_archived`: an archived routine never runs again. Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, manual ones included, also when the routine was paused before.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,

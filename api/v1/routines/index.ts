@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as routines from '#core/routines/index.ts';
+import { warnOfForecast } from '#core/scheduling/index.ts';
 import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
@@ -157,8 +158,18 @@ const updateRoutine = route({
     origin: { actor: by.id },
     by,
   });
-  return { data: presentSaved(saved), headers: etagOf(saved.routine) };
+  const { routine: row } = saved;
+  const isPaced = SCHEDULING.some((field) => body[field] !== undefined);
+  const warnings = [...saved.warnings];
+  if (row.state === 'active' && isPaced) {
+    const proven = await routines.readRoutine(deps.database, row.projectId, row.id);
+    warnings.push(...(await warnOfForecast(deps, { ...access, routine: proven })));
+  }
+  return { data: presentSaved({ ...saved, warnings }), headers: etagOf(row) };
 });
+
+/** Fields that change how often an active routine runs, and when. */
+const SCHEDULING = ['schedule', 'timezone', 'startsAt', 'endsAt', 'skipDates', 'budget'] as const;
 
 const archiveRoutine = route({
   method: 'DELETE',

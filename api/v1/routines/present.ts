@@ -115,8 +115,13 @@ export function presentDetail(row: RoutineDetail, delivery: z.output<typeof mail
   };
 }
 
-function presentWarnings(warnings: readonly RoutineWarning[]) {
-  return warnings.map(({ code, skill, need, message }) => ({ code, skill, need, message }));
+export function presentWarnings(warnings: readonly RoutineWarning[]) {
+  return warnings.map(({ code, skill, need, message }) => ({
+    code,
+    ...(skill === undefined ? {} : { skill }),
+    ...(need === undefined ? {} : { need }),
+    message,
+  }));
 }
 
 /** Returns the entity tag of a routine's version (RFC 9110, section 8.8.3). */

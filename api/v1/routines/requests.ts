@@ -128,7 +128,11 @@ export const routinePatch = z
 export const activateBody = z
   .strictObject({
     acceptForecast: z.boolean().default(false).meta({
-      description: 'Activates the routine although its forecast says that a limit runs out.',
+      description: 'Has no effect any more: a forecast never keeps a routine from being activated.',
+      deprecated: true,
+    }),
+    refuseOverBudget: z.boolean().default(false).meta({
+      description: 'Refuses it where its forecast says that a limit runs out within 30 days.',
     }),
   })
   .meta({ id: 'ActivateRoutine' });

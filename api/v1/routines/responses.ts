@@ -74,16 +74,20 @@ const warnings = z
     z
       .strictObject({
         code: z.enum(WARNING_CODES),
-        skill: z.string().meta({ description: 'Slug of the attached skill.' }),
-        need: z.enum(NEEDS).meta({ description: 'What the skill works on.' }),
+        skill: z.string().optional().meta({ description: 'The attached skill that it is about.' }),
+        need: z.enum(NEEDS).optional().meta({ description: 'What the skill works on.' }),
         message: z.string(),
       })
       .meta({ id: 'RoutineWarning' }),
   )
   .meta({
     description:
-      'What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only.',
+      'What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days.',
   });
+
+export const activatedRoutine = z
+  .strictObject({ ...shape, warnings })
+  .meta({ id: 'ActivatedRoutine' });
 
 export const savedRoutine = z
   .strictObject({ ...shape, webhookSecret: webhookSecret.optional(), warnings })
@@ -105,8 +109,7 @@ export const rotatedRoutine = z
 const activation = z
   .strictObject({
     ready: z.boolean().meta({
-      description:
-        'Whether activating it would be accepted now. Its forecast is an operation of its own: where that says that a limit runs out, it also has to be accepted.',
+      description: 'Whether activating it would be accepted now.',
     }),
     proofRunId: idOf('run', EXAMPLE.run).nullable().meta({
       description:

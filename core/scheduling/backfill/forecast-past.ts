@@ -6,7 +6,7 @@ import {
   type ForecastDeps,
   type ForecastSubject,
 } from '../forecast/forecast.ts';
-import { refusalOf } from '../forecast/refusal.ts';
+import { overLimit } from '../forecast/over-limit.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -30,9 +30,9 @@ export function notAccepted(forecast: Forecast): AppError {
   const { total, perRun } = forecast;
   const { count, first, last } = forecast.runs;
   const come = `${count} ${count === 1 ? 'run' : 'runs'}, from ${first?.toISOString()} to ${last?.toISOString()}, come to ${inWords(total.p50)} (p50) or ${inWords(total.p95)} (p95), by ${BASES[perRun.basis]}.`;
-  const limits =
-    refusalOf(forecast)?.message ?? 'With acceptForecast: true that is accepted, and they start.';
-  return new AppError('forecast_not_accepted', `${come} ${limits}`);
+  const accept = 'With acceptForecast: true that is accepted, and they start.';
+  const said = [come, overLimit(forecast), accept].filter((each) => each !== undefined);
+  return new AppError('forecast_not_accepted', said.join(' '));
 }
 
 const BASES = {

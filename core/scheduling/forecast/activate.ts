@@ -1,16 +1,18 @@
 import type { Actor } from '#core/audit/index.ts';
 import type { Plan } from '#core/billing/index.ts';
-import { activateRoutine, type Routine } from '#core/routines/index.ts';
+import { activateRoutine, type Routine, type RoutineWarning } from '#core/routines/index.ts';
 import { databaseTime, type Database } from '#lib/database/index.ts';
-import { forecastOf, type ForecastDeps } from './forecast.ts';
+import { AppError } from '#lib/errors.ts';
+import { forecastOf, type ForecastDeps, type ForecastSubject } from './forecast.ts';
 import { plannedRuns } from './planned-runs.ts';
-import { refusalOf } from './refusal.ts';
+import { overLimit } from './over-limit.ts';
 
 /**
- * Activates a routine, unless its forecast says that a limit runs out and nobody has accepted that.
- * @throws {AppError} `forecast_over_budget`, and what `activateRoutine` throws
+ * Activates a routine, and warns where its forecast says that a limit runs out.
+ * @param input.refuseOverBudget refuses it then
+ * @throws {AppError} `forecast_over_budget` where it is to be refused, and what `activateRoutine` throws
  */
-export function activateWithForecast(
+export async function activateWithForecast(
   deps: ForecastDeps & { readonly database: Database },
   by: Actor,
   input: {
@@ -18,20 +20,31 @@ export function activateWithForecast(
     organizationId: string;
     plan: Plan;
     id: string;
-    acceptForecast: boolean;
+    refuseOverBudget: boolean;
   },
-): Promise<Routine> {
-  const { acceptForecast, ...activation } = input;
-  return activateRoutine(deps.database, by, {
+): Promise<{ routine: Routine; warnings: readonly RoutineWarning[] }> {
+  const { refuseOverBudget, ...activation } = input;
+  let warnings: readonly RoutineWarning[] = [];
+  const routine = await activateRoutine(deps.database, by, {
     ...activation,
-    forecastAccepted: acceptForecast,
-    async judge(routine) {
-      if (acceptForecast) return undefined;
-      const planned = plannedRuns(
-        { ...routine, state: 'active' },
-        await databaseTime(deps.database),
-      );
-      return refusalOf(await forecastOf(deps, { ...activation, routine }, planned));
+    async judge(found) {
+      warnings = await warnOfForecast(deps, { ...activation, routine: found });
+      const [first] = warnings;
+      return first === undefined || !refuseOverBudget
+        ? undefined
+        : new AppError('forecast_over_budget', first.message);
     },
   });
+  return { routine, warnings };
+}
+
+/** Warns where a limit runs out in the next 30 days, were the routine active from now on. */
+export async function warnOfForecast(
+  deps: ForecastDeps,
+  subject: ForecastSubject,
+): Promise<RoutineWarning[]> {
+  const active = { ...subject.routine, state: 'active' };
+  const planned = plannedRuns(active, await databaseTime(deps.database));
+  const message = overLimit(await forecastOf(deps, subject, planned));
+  return message === undefined ? [] : [{ code: 'forecast_over_budget', message }];
 }

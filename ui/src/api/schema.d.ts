@@ -1260,7 +1260,7 @@ export interface paths {
         put?: never;
         /**
          * Put a routine on its schedule
-         * @description Needs a manual run that has succeeded since the last material change. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, that has to be accepted with `acceptForecast: true`; the error names the limit, the day, and who may raise it.
+         * @description Needs a manual run that has succeeded since the last material change. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, `warnings` has `forecast_over_budget`, which names the limit, the day, and who may raise it; with `refuseOverBudget: true` that is the error instead.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -1370,7 +1370,7 @@ export interface paths {
         put?: never;
         /**
          * Take a routine off its schedule
-         * @description Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, manual ones included, also when the routine was paused before.
+         * @description From any state but `archived`, which is 409 `routine_archived`: an archived routine never runs again. Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, manual ones included, also when the routine was paused before.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -1965,17 +1965,193 @@ export interface components {
             modelId: string;
             name: string;
         };
+        ActivatedRoutine: {
+            archivedAt: string | null;
+            budget: {
+                maxCostUsdPerMonth: string | null;
+                maxTokensPerDay: number | null;
+            };
+            /**
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
+             * @example [
+             *       "calculate"
+             *     ]
+             */
+            builtInTools: "calculate"[];
+            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
+            carryResult: boolean;
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @example [
+             *       {
+             *         "type": "distinct_sources",
+             *         "atLeast": 3
+             *       }
+             *     ]
+             */
+            checks: components["schemas"]["ResultCheckOutput"][];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @enum {string}
+             */
+            deliver: "always" | "changed" | "failed";
+            endsAt: string | null;
+            gate: components["schemas"]["Gate"];
+            /**
+             * @description Id of the routine.
+             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
+             */
+            id: string;
+            /** @example Audit the site {{site}} and report what changed since last week. */
+            instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @example 600
+             */
+            jitterSeconds: number;
+            lastRunAt: string | null;
+            limits: {
+                abnormalFactor: number | null;
+                maxOutputTokens: number | null;
+                maxQueueSeconds: number;
+                maxSteps: number;
+                maxTotalTokens: number | null;
+                timeoutSeconds: number;
+            };
+            /** @enum {string} */
+            misfire: "run_once" | "skip";
+            model: components["schemas"]["ModelReferenceOutput"];
+            /** @example Weekly SEO audit */
+            name: string;
+            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
+            nextRunAt: string | null;
+            notifications: {
+                /** @description Null follows the project. At most one mail an hour. */
+                mail: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @example https://monitor.example.com/ping/4f1c
+                 */
+                successPingUrl: string | null;
+            };
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @enum {string}
+             */
+            outcome: "optional" | "required";
+            /** @enum {string} */
+            overlap: "skip" | "queue" | "cancel_previous" | "allow";
+            pauseAfterFailures: number;
+            resultKey: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits, or that nothing can satisfy, is refused.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "items": {
+             *           "type": "array",
+             *           "items": {
+             *             "type": "object",
+             *             "properties": {
+             *               "id": {
+             *                 "type": "string"
+             *               },
+             *               "price": {
+             *                 "type": "number"
+             *               }
+             *             },
+             *             "required": [
+             *               "id",
+             *               "price"
+             *             ]
+             *           }
+             *         }
+             *       },
+             *       "required": [
+             *         "items"
+             *       ]
+             *     }
+             */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Counts material changes. */
+            revision: number;
+            /**
+             * @description Five cron fields, or @hourly to @yearly.
+             * @example 0 7 * * 1
+             */
+            schedule: string;
+            /**
+             * @description Curated slugs or custom skill ids, in order.
+             * @example [
+             *       "seo-audit"
+             *     ]
+             */
+            skills: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @example [
+             *       "2026-12-25",
+             *       "2027-01-01"
+             *     ]
+             */
+            skipDates: string[];
+            startsAt: string | null;
+            /** @enum {string} */
+            state: "draft" | "active" | "paused" | "archived";
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            stateReason: string | null;
+            /**
+             * @description IANA name.
+             * @example Europe/Berlin
+             */
+            timezone: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            updatedAt: string;
+            /**
+             * @description Values of the `{{placeholders}}` in the instructions.
+             * @example {
+             *       "topic": "pricing pages"
+             *     }
+             */
+            variables: {
+                [key: string]: string;
+            };
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
+            warnings: components["schemas"]["RoutineWarning"][];
+            /** @description When the receiver responded with 410, which stopped deliveries. */
+            webhookFailedAt: string | null;
+            /** @example https://example.com/hooks/routine */
+            webhookUrl: string | null;
+        };
         ActivateRoutine: {
             /**
-             * @description Activates the routine although its forecast says that a limit runs out.
+             * @deprecated
+             * @description Has no effect any more: a forecast never keeps a routine from being activated.
              * @default false
              */
             acceptForecast?: boolean;
+            /**
+             * @description Refuses it where its forecast says that a limit runs out within 30 days.
+             * @default false
+             */
+            refuseOverBudget?: boolean;
         };
         Activation: {
             /** @description The latest manual run that has succeeded with the present revision; it may have been deleted since. */
             proofRunId: string | null;
-            /** @description Whether activating it would be accepted now. Its forecast is an operation of its own: where that says that a limit runs out, it also has to be accepted. */
+            /** @description Whether activating it would be accepted now. */
             ready: boolean;
             /** @description The code of the error that activating would get; null when ready. */
             reason: ("successful_run_required" | "routine_archived" | "schedule_ended" | "allowance_exceeded") | null;
@@ -2618,7 +2794,7 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: string | null;
@@ -4330,7 +4506,7 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: string | null;
@@ -4701,15 +4877,15 @@ export interface components {
         };
         RoutineWarning: {
             /** @enum {string} */
-            code: "skill_need_unmet";
+            code: "skill_need_unmet" | "forecast_over_budget";
             message: string;
             /**
              * @description What the skill works on.
              * @enum {string}
              */
-            need: "web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support";
-            /** @description Slug of the attached skill. */
-            skill: string;
+            need?: "web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support";
+            /** @description The attached skill that it is about. */
+            skill?: string;
         };
         Run: {
             /**
@@ -5364,7 +5540,7 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: string | null;
@@ -8600,7 +8776,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Routine"];
+                        data: components["schemas"]["ActivatedRoutine"];
                         requestId: string;
                     };
                 };

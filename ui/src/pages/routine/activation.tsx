@@ -1,15 +1,17 @@
 import { Check, Circle, Play } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
+import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { errorInWords } from '#ui/api/form.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { date } from '#ui/format/times.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { FormError } from '#ui/parts/field.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { OverBudget } from './over-budget.tsx';
+import { LIMIT_SCOPES } from './forecast.tsx';
 
 type Routine = Shape<'RoutineDetail'>;
 
@@ -24,7 +26,6 @@ const REASONS: Readonly<Record<NonNullable<Routine['activation']['reason']>, str
 export function Activation({ routine }: { readonly routine: Routine }) {
   const { id: routineId, activation, state, revision, updatedAt } = routine;
   const projectId = useProjectId();
-  const [isOver, setIsOver] = useState(false);
   const refreshes = ['/v1/routines', '/v1/runs', '/v1/schedules'];
   const run = useSend('post', '/v1/routines/{routineId}/run', {
     refreshes,
@@ -38,14 +39,6 @@ export function Activation({ routine }: { readonly routine: Routine }) {
   const isActive = state === 'active';
   const isProven = activation.proofRunId !== null;
   if (state === 'archived') return null;
-  const send = (acceptForecast: boolean) =>
-    activate.sendAsync({ path: { routineId }, body: { acceptForecast } }).then(
-      () => setIsOver(false),
-      ({ code }: { code?: string }) => {
-        if (code === 'forecast_over_budget') setIsOver(true);
-      },
-    );
-  const isRefused = activate.error !== null && activate.error.code !== 'forecast_over_budget';
   return (
     <Section title="Activation">
       <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
@@ -90,7 +83,7 @@ export function Activation({ routine }: { readonly routine: Routine }) {
                 kind="primary"
                 busy={activate.isSending}
                 disabledReason={activation.reason === null ? undefined : REASONS[activation.reason]}
-                onClick={() => void send(false)}
+                onClick={() => activate.send({ path: { routineId } })}
               >
                 Activate
               </Button>
@@ -102,25 +95,33 @@ export function Activation({ routine }: { readonly routine: Routine }) {
               Next run <Time at={routine.nextRunAt} />
             </>
           ) : (
-            activeLine(routine)
+            <>
+              {activeLine(routine)}
+              {activation.ready && <OverLimit routineId={routineId} />}
+            </>
           )}
         </Step>
       </ol>
-      {isRefused && (
+      {activate.error !== null && (
         <div className="mt-2">
           <FormError message={errorInWords(activate.error)} />
         </div>
       )}
-      {isOver && (
-        <OverBudget
-          routineId={routineId}
-          message={activate.error?.message ?? ''}
-          isSending={activate.isSending}
-          onClose={() => setIsOver(false)}
-          onAccept={() => void send(true)}
-        />
-      )}
     </Section>
+  );
+}
+
+/** Says before the button is pressed that a limit runs out; the forecast itself is on the same page. */
+function OverLimit({ routineId }: { readonly routineId: string }) {
+  const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId } });
+  const runsOut = forecast.data?.runsOut ?? null;
+  if (runsOut === null) return null;
+  const day = date(new Date(`${runsOut.on}T12:00:00Z`), 'UTC');
+  return (
+    <p className="text-warn">
+      By its forecast a limit of {LIMIT_SCOPES[runsOut.scope].toLowerCase()} runs out on {day}; its
+      runs are skipped from then on.
+    </p>
   );
 }
 

@@ -72,7 +72,7 @@ export function Amounts({
   );
 }
 
-const SCOPES: Readonly<Record<Limit['scope'], string>> = {
+export const LIMIT_SCOPES: Readonly<Record<Limit['scope'], string>> = {
   routine: 'This routine',
   project: 'The project',
   organization: 'The organization',
@@ -88,7 +88,7 @@ export function LimitList({ limits }: { readonly limits: readonly Limit[] }) {
       {limits.map((limit) => (
         <li key={`${limit.scope} ${limit.limit}`} className="text-sm">
           <div className="flex flex-wrap items-center justify-between gap-2">
-            <span className="text-ink">{SCOPES[limit.scope]}</span>
+            <span className="text-ink">{LIMIT_SCOPES[limit.scope]}</span>
             <RunsOut limit={limit} />
           </div>
           <p className="text-muted tabular">

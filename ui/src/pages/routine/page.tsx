@@ -106,6 +106,10 @@ function loaded(panel: ReactNode) {
 function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   const { stateReason, webhookFailedAt, warnings } = routine;
   if (stateReason === null && webhookFailedAt === null && warnings.length === 0) return null;
+  const [needs, others] = [
+    warnings.filter(({ code }) => code === 'skill_need_unmet'),
+    warnings.filter(({ code }) => code !== 'skill_need_unmet'),
+  ];
   return (
     <div className="mb-5 flex flex-col gap-2">
       {stateReason !== null && <Notice tone="warn">{stateReasonInWords(stateReason)}</Notice>}
@@ -115,7 +119,10 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
           again to go on.
         </Notice>
       )}
-      {warnings.length > 0 && <Needs warnings={warnings} />}
+      {others.map(({ message }) => (
+        <Notice key={message}>{sentence(message)}</Notice>
+      ))}
+      {needs.length > 0 && <Needs warnings={needs} />}
     </div>
   );
 }
@@ -126,7 +133,7 @@ function Needs({ warnings }: Pick<Shape<'RoutineDetail'>, 'warnings'>) {
   if (first !== undefined && others.length === 0) return <Notice>{sentence(first.message)}</Notice>;
   const bySkill = Map.groupBy(warnings, ({ skill }) => skill);
   const needs = [...bySkill].map(
-    ([skill, own]) => `${skill}: ${own.map(({ need }) => need.replaceAll('-', ' ')).join(', ')}`,
+    ([skill, own]) => `${skill}: ${own.map(({ need }) => need?.replaceAll('-', ' ')).join(', ')}`,
   );
   return (
     <Notice>

@@ -1,5 +1,4 @@
 import { limitInWords, RAISED_BY } from '#core/usage/index.ts';
-import { AppError } from '#lib/errors.ts';
 import type { Forecast } from './forecast.ts';
 import type { LimitForecast } from './limits.ts';
 
@@ -22,8 +21,8 @@ export function firstToRunOut({
   return over.toSorted((a, b) => a.day.localeCompare(b.day))[0];
 }
 
-/** Makes the error that refuses runs whose forecast exceeds a limit, unless the forecast is accepted. */
-export function refusalOf(forecast: Forecast): AppError | undefined {
+/** Says which limit the forecast exceeds first, on which day, and who may raise it; undefined where it exceeds none. */
+export function overLimit(forecast: Forecast): string | undefined {
   const first = firstToRunOut(forecast);
   if (first === undefined) return undefined;
   const { limit, day } = first;
@@ -31,15 +30,15 @@ export function refusalOf(forecast: Forecast): AppError | undefined {
   const happens = unpriced
     ? `refuses every run from ${day} on, because the model has no prices`
     : `runs out on ${day}: ${inWords(forecast, limit)}`;
-  return new AppError(
-    'forecast_over_budget',
-    `By its forecast, ${limitInWords(limit)} ${happens}. It can be raised by ${RAISED_BY[limit.scope]}; with acceptForecast: true the forecast is accepted as it is.`,
-  );
+  return `By its forecast, ${limitInWords(limit)} ${happens}. It can be raised by ${RAISED_BY[limit.scope]}.`;
 }
 
 function inWords({ runs, perRun, total }: Forecast, { name, used }: LimitForecast): string {
   const planned = `${runs.count} runs until ${runs.until.toISOString().slice(0, 10)}`;
-  if (name === 'runsPerPeriod') return `${planned}, and ${used} of this period are used`;
+  if (name === 'runsPerPeriod') {
+    // The forecast's 30 days and the plan's period begin on different days.
+    return `${planned}, some of which may fall into the next period, and ${used} of this period are used`;
+  }
   const cost = name === 'maxCostUsdPerMonth';
   const [each, all] = cost
     ? [`${perRun.p95.costUsd} US dollars`, `${total.p95.costUsd} US dollars`]
