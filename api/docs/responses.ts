@@ -81,7 +81,7 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
     add('authentication_required', 'rate_limited');
     if (writes) add('origin_not_allowed');
     if (spec.auth === 'key-or-session') add('invalid_api_key', 'insufficient_scope');
-    else add('session_required');
+    else add('invalid_api_key', 'session_required');
     if (hasProject(spec)) add('project_required', 'project_not_found');
     if (spec.auth === 'key-or-session' && writes) add('plan_write_required');
     if (spec.auth === 'org-owner-session') add('owner_required');

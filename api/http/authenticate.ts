@@ -51,7 +51,8 @@ export async function authenticate(
   }
 }
 
-async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<ProjectAccess> {
+/** Looks up the key of a request and counts it, whatever is refused afterwards. */
+async function countedKey(ctx: Context, deps: Deps) {
   const presented = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(ctx.get('authorization'))?.[1] ?? '';
   const address = networkOf(deps.clientAddress(ctx.req));
   const key = await deps.keyAttempts.lookUp({ address, presented }, async () =>
@@ -59,7 +60,10 @@ async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<Pro
       ? undefined
       : authenticateKey(deps.database, deps.config.PRODUCT_TAG, presented),
   );
-  if (key === undefined) throw new AppError('invalid_api_key', undefined, CHALLENGE);
+  if (key === undefined) {
+    const isBearer = /^Bearer /i.test(ctx.get('authorization'));
+    throw new AppError('invalid_api_key', isBearer ? undefined : NO_BEARER, CHALLENGE);
+  }
   ctx.state.projectId = key.projectId;
   assertWithinLimit(ctx, key.use, deps);
   if (key.stale) {
@@ -67,6 +71,11 @@ async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<Pro
       deps.log.warn({ err, keyId: key.keyId }, 'could not note the use of a key'),
     );
   }
+  return key;
+}
+
+async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<ProjectAccess> {
+  const key = await countedKey(ctx, deps);
   if (spec.scope !== undefined && !key.scopes.includes(spec.scope)) {
     throw new AppError('insufficient_scope', `The API key lacks the scope ${spec.scope}.`);
   }
@@ -83,8 +92,10 @@ async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<Pro
 }
 
 async function sessionAccess(ctx: Context, deps: Deps) {
-  // A caller with a key is told that this operation needs a session, whether or not the key is valid.
-  if (ctx.get('authorization') !== '') throw new AppError('session_required');
+  if (ctx.get('authorization') !== '') {
+    await countedKey(ctx, deps);
+    throw new AppError('session_required');
+  }
   const session = await deps.auth.session(requestHeaders(ctx));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
   // Prolonged, or the browser would forget it a week after the sign-in.
@@ -165,4 +176,5 @@ function requestHeaders(ctx: Context): Headers {
   return new Headers({ cookie: ctx.get('cookie') });
 }
 
+const NO_BEARER = 'Send the API key as a bearer token: `Authorization: Bearer <key>`.';
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };

@@ -120,7 +120,7 @@ test('a key whose secret is one character off is refused and does not use up the
 });
 
 test(
-  'every session-only operation responds to a key, good or bad, with session_required',
+  'every session-only operation responds to a key with session_required, and to a wrong one with invalid_api_key',
   proves('auth.session-only', '403 session_required'),
   async ({ service, ada }) => {
     const good = await ada.key();
@@ -129,17 +129,38 @@ test(
     const own = sessionOnly.filter(({ spec }) => spec.auth !== 'key-or-session');
     expect(own.length).toBeGreaterThanOrEqual(7);
     for (const { spec } of own) {
-      for (const client of [good, bad]) {
+      for (const [client, status, code] of [
+        [good, 403, 'session_required'],
+        [bad, 401, 'invalid_api_key'],
+      ] as const) {
         const answer = await client.send(spec.method, pathFor(spec));
-        expect([spec.id, answer.status, answer.body.error.code]).toEqual([
-          spec.id,
-          403,
-          'session_required',
-        ]);
+        expect([spec.id, answer.status, answer.body.error.code]).toEqual([spec.id, status, code]);
       }
     }
   },
 );
+
+test('what a session-only operation refuses to a key counts, with the headers of the limit', async ({
+  service,
+  ada,
+}) => {
+  const key = await ada.key(['models:read']);
+  const limit = service.config.RATE_LIMIT_PER_MINUTE;
+  for (const [index, path] of ['/v1/organizations', '/v1/billing', '/v1/runs'].entries()) {
+    const { status, headers } = await key.get(path);
+    expect([status, headers.get('x-ratelimit-limit')]).toEqual([403, String(limit)]);
+    expect(headers.get('x-ratelimit-remaining')).toBe(String(limit - 1 - index));
+  }
+});
+
+test('another scheme is told that a bearer token is expected', async ({ service }) => {
+  const basic = service.anonymous.with({ Authorization: 'Basic YWRhOnNlY3JldA==' });
+  for (const path of ['/v1/runs', '/v1/organizations']) {
+    const { status, body } = await basic.get(path);
+    expect([status, body.error.code]).toEqual([401, 'invalid_api_key']);
+    expect(body.error.message).toContain('Authorization: Bearer <key>');
+  }
+});
 
 test(
   'every operation with a scope refuses a key that has all the others, and takes one that has it',
