@@ -182,6 +182,7 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
     retryOf: null,
     runAt: null,
     standsFor: null,
+    disabledProviders: [],
   });
   const begun = await beginStep(database, id, 0, undefined);
   if (begun === undefined) throw new Error('the run could not begin');

@@ -19,6 +19,8 @@ export interface ManualRun {
   readonly runAt: Date | null;
   /** The instant of the run that it repeats, where that one had an instant. */
   readonly standsFor: Date | null;
+  /** Model providers that are switched off here. */
+  readonly disabledProviders: readonly string[];
 }
 
 /** Limit of runs in a project that wait for their times. */
@@ -35,7 +37,7 @@ export interface EnqueuedRun {
  * there is room, and the organization has no bound of its own, the same statement admits it, which spares an idle
  * service a round of admission. Otherwise it waits its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
- * is not within the next year, `limit_reached`, `allowance_exceeded`
+ * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`
  */
 export async function enqueueManualRun(
   db: Db,
@@ -45,6 +47,7 @@ export async function enqueueManualRun(
   const found = await row<
     {
       routineState: string;
+      disabled: boolean;
       timely: boolean;
       held: number;
       unknown: string[];
@@ -65,7 +68,7 @@ export async function enqueueManualRun(
             (select count(*) from runs where project_id = ${input.projectId} and held and state = 'queued') end as held
       ), accepted as (
         select routine.* from routine, timing where state <> 'archived' and cardinality(unknown) = 0
-          and timely and held < ${MAX_HELD}
+          and model_provider <> all(${input.disabledProviders}::text[]) and timely and held < ${MAX_HELD}
           and not exists (select 1 from runs where id = ${input.id})
       ), allowed as (
         ${takeOneRun(input.organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
@@ -88,7 +91,7 @@ export async function enqueueManualRun(
         from accepted, allowed, room
         returning ${runColumns}, admitted_at is not null as admitted
       )
-      select routine.state as "routineState", unknown, timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
+      select routine.state as "routineState", routine.model_provider = any(${input.disabledProviders}::text[]) as disabled, unknown, timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
       from routine cross join timing left join run on true
     `,
   );
@@ -118,7 +121,16 @@ export async function enqueueManualRun(
   return { run, startable };
 }
 
-function refusalOf({ timely, held }: { timely: boolean; held: number }): AppError | undefined {
+function refusalOf({
+  disabled,
+  timely,
+  held,
+}: {
+  disabled: boolean;
+  timely: boolean;
+  held: number;
+}): AppError | undefined {
+  if (disabled) return new AppError('provider_disabled');
   if (!timely) {
     return invalid([{ path: 'runAt', message: 'must be in the future, and within a year' }]);
   }

@@ -1,5 +1,6 @@
 import type { Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
+import { SLOTS } from '#lib/provider-file/index.ts';
 import type { Engine } from '#core/engine/index.ts';
 import type { Admission } from './admission/admission.ts';
 import { enqueueManualRun, enqueueRetry, type EnqueuedRun, type ManualRun } from './enqueue.ts';
@@ -10,18 +11,19 @@ export interface StartDeps {
   readonly engine: Pick<Engine, 'startRun'>;
   readonly admission: Admission;
   readonly log: Log;
+  readonly providerEnabled: (provider: string) => boolean;
 }
 
 /**
  * Puts a manual run on record and starts its workflow.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request`, `limit_reached`,
- * `allowance_exceeded`
+ * `allowance_exceeded`, `provider_disabled`
  */
 export async function startManualRun(
   deps: StartDeps,
-  input: Omit<ManualRun, 'retryOf' | 'standsFor'>,
+  input: Omit<ManualRun, 'retryOf' | 'standsFor' | 'disabledProviders'>,
 ): Promise<Run> {
-  const manual = { ...input, retryOf: null, standsFor: null };
+  const manual = { ...input, retryOf: null, standsFor: null, disabledProviders: disabled(deps) };
   return start(deps, await enqueueManualRun(deps.database, deps.admission.rule, manual));
 }
 
@@ -31,9 +33,14 @@ export async function startManualRun(
  */
 export async function retryRun(
   deps: StartDeps,
-  input: Parameters<typeof enqueueRetry>[2],
+  input: Omit<Parameters<typeof enqueueRetry>[2], 'disabledProviders'>,
 ): Promise<Run> {
-  return start(deps, await enqueueRetry(deps.database, deps.admission.rule, input));
+  const retry = { ...input, disabledProviders: disabled(deps) };
+  return start(deps, await enqueueRetry(deps.database, deps.admission.rule, retry));
+}
+
+function disabled({ providerEnabled }: StartDeps): readonly string[] {
+  return SLOTS.filter((slot) => !providerEnabled(slot));
 }
 
 /** Starts an admitted run. When Temporal cannot be reached, the row stays as it is and the next admission starts it. */

@@ -111,6 +111,7 @@ export const backfillRoutine = route({
     'successful_run_required',
     'invalid_schedule',
     'forecast_not_accepted',
+    'provider_disabled',
     'allowance_exceeded',
     'limit_reached',
   ],

@@ -39,7 +39,13 @@ const runRoutine = route({
   bodyOptional: true,
   idempotent: true,
   success: { status: 202, data: run, description: 'The queued run.' },
-  errors: ['routine_archived', 'invalid_variable', 'limit_reached', 'allowance_exceeded'],
+  errors: [
+    'routine_archived',
+    'invalid_variable',
+    'limit_reached',
+    'allowance_exceeded',
+    'provider_disabled',
+  ],
 }).to(async ({ access, params: { routineId }, body, deps, newId }) => {
   const { variables: values, runAt = null } = body;
   const id = newId('run');
@@ -165,6 +171,7 @@ const retryRun = route({
     'routine_archived',
     'invalid_variable',
     'allowance_exceeded',
+    'provider_disabled',
   ],
 }).to(async ({ access, params: { runId }, deps, newId }) => {
   const input = { ...tenantOf(access), id: newId('run'), runId };

@@ -24,6 +24,7 @@ export interface BackfillDeps extends ForecastDeps {
   readonly database: Database;
   readonly retention: RetentionRule;
   readonly admission: Pick<Admission, 'nudge'>;
+  readonly providerEnabled: (provider: string) => boolean;
 }
 
 export interface BackfillInput extends PlannedWindow {
@@ -47,7 +48,8 @@ export interface Backfill {
 /**
  * Creates the runs of a backfill, once somebody has accepted their forecast: all of them or none. Each instant gets one
  * run of a backfill, ever.
- * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`, and what
+ * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`,
+ * `provider_disabled`, and what
  * `planBackfill` throws
  */
 export async function backfillRoutine(
@@ -70,6 +72,7 @@ export async function backfillRoutine(
   const backfill = await transaction(database, async (tx) => {
     // The tick locks a routine before it claims what is due, and another backfill does so too.
     const routine = await lockRoutine(tx, projectId, routineId);
+    if (!deps.providerEnabled(routine.model.provider)) throw new AppError('provider_disabled');
     const plan = await planBackfill(tx, routine, window, retention);
     const { backfillId: id } = window;
     const { instants, made, leftOut, nextFrom } = plan;

@@ -9,6 +9,7 @@ import { modelOn, startWorld, type World } from './world.ts';
 import { changeRoutines } from '#test/support/given.ts';
 
 let world: World;
+const PAST = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', acceptForecast: true };
 let runtime: Runtime;
 
 beforeAll(async () => {
@@ -76,6 +77,12 @@ test('on a replica without the provider its models are gone, and routines on it 
       model,
     });
     expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_model']);
+    const routineId = await createRoutine(key, { model });
+    for (const path of ['run', 'backfill'].map((action) => `/v1/routines/${routineId}/${action}`)) {
+      const started = await there.post(path, path.endsWith('run') ? {} : PAST);
+      expect([started.status, started.body.error.code]).toEqual([403, 'provider_disabled']);
+    }
+    expect((await key.get(`/v1/routines/${routineId}/runs`)).data).toEqual([]);
   } finally {
     await replica.close();
   }
