@@ -79,7 +79,7 @@ function event(type: EventType) {
     summary: SUMMARIES[type],
     description:
       `${SUMMARIES[type]}. Signed by Standard Webhooks with the secret of the routine: verify \`webhook-signature\`. ` +
-      '`webhook-id` is the same on every attempt.',
+      '`webhook-id` is the same on every attempt. The page `docs/webhooks.md` has the headers, the retries, and how to verify in Node, Python and Go.',
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema } } },
     responses: {

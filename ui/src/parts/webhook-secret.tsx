@@ -14,7 +14,8 @@ export function WebhookSecret(
     <ShowOnce {...props} secretLabel="webhook secret">
       <div className="flex flex-col gap-1.5">
         <p className="text-sm text-muted">
-          Verify deliveries with it. Standard Webhooks has libraries for most languages:
+          Verify deliveries with it. Standard Webhooks has libraries for most languages;
+          docs/webhooks.md shows Python and Go too, with the headers and the retries:
         </p>
         <CodeBlock label="verification" wrap maxHeight="none" code={VERIFICATION} />
       </div>
