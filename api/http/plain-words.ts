@@ -18,6 +18,8 @@ export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
         Number(issue.maximum),
         issue.inclusive === false ? 'less' : 'most',
       );
+    case 'invalid_type':
+      return `expected ${named(issue.expected)}${received(issue.input)}`;
     case 'invalid_format':
       return FORMATS[issue.format];
     case 'invalid_value':
@@ -27,13 +29,28 @@ export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
+export const EMPTY = 'must not be empty';
+
+/** Names what came instead, never its value; a number in a query is text that could not be read as one. */
+function received(input: unknown): string {
+  if (typeof input === 'number' && Number.isNaN(input)) return '';
+  if (input === null) return ', got null';
+  return `, got ${named(Array.isArray(input) ? 'array' : typeof input)}`;
+}
+
+/** Returns a type with its article: `record` and `int` are words of the schema, not of JSON. */
+function named(type: string): string {
+  const name = { record: 'object', int: 'whole number' }[type] ?? type;
+  return /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;
+}
+
 type Bound = 'least' | 'most' | 'more' | 'less';
 
 function limit(origin: string, value: number, bound: Bound): string | undefined {
   const unit = UNITS[origin];
   if (unit === undefined)
     return NUMBERS.has(origin) ? `must be ${BOUNDS[bound]} ${value}` : undefined;
-  if (bound === 'least' && value === 1) return 'must not be empty';
+  if (bound === 'least' && value === 1) return EMPTY;
   return `must have ${BOUNDS[bound]} ${value} ${unit}${value === 1 ? '' : 's'}`;
 }
 

@@ -112,7 +112,10 @@ const startCheckout = route({
       plan: z.enum(PAID_PLANS),
       entrypoint: z
         .string()
-        .regex(/^[a-z][a-z0-9_-]{0,49}$/)
+        .regex(
+          /^[a-z][a-z0-9_-]{0,49}$/,
+          'must be a name of at most 50 small letters, digits, - and _',
+        )
         .meta({ example: 'billing' }),
     })
     .meta({ id: 'StartCheckout' }),

@@ -38,3 +38,40 @@ test('faults are said in plain words, and in the words of the schema where it ha
     ].join('; '),
   );
 });
+
+test('a value of another type is told what it should be, and a missing one that it is required', () => {
+  const typed = z.strictObject({
+    model: z.strictObject({}),
+    skills: z.array(z.string()),
+    steps: z.int(),
+    sure: z.boolean(),
+    variables: z.record(z.string(), z.string()),
+    limit: z.coerce.number(),
+    name: z.string(),
+  });
+  const value = {
+    model: 'fixture/writer-small',
+    skills: 'seo-audit',
+    steps: null,
+    sure: 'true',
+    variables: [],
+    limit: 'abc',
+  };
+  expect(() => validate(typed, value)).toThrow(
+    [
+      'model: expected an object, got a string',
+      'skills: expected an array, got a string',
+      'steps: expected a number, got null',
+      'sure: expected a boolean, got a string',
+      'variables: expected an object, got an array',
+      'limit: expected a number',
+      'name: required',
+    ].join('; '),
+  );
+  expect(() => validate(typed, [])).toThrow('body: expected an object, got an array');
+});
+
+test('that a value is empty is said once', () => {
+  const named = z.strictObject({ name: z.string().min(1).regex(/^x/, 'must begin with x') });
+  expect(() => validate(named, { name: '' })).toThrow(/^name: must not be empty$/);
+});
