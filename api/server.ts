@@ -2,7 +2,7 @@
 import { reportPriceFaults } from '#core/billing/index.ts';
 import { tickSettled } from '#core/scheduling/index.ts';
 import { openServices } from '#core/services.ts';
-import { loadConfig } from '#lib/config/index.ts';
+import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
 import { onStopSignal } from '#lib/stop-signals.ts';
@@ -12,7 +12,7 @@ import { createApp } from './app.ts';
 import type { Deps } from './deps.ts';
 import { listen } from './http/listen.ts';
 
-const config = loadConfig('api');
+const config = startingConfig('api');
 const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
 if (config.SCHEDULER_SECRET === undefined) {
   log.warn('SCHEDULER_SECRET is not set: POST /internal/scheduler/tick responds with 503');

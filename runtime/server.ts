@@ -1,11 +1,11 @@
 /** Entry: `node runtime/server.ts` serves the provider runtime until SIGTERM or SIGINT. */
-import { loadConfig } from '#lib/config/index.ts';
+import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { onStopSignal } from '#lib/stop-signals.ts';
 import { forbidCoreFiles } from './core-files.ts';
 import { startRuntime } from './start.ts';
 
-const config = loadConfig('runtime');
+const config = startingConfig('runtime');
 const log = createLog({ level: config.LOG_LEVEL, name: 'runtime' });
 forbidCoreFiles(log);
 if (process.getuid?.() === 0) log.warn('the runtime runs as root; give it a user of its own');

@@ -1,13 +1,13 @@
 /** Entry: `node ui/server.ts` serves the built dashboard until SIGTERM or SIGINT. */
 import path from 'node:path';
-import { loadConfig } from '../lib/config/index.ts';
+import { startingConfig } from '../lib/config/index.ts';
 import { createLog } from '../lib/log.ts';
 import { onStopSignal } from '../lib/stop-signals.ts';
 import { createDashboard } from './server/app.ts';
 import { readFiles, serveFiles } from './server/files.ts';
 import { listen } from './server/listen.ts';
 
-const config = loadConfig('ui');
+const config = startingConfig('ui');
 const log = createLog({ level: config.LOG_LEVEL, name: 'ui' });
 const files = await readFiles(path.join(import.meta.dirname, 'dist'));
 const app = createDashboard({ config, log, pages: serveFiles(files) });

@@ -1,7 +1,7 @@
 /** Entry: `node workers/main.ts` works on runs, ticks and deliveries until SIGTERM or SIGINT. */
 import { obstacles } from '#core/observability/index.ts';
 import { openServices } from '#core/services.ts';
-import { loadConfig } from '#lib/config/index.ts';
+import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
 import { installRuntime } from '#lib/temporal/index.ts';
@@ -10,7 +10,7 @@ import { startWorkers, type StartedWorkers } from './start.ts';
 import { untilMigrated } from './until-migrated.ts';
 import { untilReached } from './until-reached.ts';
 
-const config = loadConfig('worker');
+const config = startingConfig('worker');
 const log = createLog({ level: config.LOG_LEVEL, name: 'worker' });
 const { METRICS_HOST: host, TEMPORAL_METRICS_PORT: port } = config;
 installRuntime(log, {

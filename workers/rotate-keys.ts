@@ -1,10 +1,10 @@
 /** Entry: `npm run keys:rotate` seals every stored secret under ENCRYPTION_KEY; exits with 1 if some cannot be read. */
-import { loadConfig } from '#lib/config/index.ts';
+import { startingConfig } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { createSecretBox, rotateSecrets } from '#lib/secrets/index.ts';
 
-const config = loadConfig('keys');
+const config = startingConfig('keys');
 const log = createLog({ level: config.LOG_LEVEL, name: 'rotate-keys' });
 const database = openDatabase({
   url: config.DATABASE_URL,

@@ -1,5 +1,5 @@
 export type { ConnectionClients } from './connection-clients.ts';
-export { ConfigError, loadConfig, type ConfigOf, type Role } from './load.ts';
+export { ConfigError, loadConfig, startingConfig, type ConfigOf, type Role } from './load.ts';
 export {
   MODEL_DIALECTS,
   ONLY_SOURCE,

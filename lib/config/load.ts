@@ -118,6 +118,17 @@ export function loadConfig<R extends Role>(
   return parsed.data as ConfigOf<R>;
 }
 
+/** Reads the configuration of a process that starts. Its faults end the process, in sentences and without a trace. */
+export function startingConfig<R extends Role>(role: R): ConfigOf<R> {
+  try {
+    return loadConfig(role);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.error(error.message);
+    process.exit(1);
+  }
+}
+
 const PAID_ROLES: ReadonlySet<Role> = new Set([
   'api',
   'worker',

@@ -1,10 +1,10 @@
 /** Entry: `npm run billing:setup [-- NAME]` makes products, prices and the portal's configuration, once. */
 import { connectProcessor, setUpProcessor } from '#core/billing/index.ts';
-import { loadConfig } from '#lib/config/index.ts';
+import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { ask } from './processor.ts';
 
-const { LOG_LEVEL: level, ...config } = loadConfig('billing-setup');
+const { LOG_LEVEL: level, ...config } = startingConfig('billing-setup');
 const log = createLog({ level, name: 'billing-setup' });
 if (config.STRIPE_SECRET_KEY === undefined) {
   log.fatal('STRIPE_SECRET_KEY is not set');
