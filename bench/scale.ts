@@ -202,6 +202,7 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
       attempt: begun.attempt,
       prompt: begun.instructions,
       briefing: null,
+      skillRevisions: null,
       response: { text, messages: [], toolCalls: [], finishReason: 'stop', usage },
       messages: [{ role: 'assistant', content: text }],
       costUsd: '0.00003',

@@ -28,7 +28,7 @@ export function messagesOf(
   const opening = renderPrompt({
     instructions: evalCase.task,
     variables: {},
-    skills: skill === null ? [] : [{ ...skill, reference: skill.slug }],
+    skills: skill === null ? [] : [skill],
     routineName: 'Evaluation',
     runId: 'run_evaluation',
     startedAt: NOW,

@@ -1,15 +1,20 @@
 import { mayActivate, type Plan } from '#core/billing/index.ts';
-import type { SkillCatalogue } from '#core/skills/index.ts';
+import { skillsBehind, type SkillBehind, type SkillCatalogue } from '#core/skills/index.ts';
 import type { CallableTool } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
+import { hasOtherwiseSucceeded, readProvenSkills } from './proof.ts';
 import { readRoutine, type ProvenRoutine } from './queries.ts';
 import { isOver, nextTimeFrom } from './next-times.ts';
 import type { Routine } from './routine.ts';
 import { warningsOf, type RoutineWarning } from './warnings.ts';
 
-/** Reasons why a routine cannot be activated, by the code of the error that an attempt would get. */
+/**
+ * Reasons why a routine cannot be activated, by the code of the error that an attempt would get. That of
+ * `own_variables_required` is `successful_run_required`: runs have succeeded, all with other variables.
+ */
 export const ACTIVATION_REASONS = [
   'successful_run_required',
+  'own_variables_required',
   'routine_archived',
   'schedule_ended',
   'allowance_exceeded',
@@ -27,6 +32,8 @@ export interface RoutineDetail extends Routine {
   readonly activation: Activation;
   readonly callableTools: readonly CallableTool[];
   readonly warnings: readonly RoutineWarning[];
+  /** Skills with a newer text than its scheduled runs take; empty unless it is active. */
+  readonly skillsBehind: readonly SkillBehind[];
 }
 
 /**
@@ -43,7 +50,19 @@ export async function readRoutineDetail(
     ...routine,
     activation: { ready: reason === null, proofRunId, reason },
     warnings: warningsOf(skills, routine, callableTools),
+    skillsBehind: await behind(db, skills, routine),
   };
+}
+
+async function behind(
+  db: Db,
+  catalogue: SkillCatalogue,
+  routine: ProvenRoutine,
+): Promise<SkillBehind[]> {
+  const custom = routine.skills.filter((reference) => catalogue.find(reference) === undefined);
+  if (routine.state !== 'active' || custom.length === 0) return [];
+  const { active } = await readProvenSkills(db, routine);
+  return skillsBehind(db, routine.projectId, custom, active);
 }
 
 async function refusalOf(
@@ -54,7 +73,11 @@ async function refusalOf(
   const { state, proofRunId } = routine;
   if (state === 'archived') return 'routine_archived';
   if (state === 'active') return null;
-  if (proofRunId === null) return 'successful_run_required';
+  if (proofRunId === null) {
+    return (await hasOtherwiseSucceeded(db, routine))
+      ? 'own_variables_required'
+      : 'successful_run_required';
+  }
   if (hasEnded(routine)) return 'schedule_ended';
   return (await mayActivate(db, organizationId, plan)) ? null : 'allowance_exceeded';
 }

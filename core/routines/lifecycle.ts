@@ -1,9 +1,9 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
+import { databaseTime, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { assertMayActivate, type Plan } from '#core/billing/index.ts';
 import { isOver, nextTimeFrom } from './next-times.ts';
-import { hasProofRun } from './proof.ts';
+import { activateSkills, hasProofRun, readProvenSkills } from './proof.ts';
 import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 import type { QueuedRuns } from './queued-runs.ts';
 import type { Routine } from './routine.ts';
@@ -20,7 +20,8 @@ export interface ActivationInput {
 }
 
 /**
- * Puts the routine on its schedule. Activating an active routine changes nothing.
+ * Puts the routine on its schedule, with the skill texts of its latest proof. Activating an active routine changes
+ * nothing, except that its scheduled runs take the newer texts of a later proof.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `successful_run_required`, `schedule_ended`,
  * `allowance_exceeded`, and the verdict of `judge`
  */
@@ -34,7 +35,7 @@ export async function activateRoutine(
   const refusal = mayMove ? await input.judge?.(seen) : undefined;
   const activated = await transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, input.projectId, input.id);
-    if (!hasToMove(routine, 'active')) return routine;
+    if (!hasToMove(routine, 'active')) return takeNewerSkills(tx, by, routine);
     // Somebody else changed it in between: what was judged is not what would run, so start again.
     if (routine.version !== seen.version) return undefined;
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
@@ -42,6 +43,7 @@ export async function activateRoutine(
     if (isOver(routine, nextRunAt)) throw scheduleEnded(routine);
     await assertMayActivate(tx, input.organizationId, input.plan);
     if (refusal !== undefined) throw refusal;
+    await activateSkills(tx, routine, (await readProvenSkills(tx, routine)).proven);
     const active = await moveRoutine(tx, routine, { state: 'active', nextRunAt });
     const { id, projectId, revision } = routine;
     await recordProjectAudit(tx, {
@@ -54,6 +56,24 @@ export async function activateRoutine(
     return active;
   });
   return activated ?? activateRoutine(database, by, input);
+}
+
+/** Has an active routine take the skill texts of its latest proof, where they are newer. */
+async function takeNewerSkills(tx: Db, by: Actor, routine: Routine): Promise<Routine> {
+  const { proven, active, proofRunId } = await readProvenSkills(tx, routine);
+  const newer = Object.entries(proven ?? {}).filter(
+    ([id, revision]) => revision > (active === null ? 1 : (active[id] ?? 0)),
+  );
+  if (newer.length === 0) return routine;
+  await activateSkills(tx, routine, proven);
+  await recordProjectAudit(tx, {
+    by,
+    projectId: routine.projectId,
+    action: 'routine.skills_updated',
+    targetId: routine.id,
+    details: { skills: newer.map(([id, revision]) => `${id}@${revision}`), proofRunId },
+  });
+  return routine;
 }
 
 export interface StopDeps {

@@ -1,14 +1,19 @@
 import { execute, ownedBy, row, sql, type Db } from '#lib/database/index.ts';
+import type { SkillRevisions } from '#core/skills/index.ts';
 import type { Routine } from './routine.ts';
 
+/** Chooses the manual runs that have succeeded with the present version of a row of `routines`. */
+const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.project_id = routines.project_id
+          and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'`;
+
 /**
- * Selects the latest manual run that has succeeded with the present version of a row of `routines`. Where retention has
+ * Selects the latest manual run that has succeeded with the present version of a row of `routines`, its own variables
+ * included: with other values it has proven something else. Where retention has
  * deleted it, the version remembers its id.
  */
 export const proofRunId = sql`coalesce((
         select p.id from runs p
-        where ${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.project_id = routines.project_id
-          and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'
+        where ${succeeded} and p.proves is not false and p.variables <@ routines.variables
         order by p.routine_id, p.id desc limit 1
       ), (
         select v.proof_run_id from routine_versions v
@@ -26,6 +31,59 @@ export async function hasProofRun(db: Db, { id, projectId }: Routine): Promise<b
   return (found?.proofRunId ?? null) !== null;
 }
 
+/** Tells whether a manual run has succeeded with the present version, be it with other variables. */
+export async function hasOtherwiseSucceeded(db: Db, { id, projectId }: Routine): Promise<boolean> {
+  const found = await row<{ exists: boolean }>(
+    db,
+    sql`
+      select exists (select from runs p where ${succeeded}) as exists
+      from routines where id = ${id} and project_id = ${projectId}
+    `,
+  );
+  return found?.exists === true;
+}
+
+interface ProvenSkills {
+  readonly proofRunId: string | null;
+  /** Revisions that the latest proof of the present version had. */
+  readonly proven: SkillRevisions;
+  /** Revisions that the scheduled runs of the present version take. */
+  readonly active: SkillRevisions;
+}
+
+/** Reads which texts of its skills a routine has proven, and which it runs. */
+export async function readProvenSkills(db: Db, { id, projectId }: Routine): Promise<ProvenSkills> {
+  const found = await row<ProvenSkills>(
+    db,
+    sql`
+      select proof.id as "proofRunId", v.active_skills as active,
+        case when p.id is null then v.proof_skills else p.skill_revisions end as proven
+      from routines
+      cross join lateral (select ${proofRunId} as id) proof
+      join routine_versions v on v.routine_id = routines.id and v.revision = routines.revision
+      left join runs p on p.id = proof.id and p.project_id = routines.project_id
+      where routines.id = ${id} and routines.project_id = ${projectId}
+    `,
+  );
+  return found ?? { proofRunId: null, proven: null, active: null };
+}
+
+/** Has the scheduled runs of the present version take these revisions of its skills. */
+export async function activateSkills(
+  tx: Db,
+  routine: Routine,
+  proven: SkillRevisions,
+): Promise<void> {
+  const revisions = proven === null ? null : JSON.stringify(proven);
+  await execute(
+    tx,
+    sql`
+      update routine_versions set active_skills = ${revisions}::jsonb
+      where routine_id = ${routine.id} and revision = ${routine.revision} and project_id = ${routine.projectId}
+    `,
+  );
+}
+
 /**
  * Notes on their versions which of these runs are proof, in the transaction that deletes the runs. Versions are locked
  * in one order, as two that delete at the same time may meet on them.
@@ -35,15 +93,18 @@ export async function keepProofs(tx: Db, runIds: readonly string[]): Promise<voi
     tx,
     sql`
       with proof as (
-        select routine_id, routine_revision as revision, max(id) as run_id from runs
-        where id = any(${runIds}) and trigger = 'manual' and state = 'succeeded'
-        group by routine_id, routine_revision
+        select distinct on (routine_id, routine_revision) routine_id, routine_revision as revision, id as run_id,
+          skill_revisions
+        from runs
+        where id = any(${runIds}) and trigger = 'manual' and state = 'succeeded' and proves is not false
+        order by routine_id, routine_revision, id desc
       ), locked as (
-        select v.routine_id, v.revision, proof.run_id
+        select v.routine_id, v.revision, proof.run_id, proof.skill_revisions
         from proof join routine_versions v on v.routine_id = proof.routine_id and v.revision = proof.revision
         order by v.routine_id, v.revision for no key update of v
       )
-      update routine_versions v set proof_run_id = greatest(v.proof_run_id, locked.run_id)
+      update routine_versions v set proof_run_id = greatest(v.proof_run_id, locked.run_id),
+        proof_skills = case when v.proof_run_id > locked.run_id then v.proof_skills else locked.skill_revisions end
       from locked where v.routine_id = locked.routine_id and v.revision = locked.revision
     `,
   );

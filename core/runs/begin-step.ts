@@ -10,6 +10,7 @@ import type { OutcomeRule, ResultCheck } from '#core/routines/index.ts';
 import type { ModelReference } from '#core/models/index.ts';
 import { hasAudience } from '#core/notifications/index.ts';
 import type { ResultForm } from '#core/results/index.ts';
+import type { SkillRevisions } from '#core/skills/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import type { Gate } from '#core/routines/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
@@ -46,6 +47,8 @@ export interface RunContext {
   /** The version's variables, overridden by the run's own. */
   readonly variables: Readonly<Record<string, string>>;
   readonly skills: readonly string[];
+  /** Revisions that its version was activated with, which a run that no person starts takes. */
+  readonly activeSkills: SkillRevisions;
   readonly timezone: string;
   readonly model: ModelReference;
   readonly maxSteps: number;
@@ -135,7 +138,7 @@ export async function beginStep(
         from routines r, routine_versions v
         where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${statesBefore('running')})
           and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
-        returning runs.*, r.name as routine_name, r.state as routine_state, v.instructions, v.skills, r.timezone,
+        returning runs.*, r.name as routine_name, r.state as routine_state, v.instructions, v.skills, v.active_skills, r.timezone,
           v.variables as version_variables, v.max_output_tokens, v.abnormal_factor, v.carry_result, v.built_in_tools, v.outcome as outcome_rule,
           v.checks as result_checks, v.gate as version_gate, v.result_schema, v.result_key, ${budgetColumns('r')} as routine_budget,
           (r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)} as has_audience
@@ -148,7 +151,7 @@ export async function beginStep(
       select begun.id, begun.organization_id as "organizationId", project_id as "projectId",
         routine_id as "routineId", routine_name as "routineName",
         routine_state as "routineState", routine_revision as revision, trigger, ${scheduledFor(sql`begun`)} as "scheduledFor", run_at as "runAt", retry_of as "retryOf", instructions, version_variables || variables as variables,
-        skills, timezone,
+        skills, active_skills as "activeSkills", timezone,
         jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id)
           as model,
         max_steps as "maxSteps", timeout_seconds as "timeoutSeconds", max_total_tokens as "maxTotalTokens", max_output_tokens as "maxOutputTokens",

@@ -82,12 +82,13 @@ export async function enqueueManualRun(
       ), run as (
         insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,
           retry_of, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
-          queue_until, admitted_at, start_leased_until, run_at, held, stands_for)
+          queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves)
         select ${input.id}, ${input.organizationId}, project_id, id, revision, 'manual', 'queued',
           ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
           max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz, now()) + max_queue_seconds * interval '1 second',
           case when room.free then now() end, case when room.free then now() + ${START_LEASE} end,
-          ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz
+          ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz,
+          case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end
         from accepted, allowed, room
         returning ${runColumns}, admitted_at is not null as admitted
       )

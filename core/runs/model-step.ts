@@ -160,9 +160,19 @@ async function performInTime(
   const costUsd = costOf(response.usage, option.prices);
   deps.metrics.modelCost(option.modelId, costUsd);
   const { messages, ...calls } = planToolCalls(response, run);
-  const { prompt, briefing } = ready;
+  const { prompt, briefing, skillRevisions } = ready;
   const warnings = warningsOf(response, run.tools, response.usage.estimated ? 0 : countOnce());
-  const record = { ...attempt, prompt, briefing, response, messages, costUsd, cutBy, warnings };
+  const record = {
+    ...attempt,
+    prompt,
+    briefing,
+    skillRevisions,
+    response,
+    messages,
+    costUsd,
+    cutBy,
+    warnings,
+  };
   // A response that could not be recorded would be paid for a second time.
   const recorded = await persistently(
     () => recordResponse(deps.database, run, record, calls, () => deadline.remainingMs()),

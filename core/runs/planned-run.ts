@@ -52,6 +52,7 @@ export async function plannedRun(
     instructions: routine.instructions,
     variables: { ...routine.variables, ...variables },
     skills: routine.skills,
+    activeSkills: null,
     timezone: routine.timezone,
     model: routine.model,
     maxSteps,

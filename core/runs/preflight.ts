@@ -2,7 +2,12 @@ import { connectionsReady, type CredentialSource } from '#core/connections/index
 import { findUsableConnection, type ModelProviders } from '#core/model-connections/index.ts';
 import type { ModelOption, ProjectModels } from '#core/models/index.ts';
 import { unknownPlaceholders } from '#core/routines/index.ts';
-import { resolveSkills, type SkillCatalogue } from '#core/skills/index.ts';
+import {
+  resolveSkills,
+  revisionsOf,
+  type SkillCatalogue,
+  type SkillRevisions,
+} from '#core/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { usedUp } from './account/not-made.ts';
@@ -25,6 +30,8 @@ export interface PreflightDeps {
 /** A run that is ready for its next model call, with everything that the call needs. */
 export interface Ready extends Opening {
   readonly option: ModelOption;
+  /** Revisions of the skills in the text; null where an earlier step has rendered it. */
+  readonly skillRevisions: SkillRevisions;
 }
 
 /** The reason why a run ends before its model is called. */
@@ -48,6 +55,7 @@ export type PreflightRun = Pick<
   | 'instructions'
   | 'variables'
   | 'skills'
+  | 'activeSkills'
   | 'timezone'
   | 'model'
   | 'maxSteps'
@@ -83,7 +91,9 @@ export async function preflight(
   if (blocked !== undefined) return blocked;
   const option = await findModel(deps.models, run);
   if ('reason' in option) return option;
-  if (run.prompt !== null) return { prompt: run.prompt, briefing: run.briefing, option };
+  if (run.prompt !== null) {
+    return { prompt: run.prompt, briefing: run.briefing, option, skillRevisions: null };
+  }
   if (unknownPlaceholders(run.instructions, run.variables, run.gate !== null).length > 0) {
     return { reason: 'blocked_variable' };
   }
@@ -93,10 +103,16 @@ export async function preflight(
   }
   const passage = await askGate();
   if ('outcome' in passage) return passage;
-  const skills = await resolveSkills(deps.database, deps.skills, run.projectId, run.skills);
+  const skills = await resolveSkills(
+    deps.database,
+    deps.skills,
+    run.projectId,
+    run.skills,
+    run.trigger === 'manual' ? 'newest' : run.activeSkills,
+  );
   const opening = renderPrompt({ ...run, skills, runId: run.id, gateVerdict: passage.verdict });
   if (opening === undefined) return { reason: 'blocked_prompt_too_large' };
-  return { ...opening, option };
+  return { ...opening, option, skillRevisions: revisionsOf(skills) };
 }
 
 /** Checks the account that the model is on. Issuing the call checks it once more, in the statement that issues it. */

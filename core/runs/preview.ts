@@ -68,7 +68,7 @@ export async function previewRun(
   // Its gate is not asked, so what that would see is left out of the text.
   const ready = await preflight(deps, run, signal, async () => ({ verdict: null }));
   if ('outcome' in ready) throw new Error('nothing ends a run that is never made');
-  const skills = await resolveSkills(database, deps.skills, run.projectId, run.skills);
+  const skills = await resolveSkills(database, deps.skills, run.projectId, run.skills, 'newest');
   const opening = 'reason' in ready ? renderPrompt({ ...run, skills, runId: run.id }) : ready;
   const option = await findQuoted(deps.models, routine);
   const spender = { ...input, routineId: routine.id, provider: run.model.provider, budgets };

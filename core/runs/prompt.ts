@@ -12,7 +12,7 @@ import { jsonText, type PreviousData } from './result/previous-data.ts';
 export interface PromptInput extends BriefingInput {
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
-  readonly skills: readonly AttachedSkill[];
+  readonly skills: readonly Pick<AttachedSkill, 'name' | 'instructions'>[];
   readonly routineName: string;
   readonly runId: string;
   readonly carryResult: boolean;

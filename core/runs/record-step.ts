@@ -18,6 +18,7 @@ import {
   type Attempt,
   type Spent,
 } from '#core/usage/index.ts';
+import type { SkillRevisions } from '#core/skills/index.ts';
 import type { ModelMessage } from 'ai';
 import { addUsage } from './add-usage.ts';
 import { othersWait } from './admission/room.ts';
@@ -33,6 +34,7 @@ import type { StepWarning } from './warnings.ts';
 export interface ModelStepRecord extends Attempt {
   readonly prompt: string;
   readonly briefing: string | null;
+  readonly skillRevisions: SkillRevisions;
   readonly response: ModelResponse;
   /** The assistant's part of the transcript. */
   readonly messages: readonly ModelMessage[];
@@ -189,9 +191,10 @@ function insertCalls(step: Sql, firstIndex: number, calls: readonly PlannedCall[
 }
 
 /** Stores the text that the first step rendered: assignments for an update of `runs`. */
-function textOfRun({ prompt, briefing }: ModelStepRecord): Sql {
+function textOfRun({ prompt, briefing, skillRevisions }: ModelStepRecord): Sql {
   return sql`prompt = coalesce(prompt, ${storable(prompt)}),
-        briefing = coalesce(briefing, ${briefing === null ? null : storable(briefing)})`;
+        briefing = coalesce(briefing, ${briefing === null ? null : storable(briefing)}),
+        skill_revisions = coalesce(skill_revisions, ${skillRevisions === null ? null : JSON.stringify(skillRevisions)}::jsonb)`;
 }
 
 function usageIn({ response: { usage }, costUsd }: ModelStepRecord) {

@@ -1,4 +1,15 @@
-import { deleteBatch, execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
+import {
+  deleteBatch,
+  execute,
+  row,
+  rows,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+  type Sql,
+} from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
@@ -8,6 +19,8 @@ export interface CustomSkill {
   readonly name: string;
   readonly description: string | null;
   readonly instructions: string;
+  /** Counts the changes of name and instructions. */
+  readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -18,7 +31,7 @@ export interface CustomSkillSummary extends Omit<CustomSkill, 'instructions'> {
   readonly length: number;
 }
 
-const shortColumns = sql`id, name, description, created_at as "createdAt", updated_at as "updatedAt"`;
+const shortColumns = sql`id, name, description, revision, created_at as "createdAt", updated_at as "updatedAt"`;
 const columns = sql`${shortColumns}, instructions`;
 
 /** Postgres counts a character beyond the Basic Multilingual Plane as one, JavaScript as two. */
@@ -36,27 +49,44 @@ const MAX_SKILLS = 1_000;
 
 /** Creates a custom skill. @throws {AppError} `limit_reached` */
 export async function createSkill(
-  db: Db,
+  database: Database,
+  by: Actor,
   input: SkillFields & { id: string; projectId: string },
 ): Promise<CustomSkill> {
-  await assertWithinQuota(db, {
+  const { id, projectId } = input;
+  await assertWithinQuota(database, {
     counted: sql`
       select from skills
-      where project_id = ${input.projectId} and deleted_at is null and id <> ${input.id}
+      where project_id = ${projectId} and deleted_at is null and id <> ${id}
     `,
     max: MAX_SKILLS,
     what: 'custom skills',
   });
-  const created = await row<CustomSkill>(
-    db,
-    sql`
-      insert into skills (id, project_id, name, description, instructions)
-      values (${input.id}, ${input.projectId}, ${input.name}, ${input.description}, ${input.instructions})
-      on conflict (id) do nothing
-      returning ${columns}
-    `,
-  );
-  return created ?? readCustomSkill(db, input.projectId, input.id);
+  const created = await transaction(database, async (tx) => {
+    const inserted = await row<CustomSkill>(
+      tx,
+      sql`
+        with written as (
+          insert into skills (id, project_id, name, description, instructions)
+          values (${id}, ${projectId}, ${input.name}, ${input.description}, ${input.instructions})
+          on conflict (id) do nothing
+          returning *
+        ), kept as (${keepRevision(by)})
+        select ${columns} from written
+      `,
+    );
+    if (inserted === undefined) return undefined;
+    await recordProjectAudit(tx, { by, projectId, action: 'skill.created', targetId: id });
+    return inserted;
+  });
+  return created ?? readCustomSkill(database, projectId, id);
+}
+
+/** Inserts the revision of each skill that the same statement has in `written`, unless it is there already. */
+function keepRevision(by: Actor): Sql {
+  return sql`insert into skill_revisions (skill_id, revision, project_id, name, instructions, created_by)
+          select id, revision, project_id, name, instructions, ${by.id} from written
+          on conflict do nothing`;
 }
 
 export function listCustomSkills(
@@ -113,36 +143,68 @@ export async function findCustomSummaries(
   );
 }
 
-/** Changes the given fields of a custom skill. @throws {AppError} `skill_not_found` */
-export async function updateSkill(
-  db: Db,
+/**
+ * Changes the given fields of a custom skill. Another name or text is a new revision, which scheduled runs take only
+ * after a manual run and an activation of their routine. @throws {AppError} `skill_not_found`
+ */
+export function updateSkill(
+  database: Database,
+  by: Actor,
   input: Partial<SkillFields> & { id: string; projectId: string },
 ): Promise<CustomSkill> {
+  const { id, projectId } = input;
   const keepDescription = input.description === undefined;
-  const updated = await row<CustomSkill>(
-    db,
-    sql`
-      update skills set
-        name = coalesce(${input.name ?? null}, name),
-        description = case when ${keepDescription}::boolean then description else ${input.description ?? null} end,
-        instructions = coalesce(${input.instructions ?? null}, instructions),
-        updated_at = now()
-      where id = ${input.id} and project_id = ${input.projectId} and deleted_at is null
-      returning ${columns}
-    `,
-  );
-  if (updated === undefined) throw new AppError('skill_not_found');
-  return updated;
+  const name = sql`coalesce(${input.name ?? null}, s.name)`;
+  const instructions = sql`coalesce(${input.instructions ?? null}, s.instructions)`;
+  return transaction(database, async (tx) => {
+    const updated = await row<CustomSkill & { before: number }>(
+      tx,
+      sql`
+        with held as (
+          select id, revision from skills
+          where id = ${id} and project_id = ${projectId} and deleted_at is null for update
+        ), written as (
+          update skills s set
+            name = ${name},
+            description = case when ${keepDescription}::boolean then description else ${input.description ?? null} end,
+            instructions = ${instructions},
+            revision = s.revision
+              + ((s.name, s.instructions) is distinct from (${name}, ${instructions}))::integer,
+            updated_at = now()
+          from held where s.id = held.id
+          returning s.*
+        ), kept as (${keepRevision(by)})
+        select ${columns}, (select held.revision from held) as before from written
+      `,
+    );
+    if (updated === undefined) throw new AppError('skill_not_found');
+    const { before, ...skill } = updated;
+    const details = { revision: skill.revision, newRevision: skill.revision !== before };
+    await recordProjectAudit(tx, { by, projectId, action: 'skill.changed', targetId: id, details });
+    return skill;
+  });
 }
 
 /** Deletes a custom skill. Routines keep their reference, which runs skip. @throws {AppError} `skill_not_found` */
-export async function deleteSkill(db: Db, projectId: string, id: string): Promise<CustomSkill> {
-  const skill = await readCustomSkill(db, projectId, id);
-  await execute(
-    db,
-    sql`update skills set deleted_at = now() where id = ${id} and project_id = ${projectId}`,
-  );
-  return skill;
+export function deleteSkill(
+  database: Database,
+  by: Actor,
+  projectId: string,
+  id: string,
+): Promise<CustomSkill> {
+  return transaction(database, async (tx) => {
+    const deleted = await row<CustomSkill>(
+      tx,
+      sql`
+        update skills set deleted_at = now()
+        where id = ${id} and project_id = ${projectId} and deleted_at is null
+        returning ${columns}
+      `,
+    );
+    if (deleted === undefined) throw new AppError('skill_not_found');
+    await recordProjectAudit(tx, { by, projectId, action: 'skill.deleted', targetId: id });
+    return deleted;
+  });
 }
 
 /** Deletes the rows of custom skills that were deleted a month ago, `limit` at most; returns how many. */

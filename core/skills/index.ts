@@ -19,10 +19,18 @@ export {
 } from './custom.ts';
 export { CADENCES, FRESH_DAYS, staleSkills, SUGGESTED_SCHEDULES } from './front-matter.ts';
 export { NEEDS, unmetNeeds, type Need, type ToolHint } from './needs.ts';
+export {
+  listRevisions,
+  skillsBehind,
+  type SkillBehind,
+  type SkillRevision,
+  type SkillRevisions,
+} from './revisions.ts';
 export { cutKeepingState, MAX_STATE, stateBlocks, stateKeys } from './state-block.ts';
 export {
   measureSkills,
   resolveSkills,
+  revisionsOf,
   sectionLength,
   skillSection,
   type AttachedSkill,

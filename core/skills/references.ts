@@ -2,36 +2,56 @@ import type { Db } from '#lib/database/index.ts';
 import { invalid } from '#lib/errors.ts';
 import type { SkillCatalogue } from './catalogue.ts';
 import { findCustomSkills, findCustomSummaries } from './custom.ts';
+import { findProvenSkills, type SkillRevisions } from './revisions.ts';
 
 /** A skill as a run appends it to its prompt. */
 export interface AttachedSkill {
   readonly reference: string;
   readonly name: string;
   readonly instructions: string;
+  /** Of the text of a custom skill; null for a curated one. */
+  readonly revision: number | null;
 }
 
 /**
  * Resolves a routine's references in their order: curated slugs in the catalogue, everything else among the project's
  * custom skills. A reference to a skill that no longer exists is left out.
+ * @param revisions of the custom skills: the newest, or those that a run has proven
  */
 export async function resolveSkills(
   db: Db,
   catalogue: SkillCatalogue,
   projectId: string,
   references: readonly string[],
+  revisions: SkillRevisions | 'newest',
 ): Promise<AttachedSkill[]> {
   const customIds = references.filter((reference) => catalogue.find(reference) === undefined);
-  const custom = await findCustomSkills(db, projectId, customIds);
+  const custom =
+    revisions === 'newest'
+      ? await findCustomSkills(db, projectId, customIds)
+      : await findProvenSkills(db, projectId, customIds, revisions);
   return references.flatMap((reference) => {
-    const skill = catalogue.find(reference) ?? custom.find(({ id }) => id === reference);
-    return skill === undefined
-      ? []
-      : [{ reference, name: skill.name, instructions: skill.instructions }];
+    const curated = catalogue.find(reference);
+    const own = curated === undefined ? custom.find(({ id }) => id === reference) : undefined;
+    const skill = curated ?? own;
+    if (skill === undefined) return [];
+    const { name, instructions } = skill;
+    return [{ reference, name, instructions, revision: own?.revision ?? null }];
   });
 }
 
+/** Returns the revisions of the custom skills among these, as a run records them. */
+export function revisionsOf(skills: readonly AttachedSkill[]): NonNullable<SkillRevisions> {
+  return Object.fromEntries(
+    skills.flatMap(({ reference, revision }) => (revision === null ? [] : [[reference, revision]])),
+  );
+}
+
 /** Renders a skill as a section of the prompt. */
-export function skillSection({ name, instructions }: AttachedSkill): string {
+export function skillSection({
+  name,
+  instructions,
+}: Pick<AttachedSkill, 'name' | 'instructions'>): string {
   return `${headingOf(name)}${instructions}`;
 }
 

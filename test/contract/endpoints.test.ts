@@ -16,6 +16,7 @@ const beyondContract: readonly string[] = [
   'PATCH /v1/model-figures',
   'GET /v1/skills',
   'GET /v1/skills/{skillId}',
+  'GET /v1/skills/{skillId}/revisions',
   'PATCH /v1/skills/{skillId}',
   'DELETE /v1/skills/{skillId}',
   'GET /v1/connections/{connectionId}',

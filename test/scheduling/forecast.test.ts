@@ -321,7 +321,14 @@ async function performQueued(database: Database, routineId: string): Promise<boo
     finishReason: 'stop',
     usage: USAGE,
   };
-  const attempt = { runId, index: 0, attempt: run!.attempt, prompt: 'Write.', briefing: null };
+  const attempt = {
+    runId,
+    index: 0,
+    attempt: run!.attempt,
+    prompt: 'Write.',
+    briefing: null,
+    skillRevisions: null,
+  };
   const costUsd = costOf(USAGE, OPTION.prices);
   const record = { ...attempt, response, messages: [], costUsd, cutBy: undefined, warnings: [] };
   return (await recordStepAndSuccess(database, record, success('Done.'))) !== undefined;

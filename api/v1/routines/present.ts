@@ -112,6 +112,11 @@ export function presentDetail(row: RoutineDetail, delivery: z.output<typeof mail
       policyId,
     })),
     warnings: presentWarnings(row.warnings),
+    skillsBehind: row.skillsBehind.map(({ skill, activated, newest }) => ({
+      skill,
+      activated,
+      newest,
+    })),
   };
 }
 

@@ -115,10 +115,10 @@ const activation = z
       description:
         'The latest manual run that has succeeded with the present revision; it may have been deleted since.',
     }),
-    reason: z
-      .enum(ACTIVATION_REASONS)
-      .nullable()
-      .meta({ description: 'The code of the error that activating would get; null when ready.' }),
+    reason: z.enum(ACTIVATION_REASONS).nullable().meta({
+      description:
+        'The code of the error that activating would get; null when ready. `own_variables_required` is a `successful_run_required`: runs have succeeded, all of them with values for variables that differ from its own.',
+    }),
   })
   .meta({ id: 'Activation' });
 
@@ -145,5 +145,22 @@ export const routineDetail = z
       )
       .meta({ description: 'What a run that began now would be offered.' }),
     warnings,
+    skillsBehind: z
+      .array(
+        z
+          .strictObject({
+            skill: idOf('skill', EXAMPLE.skill),
+            activated: z
+              .number()
+              .int()
+              .meta({ description: 'The revision that scheduled runs take.' }),
+            newest: z.number().int(),
+          })
+          .meta({ id: 'SkillBehind' }),
+      )
+      .meta({
+        description:
+          'Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active.',
+      }),
   })
   .meta({ id: 'RoutineDetail' });

@@ -3,8 +3,14 @@ import * as skills from '#core/skills/index.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
-import { presentCurated, presentCustom, summarizeCurated, summarizeCustom } from './present.ts';
-import { fields, params, skill, skillSummary } from './schemas.ts';
+import {
+  presentCurated,
+  presentCustom,
+  presentRevision,
+  summarizeCurated,
+  summarizeCustom,
+} from './present.ts';
+import { fields, params, skill, skillRevision, skillSummary } from './schemas.ts';
 
 const listSkills = route({
   method: 'GET',
@@ -40,9 +46,9 @@ const createSkill = route({
   idempotent: true,
   success: { status: 201, data: skill, description: 'The skill.' },
   errors: ['limit_reached'],
-}).to(async ({ access, body, deps, newId }) => ({
+}).to(async ({ access, by, body, deps, newId }) => ({
   data: presentCustom(
-    await skills.createSkill(deps.database, {
+    await skills.createSkill(deps.database, by, {
       id: newId('skill'),
       projectId: access.projectId,
       ...body,
@@ -76,15 +82,15 @@ const updateSkill = route({
   tag: 'Skills',
   summary: 'Change a custom skill',
   description:
-    'The next run of each routine that has it attached uses the new text; the routines keep their state.',
+    'Another name or text is a new revision. The next manual run of each routine that has it attached takes it. Scheduled runs of active routines, which keep their state, go on with the revision that was proven, until the routine is activated again after a successful manual run.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
   body: z.strictObject(fields).partial(),
   success: { status: 200, data: skill, description: 'The skill.' },
-}).to(async ({ access, params: { skillId }, body, deps }) => {
+}).to(async ({ access, by, params: { skillId }, body, deps }) => {
   const { name, description, instructions } = body;
-  const updated = await skills.updateSkill(deps.database, {
+  const updated = await skills.updateSkill(deps.database, by, {
     id: skillId,
     projectId: access.projectId,
     ...(name === undefined ? {} : { name }),
@@ -106,9 +112,29 @@ const deleteSkill = route({
   scope: 'routines:write',
   params,
   success: { status: 200, data: skill, description: 'The skill that was deleted.' },
-}).to(async ({ access, params: { skillId }, deps }) => ({
-  data: presentCustom(await skills.deleteSkill(deps.database, access.projectId, skillId)),
+}).to(async ({ access, by, params: { skillId }, deps }) => ({
+  data: presentCustom(await skills.deleteSkill(deps.database, by, access.projectId, skillId)),
 }));
+
+const listSkillRevisions = route({
+  method: 'GET',
+  path: '/v1/skills/:skillId/revisions',
+  id: 'listSkillRevisions',
+  tag: 'Skills',
+  summary: 'List the revisions of a custom skill',
+  description: 'Each has its whole text, and names what differs from the one before.',
+  auth: 'key-or-session',
+  scope: 'routines:read',
+  params,
+  query: pageQuery('revision', {}),
+  success: { status: 200, data: z.array(skillRevision), description: 'Newest first.' },
+}).to(async ({ access: { projectId }, params: { skillId }, query, deps }) => {
+  await skills.readCustomSkill(deps.database, projectId, skillId);
+  const page = pageOf(query);
+  const found = await skills.listRevisions(deps.database, { projectId, id: skillId }, page);
+  const rows = found.map((row) => ({ ...row, id: String(row.revision) }));
+  return listReply(rows, page, presentRevision);
+});
 
 export const skillRoutes: readonly Route[] = [
   listSkills,
@@ -116,4 +142,5 @@ export const skillRoutes: readonly Route[] = [
   readSkill,
   updateSkill,
   deleteSkill,
+  listSkillRevisions,
 ];

@@ -55,3 +55,15 @@ export function presentCurated(curated: skills.CuratedSkill) {
     sources: curated.sources,
   };
 }
+
+export function presentRevision(row: skills.SkillRevision) {
+  const { revision, name, instructions, createdBy, createdAt, changed } = row;
+  return {
+    revision,
+    name,
+    instructions,
+    createdBy,
+    createdAt: iso(createdAt),
+    changed: [...changed],
+  };
+}

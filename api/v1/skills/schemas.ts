@@ -54,6 +54,22 @@ export const skill = z
   .strictObject({ ...summaryShape, instructions: z.string(), sources: z.array(source) })
   .meta({ id: 'Skill' });
 
+export const skillRevision = z
+  .strictObject({
+    revision: z.number().int(),
+    name: z.string(),
+    instructions: z.string(),
+    createdBy: z.string().nullable().meta({
+      description: 'Id of the person or of the API key; null when it is not on record.',
+    }),
+    createdAt: timestamp,
+    changed: z.array(z.enum(['name', 'instructions'])).meta({
+      description: 'What differs from the revision before; empty for the first one.',
+      example: ['instructions'],
+    }),
+  })
+  .meta({ id: 'SkillRevision' });
+
 export const params = z.strictObject({
   skillId: z
     .string()

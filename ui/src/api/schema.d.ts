@@ -1260,7 +1260,7 @@ export interface paths {
         put?: never;
         /**
          * Put a routine on its schedule
-         * @description Needs a manual run that has succeeded since the last material change. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, `warnings` has `forecast_over_budget`, which names the limit, the day, and who may raise it; with `refuseOverBudget: true` that is the error instead.
+         * @description Needs a manual run that has succeeded since the last material change, with the routine’s own variables. Scheduled runs take the texts that its custom skills had in the latest such run; activating an active routine again takes over newer ones. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, `warnings` has `forecast_over_budget`, which names the limit, the day, and who may raise it; with `refuseOverBudget: true` that is the error instead.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -1900,11 +1900,33 @@ export interface paths {
         head?: never;
         /**
          * Change a custom skill
-         * @description The next run of each routine that has it attached uses the new text; the routines keep their state.
+         * @description Another name or text is a new revision. The next manual run of each routine that has it attached takes it. Scheduled runs of active routines, which keep their state, go on with the revision that was proven, until the routine is activated again after a successful manual run.
          *
          *     API keys need the scope `routines:write`.
          */
         patch: operations["updateSkill"];
+        trace?: never;
+    };
+    "/v1/skills/{skillId}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the revisions of a custom skill
+         * @description Each has its whole text, and names what differs from the one before.
+         *
+         *     API keys need the scope `routines:read`.
+         */
+        get: operations["listSkillRevisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/usage": {
@@ -2153,8 +2175,8 @@ export interface components {
             proofRunId: string | null;
             /** @description Whether activating it would be accepted now. */
             ready: boolean;
-            /** @description The code of the error that activating would get; null when ready. */
-            reason: ("successful_run_required" | "routine_archived" | "schedule_ended" | "allowance_exceeded") | null;
+            /** @description The code of the error that activating would get; null when ready. `own_variables_required` is a `successful_run_required`: runs have succeeded, all of them with values for variables that differ from its own. */
+            reason: ("successful_run_required" | "own_variables_required" | "routine_archived" | "schedule_ended" | "allowance_exceeded") | null;
         };
         ApiKey: {
             /**
@@ -2184,7 +2206,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled";
             /** @description Who, and from where. */
             actor: {
                 address: string | null;
@@ -4473,6 +4495,8 @@ export interface components {
              *     ]
              */
             skills: string[];
+            /** @description Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active. */
+            skillsBehind: components["schemas"]["SkillBehind"][];
             /**
              * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
              * @example [
@@ -5645,6 +5669,36 @@ export interface components {
             suggestedSchedule: string | null;
             updatedAt: string | null;
             version: string | null;
+        };
+        SkillBehind: {
+            /** @description The revision that scheduled runs take. */
+            activated: number;
+            newest: number;
+            /**
+             * @description Id of the skill.
+             * @example skl_01kx3k9y6wfd8r0v5m2c7t4q6e
+             */
+            skill: string;
+        };
+        SkillRevision: {
+            /**
+             * @description What differs from the revision before; empty for the first one.
+             * @example [
+             *       "instructions"
+             *     ]
+             */
+            changed: ("name" | "instructions")[];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            createdAt: string;
+            /** @description Id of the person or of the API key; null when it is not on record. */
+            createdBy: string | null;
+            instructions: string;
+            name: string;
+            revision: number;
         };
         SkillSummary: {
             /** @description How often a curated skill is best run; null for a custom one. */
@@ -6834,7 +6888,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "routine.activated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -10089,6 +10143,48 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Skill"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listSkillRevisions: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: number;
+            };
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path: {
+                /** @description Id of a custom skill, or slug of a curated one. */
+                skillId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first. */
+            200: {
+                headers: {
+                    /** @description `<…>; rel="next"` while there are more. */
+                    Link?: string;
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SkillRevision"][];
                         requestId: string;
                     };
                 };

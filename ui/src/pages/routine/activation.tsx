@@ -16,6 +16,8 @@ import { LIMIT_SCOPES } from './forecast.tsx';
 type Routine = Shape<'RoutineDetail'>;
 
 const REASONS: Readonly<Record<NonNullable<Routine['activation']['reason']>, string>> = {
+  own_variables_required:
+    'Run it with its own variables first: the runs of this version that succeeded had other values.',
   successful_run_required: 'Run it first: a run of this version has to succeed.',
   routine_archived: 'It is archived.',
   schedule_ended: 'Its schedule has ended. Change when it ends first.',

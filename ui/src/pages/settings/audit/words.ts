@@ -35,6 +35,10 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'routine.deactivated': 'Routine taken off its schedule by a change',
   'routine.paused': 'Routine paused',
   'routine.archived': 'Routine archived',
+  'skill.created': 'Created a skill',
+  'skill.changed': 'Changed a skill',
+  'skill.deleted': 'Deleted a skill',
+  'routine.skills_updated': 'Had a routine use newer skill texts',
   'routine.backfilled': 'Ran a routine for past times',
 };
 
