@@ -16,13 +16,16 @@ export interface ModelProxy {
   underWay(): number;
   /** Has the model write and write, until somebody stops it. */
   endless: boolean;
+  /** The chat template has the model think before it responds. */
+  thinks: boolean;
   stop(): Promise<void>;
 }
 
 /**
- * Stands before the model server and makes up for how little so small a model can do: it is made to write one sentence,
- * and to call a tool where tools are on offer and none has been called. Everything else is as the service and the
- * server have it.
+ * Stands before the model server and makes up for how little so small a model can do. It is made to write one sentence.
+ * Where tools are on offer and none has been called, it writes the arguments of the first, and the call
+ * is made of that here: `tool_choice: required` still lets it write on for ever before it calls. Everything else is as
+ * the service and the server have it.
  */
 export async function startModelProxy(target: string): Promise<ModelProxy> {
   let underWay = 0;
@@ -37,6 +40,7 @@ export async function startModelProxy(target: string): Promise<ModelProxy> {
     bodies: [],
     underWay: () => underWay,
     endless: false,
+    thinks: false,
     stop: () => closeAtOnce(server),
   };
   return proxy;
@@ -46,18 +50,22 @@ export async function startModelProxy(target: string): Promise<ModelProxy> {
     response.once('close', () => gone.abort());
     const { method = 'GET', url = '' } = request;
     const sent = await text(request);
-    let body: string | undefined;
-    if (sent !== '') {
-      const asked: Body = JSON.parse(sent);
-      proxy.bodies.push(asked);
-      body = JSON.stringify(proxy.endless ? written(asked) : steered(asked));
+    const asked: Body = sent === '' ? undefined : JSON.parse(sent);
+    if (asked !== undefined) proxy.bodies.push(asked);
+    const ask = (body: Body) =>
+      fetch(`${target}${url}`, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: gone.signal,
+      });
+    if (asked !== undefined && mustCall(asked)) {
+      const answer = await ask(argumentsOnly(asked, proxy.thinks));
+      if (answer.ok) return respondWithCall(response, asked, (await answer.json()) as Body);
     }
-    const answer = await fetch(`${target}${url}`, {
-      method,
-      headers: { 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body }),
-      signal: gone.signal,
-    });
+    const answer = await ask(
+      asked === undefined || proxy.endless ? written(asked) : steered(asked, proxy.thinks),
+    );
     response.writeHead(answer.status, {
       'content-type': answer.headers.get('content-type') ?? 'application/json',
     });
@@ -66,19 +74,64 @@ export async function startModelProxy(target: string): Promise<ModelProxy> {
   }
 }
 
-const SENTENCE = 'root ::= "It is " [a-z]{3,12} "."';
+const SENTENCE = '"It is " [a-z]{3,12} "."';
 
-function steered(body: Body): Body {
-  if (body.response_format !== undefined) return body;
-  const isFirst = body.messages.every(({ role }: Body) => role !== 'tool');
-  if (body.tools !== undefined && isFirst) {
-    return { ...body, tool_choice: 'required', parallel_tool_calls: false };
+function mustCall({ tools, messages }: Body): boolean {
+  return tools !== undefined && messages.every(({ role }: Body) => role !== 'tool');
+}
+
+/** Has the model write one sentence, or what the service's own schema asks for. */
+function steered(body: Body, thinks: boolean): Body {
+  const { response_format: format, ...rest } = body;
+  if (format !== undefined) {
+    // Where a model may think first, so small a one thinks for ever: the schema holds only after that.
+    return thinks ? { ...rest, ...grammar(objectOf(format.json_schema.schema), thinks) } : body;
   }
   // The server takes a grammar beside tools only where none may be called.
   const noCall = body.tools === undefined ? {} : { tool_choice: 'none' };
-  return { ...body, ...noCall, grammar: SENTENCE };
+  return { ...body, ...noCall, ...grammar(SENTENCE, thinks) };
+}
+
+/** Has the model write the arguments of the first tool and nothing else. */
+function argumentsOnly({ tools, ...body }: Body, thinks: boolean): Body {
+  const arguments_ = grammar(objectOf(tools[0].function.parameters), thinks);
+  const plain = { tool_choice: undefined, stream: false, stream_options: undefined };
+  return { ...body, ...plain, ...arguments_ };
+}
+
+/** Returns the field of a request that holds the model to this (GBNF). */
+function grammar(answer: string, thinks: boolean): { grammar: string } {
+  return { grammar: `root ::= ${thinks ? '"I wonder.</think>" ' : ''}${answer}` };
+}
+
+/** Returns the grammar of an object with all properties of the schema, which are texts or truth values. */
+function objectOf({ properties }: Body): string {
+  const members = Object.entries<Body>(properties).map(
+    ([name, { type }]) => `"\\"${name}\\": " ${type === 'string' ? TEXT : '("true" | "false")'}`,
+  );
+  return `"{" ${members.join(' ", " ')} "}"`;
+}
+
+const TEXT = String.raw`"\"" [a-z ]{3,20} "\""`;
+
+/** Responds with a call of the first tool, in the stream that was asked for or in one body. */
+function respondWithCall(response: ServerResponse, { tools, stream }: Body, answer: Body): void {
+  const [{ message }] = answer.choices;
+  const call = { name: tools[0].function.name, arguments: message.content };
+  const calls = [{ index: 0, id: 'call_1', type: 'function', function: call }];
+  const delta = { role: 'assistant', content: null, tool_calls: calls };
+  const choice = { index: 0, finish_reason: 'tool_calls' };
+  if (stream !== true) {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    return void response.end(
+      JSON.stringify({ ...answer, choices: [{ ...choice, message: delta }] }),
+    );
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const chunk = { ...answer, object: 'chat.completion.chunk', choices: [{ ...choice, delta }] };
+  response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
 }
 
 function written(body: Body): Body {
-  return { ...body, max_tokens: 8_000, ignore_eos: true };
+  return body === undefined ? body : { ...body, max_tokens: 8_000, ignore_eos: true };
 }

@@ -52,32 +52,41 @@ async function run(routineId: string) {
   return runEnded(key, await begin(routineId), RUN_MS);
 }
 
-/** Templates of llama.cpp's own collection. */
-const FAMILIES: readonly [family: string, template: string | undefined][] = [
-  ['SmolLM2, in its own template', undefined],
-  ['Mistral Small 3.2', 'Mistral-Small-3.2-24B-Instruct-2506'],
-  ['Gemma 2', 'google-gemma-2-2b-it'],
-  ['Qwen3 Coder', 'Qwen3-Coder'],
-  ['DeepSeek R1', 'llama-cpp-deepseek-r1'],
+interface Family {
+  readonly family: string;
+  /** Of llama.cpp's own collection. */
+  readonly template?: string;
+  /** What the server says of a tool's result, where the template has no place for one. */
+  readonly refusal?: RegExp;
+  readonly thinks?: boolean;
+}
+
+const FAMILIES: readonly Family[] = [
+  { family: 'SmolLM2, its own' },
+  { family: 'Mistral Small 3.2', template: 'Mistral-Small-3.2-24B-Instruct-2506' },
+  { family: 'Gemma 2', template: 'google-gemma-2-2b-it', refusal: /roles must alternate/ },
+  { family: 'Qwen3 Coder', template: 'Qwen3-Coder' },
+  { family: 'DeepSeek R1', template: 'llama-cpp-deepseek-r1', thinks: true },
 ];
 
-describe.each(FAMILIES)('with the chat template of %s', (_family, template) => {
+describe.each(FAMILIES)('with the chat template of $family', ({ template, refusal, thinks }) => {
   let child: Child;
   beforeAll(async () => {
+    proxy.thinks = thinks ?? false;
     child = await modelServer.start(port, template);
   });
   afterAll(() => child?.stop());
 
   test('a routine runs and has a result', async () => {
     const { data: models } = await key.get('/v1/models');
-    expect(models.map(({ id }: { id: string }) => id)).toContain(MODEL_ID);
+    expect(models.map(({ modelId }: { modelId: string }) => modelId)).toContain(MODEL_ID);
     const ended = await run(await createRoutine(key, ROUTINE));
     expect([ended.state, ended.errorMessage]).toEqual(['succeeded', null]);
     expect(ended.result).toMatch(/^It is [a-z]+\.$/);
     expect(ended.usage.inputTokens).toBeGreaterThan(10);
   });
 
-  test('the model calls a tool and is told what came of it', async () => {
+  test('a tool that the model calls is called, and it is told what came of it, or a person why not', async () => {
     tools.control.reset();
     tools.control.answer = () => 'It rains.';
     const { routineId } = await routineWith(key, ['lookup'], {
@@ -85,7 +94,10 @@ describe.each(FAMILIES)('with the chat template of %s', (_family, template) => {
       routine: { ...ROUTINE, instructions: 'Look up how the weather is.' },
     });
     const ended = await run(routineId);
-    expect([ended.state, ended.errorMessage]).toEqual(['succeeded', null]);
+    const end = [ended.state, ended.errorMessage];
+    expect(end).toEqual(
+      refusal === undefined ? ['succeeded', null] : ['failed', expect.stringMatching(refusal)],
+    );
     expect(toolSteps(ended)).toMatchObject([
       { state: 'succeeded', tool: { toolName: 'lookup', result: 'It rains.' } },
     ]);
@@ -112,7 +124,7 @@ describe('with a model that writes and writes', () => {
   let child: Child;
   beforeAll(async () => {
     child = await modelServer.start(port);
-    proxy.endless = true;
+    Object.assign(proxy, { endless: true, thinks: false });
   });
   afterAll(() => child?.stop());
 
