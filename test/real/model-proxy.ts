@@ -118,7 +118,8 @@ const TEXT = String.raw`"\"" [a-z ]{3,20} "\""`;
 function respondWithCall(response: ServerResponse, { tools, stream }: Body, answer: Body): void {
   const [{ message }] = answer.choices;
   const call = { name: tools[0].function.name, arguments: message.content };
-  const calls = [{ index: 0, id: 'call_1', type: 'function', function: call }];
+  // Mistral's template takes an id of nine letters and digits only, which its servers give out.
+  const calls = [{ index: 0, id: 'abcdef123', type: 'function', function: call }];
   const delta = { role: 'assistant', content: null, tool_calls: calls };
   const choice = { index: 0, finish_reason: 'tool_calls' };
   if (stream !== true) {
