@@ -154,8 +154,10 @@ test('lists carry summaries, and the detail has the whole', async () => {
     gate,
     resultSchema,
     mailDelivery,
+    skillsBehind,
     ...rest
   } = detail;
+  expect(skillsBehind).toEqual([]);
   expect(listed).toEqual(rest);
   expect([activation.ready, callableTools, warnings]).toEqual([false, [], []]);
   expect([instructions, variables]).toEqual(['On {{topic}}.', { topic: 'tea' }]);

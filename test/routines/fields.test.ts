@@ -65,9 +65,9 @@ test(
     expect(created.data).toEqual(defaults);
     expect(created.headers.get('etag')).toBe('"1"');
     const read = await key.get(`/v1/routines/${created.data.id}`);
-    const { nextRuns, activation, callableTools, mailDelivery, ...rest } = read.data;
+    const { nextRuns, activation, callableTools, mailDelivery, skillsBehind, ...rest } = read.data;
     expect(rest).toEqual(defaults);
-    expect([callableTools, mailDelivery]).toEqual([[], 'unavailable']);
+    expect([callableTools, mailDelivery, skillsBehind]).toEqual([[], 'unavailable', []]);
     expect(nextRuns).toHaveLength(5);
     const reason = 'successful_run_required';
     expect(activation).toEqual({ ready: false, proofRunId: null, reason });
@@ -128,7 +128,8 @@ test('an empty change changes nothing but the version', async ({ key }) => {
   const before = (await key.get(`/v1/routines/${id}`)).data;
   const patched = await key.patch(`/v1/routines/${id}`, {});
   expect(patched.status).toBe(200);
-  const { nextRuns: _n, activation: _a, callableTools: _c, mailDelivery: _m, ...rest } = before;
+  const { nextRuns: _n, activation: _a, callableTools: _c, mailDelivery: _m, ...shown } = before;
+  const { skillsBehind: _s, ...rest } = shown;
   expect(patched.data).toEqual({ ...rest, updatedAt: patched.data.updatedAt });
 });
 

@@ -97,7 +97,8 @@ test('a preflight that fails ends the run as blocked, with no model call', async
   expect(await blocked(`model_id = 'gone/model'`)).toMatchObject({
     state: 'failed',
     reason: 'blocked_model',
-    errorMessage: 'The model is no longer in the model directory.',
+    errorMessage:
+      'No model source lists gone/model, and none is called gone. The sources are: gateway.',
     stepCount: 0,
   });
   expect(await blocked(`instructions = 'Use {{gone}}.'`)).toMatchObject({

@@ -81,7 +81,7 @@ describe('the harness', () => {
     await evaluateSkill(at(), skill, file);
     const requests = gateway.control.requests().map(({ body }) => body as { messages: Message[] });
     for (const { messages } of requests) {
-      expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'user', 'user']);
+      expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
       const [preamble, told] = messages.map(({ content }) => content);
       expect(preamble).toBe(PREAMBLE);
       expect(told).toContain(file.task.trim());

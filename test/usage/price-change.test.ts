@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { ModelOption } from '#core/models/index.ts';
 import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { row, sql } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { changeProjects, plantRun } from '#test/support/given.ts';

@@ -95,11 +95,12 @@ test(
       [one, two].includes(connectionId ?? ''),
     );
     expect(options).toHaveLength(2);
-    expect(options[0]).toEqual({
+    expect(options[0]).toMatchObject({
       provider: 'provider-c',
       connectionId: one,
       modelId: MODEL,
       name: MODEL,
+      source: null,
       contextTokens: 64_000,
       prices: null,
       structuredOutputs: false,

@@ -120,7 +120,7 @@ function OverLimit({ routineId }: { readonly routineId: string }) {
   if (runsOut === null) return null;
   const day = date(new Date(`${runsOut.on}T12:00:00Z`), 'UTC');
   return (
-    <p className="text-warn">
+    <p className="text-warn-ink">
       By its forecast a limit of {LIMIT_SCOPES[runsOut.scope].toLowerCase()} runs out on {day}; its
       runs are skipped from then on.
     </p>
