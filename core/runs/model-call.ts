@@ -294,7 +294,9 @@ export function assistantMessages(
       typeof message.content === 'string' || invalid.size === 0
         ? message.content
         : message.content.map((part) =>
-            part.type === 'tool-call' && invalid.has(part.toolCallId)
+            part.type === 'tool-call' &&
+            invalid.has(part.toolCallId) &&
+            typeof part.input !== 'object'
               ? { ...part, input: {} }
               : part,
           );

@@ -268,7 +268,7 @@ test('a routine is told its own results only: not those of another one, nor of a
     sql`
       insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, result,
         max_steps, timeout_seconds, finished_at)
-      select 'run_7zzzzzzzzzzzzzzzzzzzzzzzzz', p.organization_id, p.id, ${bobs}, 1, 'manual', 'succeeded',
+      select 'run_7zzzzzzzzzzzzzzzzzzzzzzzzy', p.organization_id, p.id, ${bobs}, 1, 'manual', 'succeeded',
         'Planted.', 5, 60, now() from projects p where p.id = ${ada.projectId}
     `,
   );

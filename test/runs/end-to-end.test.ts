@@ -82,7 +82,7 @@ test('a model that keeps refusing fails the run with a plain reason, and its ste
   expect(run).toMatchObject({
     state: 'failed',
     reason: 'model_key_refused',
-    errorMessage: 'The model provider answered 403.',
+    errorMessage: 'The model provider answered 403. It said: Scripted failure.',
     result: null,
     stepCount: 0,
     usage: { totalTokens: 0, costUsd: null },
