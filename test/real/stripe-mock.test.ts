@@ -13,7 +13,6 @@ import {
 import { LOCAL_SECRET_KEY, paymentEnvironment } from '#dev/payments/local.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { freePort } from '#dev/ports.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import {
   customerOf,
@@ -22,6 +21,7 @@ import {
   startProcessor,
   subscribed,
 } from '#test/billing/support.ts';
+import { ageCheckouts } from '#test/support/given.ts';
 import { signUp } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { installOnce, requireCommands } from './install.ts';
@@ -136,10 +136,7 @@ test('Stripe takes every request of the service, as its description of the API s
     entrypoint: 'pricing',
   });
   expect(other.data.kind).toBe('checkout');
-  await execute(
-    service.deps.database,
-    sql`update billing_checkouts set created_at = created_at - interval '2 minutes'`,
-  );
+  await ageCheckouts(service.deps.database, ada.organizationId, '2 minutes');
   await requestSync(service.deps.database, ada.organizationId);
   await reconcilePayments(payments(), new AbortController().signal);
   await fetchMissedEvents(payments());

@@ -119,6 +119,21 @@ export const changeKeys = changer<'lastUsedAt' | 'expiresAt'>('api_keys');
 /** Changes sign-ins at model providers that are under way: due to be asked for, or over. */
 export const changeSignIns = changer<'nextPollAt' | 'expiresAt'>('model_sign_ins');
 
+/** Lets time pass for the checkouts of an organization. */
+export async function ageCheckouts(
+  db: Db,
+  organizationId: string,
+  interval: string,
+): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update billing_checkouts set created_at = created_at - ${interval}::interval
+      where organization_id = ${organizationId}
+    `,
+  );
+}
+
 /** Sets what an organization, a project or a routine has spent today. */
 export async function spendToday(db: Db, scopeId: string, tokens: number): Promise<void> {
   await execute(

@@ -2,9 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createToolSessions, fixedCredentials } from '#core/mcp/index.ts';
 import { forgetSessions, type Scenario } from '#dev/hostile-tools/scenarios.ts';
-import { runEnded, runOnce } from '#test/support/routines.ts';
+import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startHostileFixture, type HostileFixture } from './hostile-fixture.ts';
-import { marker, routineWith, scriptCalls, toolSteps, type Json } from './support.ts';
+import {
+  confirm,
+  marker,
+  routineWith,
+  scriptCalls,
+  toolSteps,
+  type Discovered,
+  type Json,
+} from './support.ts';
 
 let fixture: HostileFixture;
 let { service, hostile, key } = {} as HostileFixture;
@@ -32,14 +40,16 @@ function changeTools(): void {
   }));
 }
 
-async function routineAt(scenario: Scenario): Promise<{ routineId: string; mark: string }> {
+const NAMES = ['lookup', 'send_message'];
+
+async function routineAt(scenario: Scenario): Promise<Discovered & { mark: string }> {
   const mark = marker();
-  const { routineId } = await routineWith(key, ['lookup', 'send_message'], {
+  const found = await routineWith(key, NAMES, {
     connection: { url: hostile.url(scenario) },
     routine: { instructions: mark },
   });
   hostile.control.seen.length = 0;
-  return { routineId, mark };
+  return { ...found, mark };
 }
 
 test.each<Scenario>(['honest', 'stateful', 'modern'])(
@@ -67,13 +77,12 @@ test('a server that says in a run that its tools have changed is asked again bef
 
 test('a tool that turns out to have changed in one run is not called by another that listed it before', async () => {
   const first = await routineAt('honest');
-  // The same connection, so both rely on the same server.
-  const second = await routineAt('honest');
-  await service.deps.database.query(
-    `update tool_policies set connection_id =
-       (select connection_id from tool_policies where routine_id = $1 limit 1) where routine_id = $2`,
-    [first.routineId, second.routineId],
+  const second = { routineId: '', mark: marker() };
+  second.routineId = await createRoutine(key, { instructions: second.mark });
+  const { data: found } = await key.post(
+    `/v1/routines/${second.routineId}/connections/${first.connectionId}/discover`,
   );
+  await confirm(key, { ...first, routineId: second.routineId, tools: found.tools }, NAMES);
   const held = Promise.withResolvers<void>();
   hostile.control.held = held.promise;
   scriptCalls(service, first.mark, LOOKUP, SEND);
