@@ -17,6 +17,7 @@ import {
   type ScopeLimits,
 } from './budget.ts';
 import { tooLittleLeft } from './limit-names.ts';
+import { addedToDay } from './settle.ts';
 import { addToTotals, spentThisMonth, spentToday, today, type PassedLimit } from './totals.ts';
 import { totalTokens, type Usage } from './usage.ts';
 
@@ -121,14 +122,7 @@ export async function settleCharge(
       select ${projectId}, ${day}, ${MODEL_TESTS}, ${modelId}, ${usage.inputTokens}, ${usage.cachedInputTokens},
         ${usage.outputTokens}, ${usage.reasoningTokens}, ${costUsd}::numeric, ${steps}::bigint
       where ${steps}::bigint > 0
-      on conflict (project_id, day, routine_id, model_id) do update set
-        input_tokens = d.input_tokens + excluded.input_tokens,
-        cached_input_tokens = d.cached_input_tokens + excluded.cached_input_tokens,
-        output_tokens = d.output_tokens + excluded.output_tokens,
-        reasoning_tokens = d.reasoning_tokens + excluded.reasoning_tokens,
-        cost_usd = case when excluded.cost_usd is null then d.cost_usd
-          else coalesce(d.cost_usd, 0) + excluded.cost_usd end,
-        steps = d.steps + excluded.steps
+      ${addedToDay}
     `,
   );
 }

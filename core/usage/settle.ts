@@ -50,16 +50,19 @@ export function settlement(step: Sql, { attempt, usage, costUsd }: Spent): Sql {
         select project_id, ${today}, routine_id, model_id, ${usage.inputTokens}, ${usage.cachedInputTokens},
           ${usage.outputTokens}, ${usage.reasoningTokens}, ${costUsd}::numeric, new_steps
         from ${step} step, (select count(*) as scopes from totals) locked where scopes > 0
-        on conflict (project_id, day, routine_id, model_id) do update set
+        ${addedToDay}
+        returning steps
+      ), settled as (
+        select count(*) as days from days
+      )`;
+}
+
+/** Adds an insert into `usage_days d` to the row that the day has already. */
+export const addedToDay = sql`on conflict (project_id, day, routine_id, model_id) do update set
           input_tokens = d.input_tokens + excluded.input_tokens,
           cached_input_tokens = d.cached_input_tokens + excluded.cached_input_tokens,
           output_tokens = d.output_tokens + excluded.output_tokens,
           reasoning_tokens = d.reasoning_tokens + excluded.reasoning_tokens,
           cost_usd = case when excluded.cost_usd is null then d.cost_usd
             else coalesce(d.cost_usd, 0) + excluded.cost_usd end,
-          steps = d.steps + excluded.steps
-        returning steps
-      ), settled as (
-        select count(*) as days from days
-      )`;
-}
+          steps = d.steps + excluded.steps`;

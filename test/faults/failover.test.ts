@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { expect, inject } from 'vitest';
 import { rows, sql } from '#lib/database/index.ts';
+import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
@@ -20,6 +21,16 @@ async function admin(...statements: string[]): Promise<void> {
   }
 }
 
+/** Starts a run whose model has been asked and is held back. */
+async function heldRun(service: Service, key: ApiClient) {
+  const mark = marker();
+  const id = await createRoutine(key, { instructions: mark });
+  const release = service.gateway.control.hold({ marker: mark });
+  const { data } = await key.post(`/v1/routines/${id}/run`);
+  await expect.poll(() => requestsWith(service, mark)).toHaveLength(1);
+  return { mark, id, runId: data.id as string, release };
+}
+
 const lockWaits = sql`select pid from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`;
 
@@ -36,11 +47,7 @@ test('a response whose primary has become read-only is recorded once it is writt
   service,
   key,
 }) => {
-  const mark = marker();
-  const id = await createRoutine(key, { instructions: mark });
-  const release = service.gateway.control.hold({ marker: mark });
-  const { data } = await key.post(`/v1/routines/${id}/run`);
-  await expect.poll(() => requestsWith(service, mark)).toHaveLength(1);
+  const { mark, id, runId, release } = await heldRun(service, key);
   const name = nameOf(service);
   await admin(`alter database ${name} set default_transaction_read_only = on`, reconnect(service));
   release();
@@ -48,7 +55,7 @@ test('a response whose primary has become read-only is recorded once it is writt
     .poll(async () => (await key.post(`/v1/routines/${id}/run`)).status, { timeout: 20_000 })
     .toBe(503);
   await admin(`alter database ${name} reset default_transaction_read_only`);
-  const run = await runEnded(key, data.id);
+  const run = await runEnded(key, runId);
   expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 1 }] });
   expect(requestsWith(service, mark)).toHaveLength(1);
 });
@@ -57,18 +64,14 @@ test('a response whose run another transaction holds is recorded when that lets 
   service,
   key,
 }) => {
-  const mark = marker();
-  const id = await createRoutine(key, { instructions: mark });
-  const release = service.gateway.control.hold({ marker: mark });
-  const { data } = await key.post(`/v1/routines/${id}/run`);
-  await expect.poll(() => requestsWith(service, mark)).toHaveLength(1);
+  const { mark, runId, release } = await heldRun(service, key);
   const name = nameOf(service);
   await admin(`alter database ${name} set lock_timeout = '300ms'`, reconnect(service));
   const holder = new pg.Client({ connectionString: service.databaseUrl });
   await holder.connect();
   try {
     await holder.query('begin');
-    await holder.query('select from runs where id = $1 for update', [data.id]);
+    await holder.query('select from runs where id = $1 for update', [runId]);
     release();
     const waiting = async () => (await rows(service.deps.database, lockWaits)).length;
     // Twice, so that the first attempt has given up.
@@ -80,7 +83,7 @@ test('a response whose run another transaction holds is recorded when that lets 
     await holder.end();
     await admin(`alter database ${name} reset lock_timeout`);
   }
-  const run = await runEnded(key, data.id);
+  const run = await runEnded(key, runId);
   expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 1 }] });
   expect(requestsWith(service, mark)).toHaveLength(1);
 });

@@ -56,9 +56,9 @@ const OVERFLOW =
 function learnFrom(status: number, said: string, sent: string): ModelAbilities | undefined {
   if (!REFUSING.has(status)) return undefined;
   const has = (field: string) => sent.includes(`"${field}":`);
-  const most = /at most (\d+) (?:completion|output) tokens/i.exec(said)?.[1];
+  const most = MOST_OUTPUT.exec(said)?.[1];
   if (most !== undefined && LIMIT_FIELD.test(sent)) return { maxOutputTokens: Number(most) };
-  const window = /maximum (?:context|model) length (?:is|of) (\d+)/i.exec(said)?.[1];
+  const window = WINDOW.exec(said)?.[1];
   if (window !== undefined) return { contextTokens: Number(window) };
   if (/max_completion_tokens/.test(said) && has('max_tokens')) {
     return { outputLimit: 'max_completion_tokens' };
@@ -90,14 +90,16 @@ function learnFrom(status: number, said: string, sent: string): ModelAbilities |
   return undefined;
 }
 
+const MOST_OUTPUT = /at most (\d+) (?:completion|output) tokens/i;
+const WINDOW = /maximum (?:context|model) length (?:is|of) (\d+)/i;
 const LIMIT_FIELD = /"max(_completion)?_tokens":/;
 
 /** Reads the room that is left where only the output limit was too large, as vLLM and OpenAI's older models word it. */
 function outputLeftIn(said: string, sent: string): number | undefined {
   if (!LIMIT_FIELD.test(sent)) return undefined;
-  const most = /at most (\d+) (?:completion|output) tokens/i.exec(said)?.[1];
+  const most = MOST_OUTPUT.exec(said)?.[1];
   if (most !== undefined) return Number(most);
-  const window = /maximum (?:context|model) length (?:is|of) (\d+)/i.exec(said)?.[1];
+  const window = WINDOW.exec(said)?.[1];
   const input = /(\d+) (?:input tokens|in the (?:messages|prompt))/i.exec(said)?.[1];
   const left = Number(window) - Number(input);
   return left >= MIN_LEFT ? left : undefined;
