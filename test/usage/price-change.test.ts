@@ -7,7 +7,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { changeProjects, plantRun } from '#test/support/given.ts';
 import { modelResponse } from '#test/support/model-caller.ts';
 
-const test = serviceTest();
+const test = serviceTest({ own: true });
 
 const CHEAP = { input: '0.000001', output: '0.00001', cachedInput: null };
 const DEAR = { input: '0.0001', output: '0.001', cachedInput: null };
