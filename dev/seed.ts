@@ -115,7 +115,7 @@ const routineBody = z.object({
   data: z.object({ id: z.string(), state: z.string(), model: z.object({ modelId: z.string() }) }),
 });
 
-/** Says how a draft comes to run by itself. */
+/** Says what makes a draft run by itself. */
 function runIt(modelId?: string): string {
   const why = modelId === undefined ? '' : `, as a run on ${modelId} may cost money`;
   return `"${DEMO_ROUTINE.name}" is a draft${why}: press "Run now" on its page, and activate it once that has succeeded.`;

@@ -130,7 +130,7 @@ export async function openToolSession(
         client.callTool(
           { name, arguments: { ...args } },
           // Without the output schema: a pattern in it would be run against the result with no limit on its time;
-          // whoever calls checks the result within one.
+          // the caller checks the result within one.
           { ...options, toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } } },
         ),
       ),

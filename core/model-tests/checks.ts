@@ -10,7 +10,7 @@ export interface Verdict {
   readonly passed: boolean;
   /** One sentence on what came back. */
   readonly words: string;
-  /** What it shows of the model's server. */
+  /** Abilities of the model's server that it shows. */
   readonly shows: ModelAbilities;
 }
 
@@ -21,7 +21,7 @@ export interface Check {
   readonly kind: (typeof CHECKS)[number];
   readonly request: Pick<ModelCall, 'instructions' | 'messages' | 'tools' | 'resultSchema'>;
   readonly judge: (response: ModelResponse) => Verdict;
-  /** What a refusal in these words shows. */
+  /** Abilities that a refusal in these words shows. */
   readonly refused: (words: string) => ModelAbilities;
 }
 

@@ -24,7 +24,7 @@ import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type Check } from './checks.ts';
 export interface CheckResult {
   readonly kind: Check['kind'];
   readonly state: 'passed' | 'failed' | 'not_made';
-  /** What came back, in the provider's words where it refused; null for a check that was not made. */
+  /** Words that came back, the provider's own where it refused; null for a check that was not made. */
   readonly words: string | null;
   readonly durationMs: number | null;
 }

@@ -30,7 +30,7 @@ export interface ModelAbilities {
   readonly contextTokens?: number;
 }
 
-/** What is known of a dialect before its server was ever asked. Sources: the servers' own API references. */
+/** Abilities that a dialect has before its server was ever asked. Source: the servers' own API references. */
 export const ABILITIES_OF_DIALECT: Readonly<Record<ModelDialect, ModelAbilities>> = {
   openai: { outputLimit: 'max_completion_tokens', structuredOutputs: true },
   azure: { outputLimit: 'max_completion_tokens', structuredOutputs: true },

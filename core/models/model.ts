@@ -47,7 +47,7 @@ export type Origins = { readonly [Name in keyof Figures]: FigureOrigin | null };
 /** A model that a routine can run on. The same model id on two accounts is two options. */
 export interface ModelOption extends ModelReference, Figures {
   readonly name: string;
-  /** What its server takes, as its list, its dialect or earlier calls say. */
+  /** Abilities of its server, by its list, its dialect and earlier calls. */
   readonly abilities: ModelAbilities;
   /** The model at its server; null on an account, whose runtime knows it. */
   readonly served: ServedModel | null;

@@ -47,7 +47,7 @@ export interface ModelCall {
   readonly modelId: string;
   /** The model at its server; null on an account. */
   readonly served: ServedModel | null;
-  /** What the server is known to take. */
+  /** Abilities that the server is known to have. */
   readonly abilities?: ModelAbilities | undefined;
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];

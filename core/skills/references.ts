@@ -9,7 +9,7 @@ export interface AttachedSkill {
   readonly reference: string;
   readonly name: string;
   readonly instructions: string;
-  /** Of the text of a custom skill; null for a curated one. */
+  /** Revision of the text of a custom skill; null for a curated one. */
   readonly revision: number | null;
 }
 

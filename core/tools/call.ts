@@ -144,8 +144,8 @@ async function findLive(
     holder: runId,
   };
   const { toolName, confirmedHash } = policy;
-  const find = async (anew: boolean) => {
-    const lease = await deps.toolSessions.lease(key, limits, { fresh: anew });
+  const find = async (fresh: boolean) => {
+    const lease = await deps.toolSessions.lease(key, limits, { fresh });
     held.lease = lease;
     if (confirmedHash !== null && lease.recall(toolName) === confirmedHash) {
       const definition = { ...policy, name: toolName };

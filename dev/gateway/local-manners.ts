@@ -20,7 +20,7 @@ export const llamaCpp: Manner = {
       extra: { n_prompt_tokens: 'prompt', n_ctx: 'window' },
     },
   },
-  // The real one serves its single model whatever is asked for; where it serves several, it says this.
+  // The real one serves its single model for every id; where it serves several, it says this.
   unknownModel: { message: "model '{model}' not found" },
   limits: ['max_completion_tokens', 'max_tokens'],
   form: { reasoning: 'reasoning_content' },

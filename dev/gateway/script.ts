@@ -7,7 +7,7 @@ const Call = z.strictObject({
   id: z.string().optional(),
 });
 
-/** The way in which a server writes an answer, whatever the answer is. */
+/** The way in which a server writes its answers. */
 export const Form = z.strictObject({
   /** Field of the reasoning; `think` puts it into the text, `think-end` without the tag that begins it. */
   reasoning: z

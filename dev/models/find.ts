@@ -25,7 +25,7 @@ export interface DemoModel {
 export interface FindOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly dataDir: string;
-  /** Takes the fixture, whatever there is. */
+  /** Takes the fixture, also where models are found. */
   readonly fixture: boolean;
   readonly providers?: readonly Provider[];
   readonly localPorts?: readonly LocalPort[];

@@ -14,7 +14,7 @@ type Refuse = (refused: {
   readonly usage?: unknown;
 }) => Refusal;
 
-/** What a response says beyond what the model library reads, as the field `beyond` of its body. */
+/** Parts of a response that the model library does not read, as the field `beyond` of its body. */
 export interface Beyond {
   /** Reasoning under the name in which it came, for the request that sends it back. */
   readonly reasoning: Readonly<Record<string, unknown>>;
