@@ -149,9 +149,12 @@ test('tests at once do not pass a budget together', async ({ service }) => {
   });
   const release = service.gateway.control.hold({ times: null });
   onTestFinished(release);
-  const answers = Array.from({ length: 6 }, () =>
-    sessionOf(ada).post('/v1/models/test', { modelId: MODEL }),
-  );
+  let answered = 0;
+  const answers = Array.from({ length: 6 }, async () => {
+    const answer = await sessionOf(ada).post('/v1/models/test', { modelId: MODEL });
+    answered += 1;
+    return answer;
+  });
   const counted = async () => {
     const found = await row<{ tokens: number }>(
       service.deps.database,
@@ -160,6 +163,8 @@ test('tests at once do not pass a budget together', async ({ service }) => {
     return found?.tokens;
   };
   await expect.poll(counted).toBe(2 * (inputTokens + outputTokens));
+  // One that comes only now would find what the first two give back.
+  await expect.poll(() => answered).toBe(4);
   release();
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 200)).toHaveLength(2);

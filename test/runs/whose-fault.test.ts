@@ -14,7 +14,7 @@ const YEARLY = '0 0 1 1 *';
 const SMALL = 'fixture/writer-small';
 const OTHER = 'fixture/writer-large';
 
-const test = serviceTest({ worker: true })
+const test = serviceTest({ worker: true, own: true })
   /** Makes routines due now, and returns the runs or skipped occurrences that come of it when they have ended. */
   .extend('schedule', ({ service, key, bobsKey }) => {
     const newest = (client: ApiClient, id: string) =>
