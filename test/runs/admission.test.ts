@@ -6,7 +6,7 @@ import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startWorkers } from '#test/support/service.ts';
 
-const test = serviceTest();
+const test = serviceTest({ own: true });
 
 test(
   'runs that wait longer than their timeout for the only slot succeed all the same',

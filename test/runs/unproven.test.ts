@@ -8,7 +8,7 @@ import { startWorkers, type Service } from '#test/support/service.ts';
 import { claimedRun, plantRun } from '#test/support/given.ts';
 
 // Without workers: what is enqueued waits until a test starts some.
-const test = serviceTest();
+const test = serviceTest({ own: true });
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 

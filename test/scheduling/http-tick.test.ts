@@ -6,7 +6,7 @@ import { occurrencesOf, plantRoutine, plantRoutines } from './planted.ts';
 
 const PATH = '/internal/scheduler/tick';
 
-const test = serviceTest().extend('cron', { scope: 'file' }, ({ service }) =>
+const test = serviceTest({ own: true }).extend('cron', { scope: 'file' }, ({ service }) =>
   service.anonymous.with({ 'X-Scheduler-Secret': service.config.SCHEDULER_SECRET! }),
 );
 
