@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import LongestFirst from './test/support/longest-first.ts';
 import { TIMES } from './test/support/properties.ts';
 
 // Each project has processes of its own, and many start more: all would compile the same modules again.
@@ -58,6 +59,7 @@ export default defineConfig({
   test: {
     // Many files wait for a server, a page or a clock: three at a time keep two cores busy, as two do not.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/support/durations.ts'],
     projects: [
       project('unit', UNIT, [], { isolate: false }),

@@ -25,14 +25,14 @@ export interface State extends VisitOptions {
 
 const WIDTHS = [1280, 360] as const;
 const THEMES = ['light', 'dark'] as const;
-/** On each change every width and every theme is looked at once, at full size each with each. */
+/** On each change a state is looked at wide and light or narrow and dark, by turns; at full size in all four views. */
 const ALL_VIEWS = FULL_SIZE || SHOTS !== undefined;
 
 /**
  * Goes through a page in all its states, wide and narrow, light and dark, and expects of each that it holds to the
  * policy, writes nothing to the console, needs no sideways scrolling, and that axe-core finds nothing serious, which
- * takes a third of a second for each view on a busy machine. Pictures are taken where a folder is named for
- * them. All states that a person sees are opened in one tab, one after the other, which holds the compiled scripts.
+ * takes a third of a second for each view on a busy machine. Pictures are taken where a folder is named for them. All
+ * states that a person sees are opened in one tab, one after the other, which holds the compiled scripts.
  */
 export async function photograph(
   visit: Visit,
@@ -40,7 +40,7 @@ export async function photograph(
   states: readonly State[],
 ): Promise<void> {
   const tabs = new Map<State['as'], Watched>();
-  for (const state of states) {
+  for (const [turn, state] of states.entries()) {
     const watched = tabs.get(state.as) ?? (await visit('about:blank', state));
     tabs.set(state.as, watched);
     const { page } = watched;
@@ -52,7 +52,7 @@ export async function photograph(
     await page.goto(state.path);
     if (state.loading !== true) await watched.settled();
     await state.act?.(page);
-    await takeAll(watched, `${pageName}-${state.name}`, state.excused);
+    await takeAll(watched, turn, `${pageName}-${state.name}`, state.excused);
     if (state.picture !== undefined) await keepPicture(page, state.picture);
     expect(watched.complaints, `${pageName}, ${state.name}`).toEqual([]);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -88,7 +88,7 @@ export function sequence(name: string) {
     const { page, complaints } = watched;
     const before = page.viewportSize();
     const title = `${name}-${count}-${step}`;
-    await (foreign ? takeForeign(page, title) : takeAll(watched, title));
+    await (foreign ? takeForeign(page, title) : takeAll(watched, count, title));
     if (before !== null) await page.setViewportSize(before);
     await page.emulateMedia({ colorScheme: null, reducedMotion: null });
     expect(complaints, title).toEqual([]);
@@ -105,6 +105,7 @@ async function takeForeign(page: Page, name: string): Promise<void> {
 
 async function takeAll(
   { page, audit }: Watched,
+  turn: number,
   name: string,
   excused: readonly string[] = [],
 ): Promise<void> {
@@ -112,7 +113,8 @@ async function takeAll(
   const fullPage = (await page.getByRole('dialog').count()) === 0;
   for (const [index, width] of WIDTHS.entries()) {
     await page.setViewportSize(sizeOf(width));
-    for (const theme of ALL_VIEWS ? THEMES : THEMES.slice(index, index + 1)) {
+    for (const [at, theme] of THEMES.entries()) {
+      if (!ALL_VIEWS && (at !== index || at !== turn % 2)) continue;
       await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
       await page.locator(`html[data-theme=${theme}]`).waitFor();
       await takePicture(page, `${name}-${width}-${theme}`, fullPage);
