@@ -40,13 +40,15 @@ export function clientAddressBehind(trustedProxies: readonly string[]): ClientAd
 
 /**
  * Returns the network that a caller has to itself: an IPv4 address, or 64 bits of an IPv6 address, in which one caller
- * may take as many addresses as it likes.
+ * may take as many addresses as it likes. The wide one is what a caller may rent as a whole: 24 or 48 bits.
  */
-export function networkOf(address: string): string {
+export function networkOf(address: string, size: 'own' | 'wide' = 'own'): string {
   if (isIP(address) === 0) return address;
   const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return Buffer.from(parsed.toByteArray().slice(0, 8)).toString('hex');
+  const isIPv4 = parsed.kind() === 'ipv4';
+  if (isIPv4 && size === 'own') return parsed.toString();
+  const wide = isIPv4 ? 3 : 6;
+  return Buffer.from(parsed.toByteArray().slice(0, size === 'own' ? 8 : wide)).toString('hex');
 }
 
 function single(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {

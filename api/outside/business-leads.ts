@@ -14,7 +14,7 @@ export const submitBusinessLead = route({
   tag: 'Operations',
   summary: 'Send a business enquiry',
   description:
-    'From a page of the user interface only. At most 5 an hour from one address and 200 an hour in all. The response is the same whether the enquiry is kept or taken for a robot.',
+    'From a page of the user interface only. At most 5 an hour from one address, 20 from one network and 200 in all, of which 100 are not the first of their address. The response is the same whether the enquiry is kept or taken for a robot.',
   auth: 'ui-origin',
   body: z
     .strictObject({
@@ -37,6 +37,7 @@ export const submitBusinessLead = route({
     ...lead,
     isRobot: website !== undefined && website !== '',
     clientAddress: networkOf(access.clientAddress),
+    clientNetwork: networkOf(access.clientAddress, 'wide'),
   });
   return { data: { accepted: true } };
 });

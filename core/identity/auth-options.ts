@@ -7,6 +7,7 @@ import { leaveOrganizations } from './depart.ts';
 import type { MembershipEnded } from './members.ts';
 import { ensureOrganization } from './organizations.ts';
 import type { SignUpMode } from './sign-up.ts';
+import { throttle } from './throttle.ts';
 
 export interface AuthSettings {
   readonly database: Database;
@@ -97,9 +98,12 @@ export function authOptions(settings: AuthSettings) {
     },
     rateLimit: {
       enabled: true,
-      storage: 'database',
-      modelName: 'auth_rate_limits',
-      fields: { lastRequest: 'last_request' },
+      customStorage: {
+        async consume(key, { max: limit, window: windowSeconds }) {
+          const wait = await throttle(database, { name: 'auth', limit, windowSeconds }, key);
+          return { allowed: wait === undefined, retryAfter: wait ?? null };
+        },
+      },
     },
     databaseHooks: {
       session: {

@@ -4,12 +4,7 @@ import { createCoalescer } from '#lib/coalesce.ts';
 import { paidPlanOf, type PaidPlan } from './paid-plan.ts';
 import type { Role } from './roles.ts';
 import type { Scope } from './scopes.ts';
-
-/** The requests of a credential in the current window, this one included, and the seconds until the next window. */
-export interface WindowUse {
-  readonly count: number;
-  readonly resetSeconds: number;
-}
+import { counting, type WindowUse } from './throttle.ts';
 
 export interface KeyCredential {
   readonly keyId: string;
@@ -65,11 +60,11 @@ async function lookUp(
         where k.prefix = ${prefix} and k.hash = ${hash} and k.revoked_at is null
           and (k.expires_at is null or k.expires_at > now()) and p.deleted_at is null
       ), hit as (
-        ${countRequests(sql`select id, date_trunc('minute', now()), ${requests}::integer from key`)}
+        ${counting(sql`select id, date_trunc('minute', now()), ${requests}::integer from key`, 60)}
       )
       select key.id as "keyId", key.hash, key.scopes, key.project_id as "projectId",
         key.organization_id as "organizationId", key.paid_plan as "paidPlan", key.stale,
-        hit.count, ${resetSeconds} as "resetSeconds"
+        hit.count, hit."resetSeconds"
       from key, hit
     `,
   );
@@ -85,18 +80,6 @@ function coalescerOf(db: Db) {
   let found = coalescers.get(db);
   if (found === undefined) coalescers.set(db, (found = createCoalescer()));
   return found;
-}
-
-/** Counts one request of a credential that was verified elsewhere, such as a session. */
-export async function countUse(db: Db, credential: string): Promise<WindowUse> {
-  const use = await row<WindowUse>(
-    db,
-    sql`
-      with hit as (${countRequests(sql`select ${credential}::text, date_trunc('minute', now()), 1`)})
-      select count, ${resetSeconds} as "resetSeconds" from hit
-    `,
-  );
-  return use ?? { count: 1, resetSeconds: 60 };
 }
 
 export interface ProjectMembership {
@@ -124,29 +107,4 @@ export function findMemberships(
       limit 2
     `,
   );
-}
-
-/** Counts one use of something that has a limit in fixed windows of `seconds`, shared by all replicas. */
-export async function countWithin(db: Db, counter: string, seconds: number): Promise<WindowUse> {
-  const start = sql`to_timestamp(floor(extract(epoch from now()) / ${seconds}::integer) * ${seconds}::integer)`;
-  const use = await row<WindowUse>(
-    db,
-    sql`
-      with hit as (${countRequests(sql`select ${counter}::text, ${start}, 1`)})
-      select count, ceil(extract(epoch from ${start} - now()) + ${seconds}::integer)::int as "resetSeconds" from hit
-    `,
-  );
-  return use ?? { count: 1, resetSeconds: seconds };
-}
-
-const resetSeconds = sql`ceil(60 - extract(second from now()))::int`;
-
-function countRequests(source: ReturnType<typeof sql>) {
-  return sql`
-    insert into rate_limits as r (credential, window_start, count) ${source}
-    on conflict (credential) do update set
-      window_start = excluded.window_start,
-      count = case when r.window_start = excluded.window_start then r.count + excluded.count else excluded.count end
-    returning count
-  `;
 }

@@ -7,13 +7,7 @@ export {
   sessionCookieName,
   type AuthSettings,
 } from './auth-options.ts';
-export {
-  authenticateKey,
-  countUse,
-  countWithin,
-  findMemberships,
-  type WindowUse,
-} from './credentials.ts';
+export { authenticateKey, findMemberships } from './credentials.ts';
 export { markOrganizationDeleted, markProjectDeleted, type Confirmed } from './deletion.ts';
 export { markErased, projectsToErase } from './erasure.ts';
 export { forgetAuthentication } from './expired.ts';
@@ -70,4 +64,11 @@ export {
 } from './settings.ts';
 export { stillStands } from './standing.ts';
 export { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts';
-export { forgetThrottles, throttle, type ThrottleRule } from './throttle.ts';
+export {
+  countUse,
+  countWithin,
+  forgetThrottles,
+  throttle,
+  type ThrottleRule,
+  type WindowUse,
+} from './throttle.ts';

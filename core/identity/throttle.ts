@@ -1,11 +1,17 @@
 import { hash } from 'node:crypto';
-import { deleteBatch, execute, row, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** Allows at most `limit` events under one key in a window that begins with the first of them. */
 export interface ThrottleRule {
   readonly name: string;
   readonly limit: number;
   readonly windowSeconds: number;
+}
+
+/** The events under a key in the current window, this one included, and the seconds until the next window. */
+export interface WindowUse {
+  readonly count: number;
+  readonly resetSeconds: number;
 }
 
 /** Attempts to sign in to one account, from wherever they come; a success starts the count anew. */
@@ -31,35 +37,66 @@ export async function throttle(
   rule: ThrottleRule,
   subject: string,
 ): Promise<number | undefined> {
-  const window = sql`make_interval(secs => ${rule.windowSeconds})`;
-  const counted = await row<{ count: number; seconds: number }>(
-    db,
-    sql`
-      insert into throttles as t (key, started_at, count) values (${keyOf(rule, subject)}, now(), 1)
-      on conflict (key) do update set
-        started_at = case when t.started_at + ${window} <= now() then now() else t.started_at end,
-        count = case when t.started_at + ${window} <= now() then 1 else t.count + 1 end
-      returning count, greatest(ceil(extract(epoch from started_at + ${window} - now())), 1)::int as seconds
-    `,
-  );
-  return counted === undefined || counted.count <= rule.limit ? undefined : counted.seconds;
+  const { count, resetSeconds } = await countWithin(db, rule, subject);
+  return count <= rule.limit ? undefined : resetSeconds;
 }
 
-/** Starts the count of `subject` anew. */
-export async function unthrottle(db: Db, rule: ThrottleRule, subject: string): Promise<void> {
-  await execute(db, sql`delete from throttles where key = ${keyOf(rule, subject)}`);
+/** Counts an event of `subject`, and leaves it to the caller to compare the count with a limit. */
+export async function countWithin(
+  db: Db,
+  rule: Pick<ThrottleRule, 'name' | 'windowSeconds'>,
+  subject: string,
+): Promise<WindowUse> {
+  const event = sql`select ${keyOf(rule, subject)}::text, now(), 1`;
+  const use = await row<WindowUse>(db, counting(event, rule.windowSeconds));
+  return use ?? { count: 1, resetSeconds: rule.windowSeconds };
 }
 
-/** Deletes counts that no window can still hold. Without an index, which each attempt would have to keep up. */
+/** Counts one request of a credential that was verified elsewhere, such as a session. */
+export async function countUse(db: Db, credential: string): Promise<WindowUse> {
+  const request = sql`select ${credential}::text, date_trunc('minute', now()), 1`;
+  return (await row<WindowUse>(db, counting(request, 60))) ?? { count: 1, resetSeconds: 60 };
+}
+
+/**
+ * Returns the statement that counts events: all limits over replicas are rows of this one table. With a start that is
+ * rounded down, windows are those of the clock; with the present time, a window begins with its first event.
+ * @param events a select of key, start of the window, and number of events
+ */
+export function counting(events: Sql, windowSeconds: number): Sql {
+  const end = sql`r.window_start + make_interval(secs => ${windowSeconds}::integer)`;
+  const isOver = sql`${end} <= excluded.window_start`;
+  return sql`
+    insert into rate_limits as r (credential, window_start, count) ${events}
+    on conflict (credential) do update set
+      window_start = case when ${isOver} then excluded.window_start else r.window_start end,
+      count = case when ${isOver} then excluded.count else r.count + excluded.count end
+    returning count, greatest(ceil(extract(epoch from ${end} - now())), 1)::integer as "resetSeconds"
+  `;
+}
+
+/** Forgets the events of `subject`. */
+export async function unthrottle(
+  db: Db,
+  rule: Pick<ThrottleRule, 'name'>,
+  subject: string,
+): Promise<void> {
+  await execute(db, sql`delete from rate_limits where credential = ${keyOf(rule, subject)}`);
+}
+
+/**
+ * Deletes counts that no window can still hold: the longest is a day. Without an index, which each request would have
+ * to keep up.
+ */
 export function forgetThrottles(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
-    table: 'throttles',
-    where: sql`started_at < now() - interval '1 day'`,
+    table: 'rate_limits',
+    where: sql`window_start < now() - interval '1 day'`,
     limit,
   });
 }
 
-/** Hashed, so that the table is no list of addresses that somebody has tried. */
-function keyOf({ name }: ThrottleRule, subject: string): string {
+/** Hashed, so that the table is no list of addresses that people have tried. */
+function keyOf({ name }: Pick<ThrottleRule, 'name'>, subject: string): string {
   return `${name}:${hash('sha256', subject.toLowerCase(), 'base64url')}`;
 }

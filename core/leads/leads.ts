@@ -1,4 +1,4 @@
-import { countWithin } from '#core/identity/index.ts';
+import { countWithin, type ThrottleRule } from '#core/identity/index.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
@@ -16,21 +16,28 @@ export interface Lead {
   readonly isRobot: boolean;
   /** The address or network that the caller has to itself. */
   readonly clientAddress: string;
+  /** The network around it, of which one caller may have all addresses. */
+  readonly clientNetwork: string;
 }
 
-const HOUR_SECONDS = 3_600;
-const PER_ADDRESS = 5;
-const IN_ALL = 200;
+const HOUR = { windowSeconds: 3_600 };
+const OF_ADDRESS: ThrottleRule = { name: 'lead-of-address', limit: 5, ...HOUR };
+const OF_NETWORK: ThrottleRule = { name: 'lead-of-network', limit: 20, ...HOUR };
+/** All that are not the first of their address, so that a few addresses leave room for those of others. */
+const REPEATED: ThrottleRule = { name: 'lead-repeated', limit: 100, ...HOUR };
+const IN_ALL: ThrottleRule = { name: 'lead-in-all', limit: 200, ...HOUR };
 
 /**
- * Keeps an enquiry, to be mailed by the scheduler. Its limits hold over all replicas; one address cannot use up those
- * of all.
+ * Keeps an enquiry, to be mailed by the scheduler. Its limits hold over all replicas; neither an address nor a network
+ * can use up those of all.
  * @throws {AppError} `rate_limited`
  */
 export async function submitLead(db: Db, lead: Lead): Promise<void> {
-  await assertWithin(db, `lead:${lead.clientAddress}`, PER_ADDRESS);
+  const nth = await count(db, OF_ADDRESS, lead.clientAddress);
+  await count(db, OF_NETWORK, lead.clientNetwork);
   if (lead.isRobot) return;
-  await assertWithin(db, 'lead:all', IN_ALL);
+  if (nth > 1) await count(db, REPEATED, '');
+  await count(db, IN_ALL, '');
   await execute(
     db,
     sql`
@@ -40,10 +47,11 @@ export async function submitLead(db: Db, lead: Lead): Promise<void> {
   );
 }
 
-async function assertWithin(db: Db, counter: string, limit: number): Promise<void> {
-  const { count, resetSeconds } = await countWithin(db, counter, HOUR_SECONDS);
-  if (count <= limit) return;
+/** @throws {AppError} `rate_limited` */
+async function count(db: Db, rule: ThrottleRule, subject: string): Promise<number> {
+  const use = await countWithin(db, rule, subject);
+  if (use.count <= rule.limit) return use.count;
   throw new AppError('rate_limited', 'Too many enquiries in this hour.', {
-    'Retry-After': String(Math.max(resetSeconds, 1)),
+    'Retry-After': String(use.resetSeconds),
   });
 }

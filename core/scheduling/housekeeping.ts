@@ -16,7 +16,6 @@ const BATCH = 1_000;
 /** Functions that delete what has expired, each at most `limit` rows; they return how many. */
 const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   forgetIdempotencyKeys,
-  forgetRateLimits,
   forgetBreakers,
   forgetFollowers,
   forgetSignIns,
@@ -54,15 +53,6 @@ function forgetIdempotencyKeys(db: Db, limit: number): Promise<number> {
     table: 'idempotency_keys',
     where: sql`created_at < now() - interval '24 hours'`,
     orderBy: sql`created_at`,
-    limit,
-  });
-}
-
-/** Works without an index, which every request would have to maintain: the table holds the credentials of one hour. */
-function forgetRateLimits(db: Db, limit: number): Promise<number> {
-  return deleteBatch(db, {
-    table: 'rate_limits',
-    where: sql`window_start < now() - interval '1 hour'`,
     limit,
   });
 }

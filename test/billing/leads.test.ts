@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { rows, sql } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
+import { ageCounts } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { Service } from '#test/support/service.ts';
 
@@ -81,11 +82,25 @@ test('an address has five an hour, all together two hundred, over all replicas',
     expect(there.status).toBe(429);
     expect(Number(there.headers.get('Retry-After'))).toBeGreaterThan(0);
     await service.deps.database.query(
-      `update rate_limits set count = 200 where credential = 'lead:all'`,
+      `update rate_limits set count = 200 where credential like 'lead-in-all:%'`,
     );
     const another = await from(service, '198.51.100.3').post('/public/business-leads', LEAD);
     expect(another.status).toBe(429);
   } finally {
     await replica.close();
   }
+});
+
+test('neither a network nor forty addresses use up what there is for all', async ({ service }) => {
+  const { database } = service.deps;
+  for (const rule of ['lead-repeated', 'lead-in-all']) await ageCounts(database, rule, '2 hours');
+  const enquire = async (address: string) =>
+    (await from(service, address).post('/public/business-leads', LEAD)).status;
+  const network: number[] = [];
+  for (let host = 1; host <= 21; host += 1) network.push(await enquire(`192.0.2.${host}`));
+  expect(network).toEqual([...Array.from({ length: 20 }, () => 202), 429]);
+  for (let site = 0; site < 40; site += 1) {
+    for (let time = 0; time < 5; time += 1) await enquire(`100.64.${site}.1`);
+  }
+  expect(await enquire('203.0.113.1')).toBe(202);
 });

@@ -36,3 +36,10 @@ test('an IPv4 address is one caller, and 64 bits of an IPv6 address are', () => 
   expect(networkOf('2001:db8:1:2::1')).toBe(networkOf('2001:0db8:1:2:ffff:ffff:ffff:ffff'));
   expect(networkOf('2001:db8:1:2::1')).not.toBe(networkOf('2001:db8:1:3::1'));
 });
+
+test('a wide network is 24 bits of an IPv4 address, and 48 of an IPv6 address', () => {
+  expect(networkOf('198.51.100.1', 'wide')).toBe(networkOf('::ffff:198.51.100.255', 'wide'));
+  expect(networkOf('198.51.100.1', 'wide')).not.toBe(networkOf('198.51.101.1', 'wide'));
+  expect(networkOf('2001:db8:1:2::1', 'wide')).toBe(networkOf('2001:db8:1:ffff::1', 'wide'));
+  expect(networkOf('2001:db8:1:2::1', 'wide')).not.toBe(networkOf('2001:db8:2:2::1', 'wide'));
+});

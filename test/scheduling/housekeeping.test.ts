@@ -30,8 +30,8 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
         values ('test', ${age}, '', '', now(), now() - ${age}::interval)`),
   },
   rate_limits: {
-    keep: '50 minutes',
-    forget: '70 minutes',
+    keep: '23 hours',
+    forget: '25 hours',
     plant: (age) =>
       planting(
         sql`insert into rate_limits (credential, window_start, count) values (${age}, now() - ${age}::interval, 1)`,
@@ -187,7 +187,7 @@ test('expired sessions are deleted, and live ones go on', async () => {
 
 /** Tables whose backlogs somebody from outside can make: each statement deletes a bounded number of their rows. */
 const BACKLOGS: Record<string, ReturnType<typeof sql>> = {
-  throttles: sql`insert into throttles (key, started_at, count)
+  rate_limits: sql`insert into rate_limits (credential, window_start, count)
     select 'backlog ' || n, now() - interval '2 days', 1 from generate_series(1, 2500) n`,
   audit_events: sql`insert into audit_events (id, organization_id, actor_kind, action, target_id, created_at)
     select 'backlog ' || n, 'org', 'system', 'key.created', 'x', now() - interval '500 days'

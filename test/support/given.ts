@@ -142,6 +142,17 @@ export async function spendToday(db: Db, scopeId: string, tokens: number): Promi
   );
 }
 
+/** Lets time pass for what is counted under these rules, by the names that they have in `rate_limits`. */
+export async function ageCounts(db: Db, rule: string, interval: string): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update rate_limits set window_start = window_start - ${interval}::interval
+      where credential like ${`${rule}:%`}
+    `,
+  );
+}
+
 /** Makes a user a member of an organization, or gives a member another role, without an invitation. */
 export async function giveRole(
   db: Db,

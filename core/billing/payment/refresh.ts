@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countWithin } from '#core/identity/index.ts';
+import { throttle, type ThrottleRule } from '#core/identity/index.ts';
 import { requestSync } from './customers.ts';
 import { syncOrganization, type SyncDeps } from './sync.ts';
 
 /** A page that waits for a payment asks every two seconds or so. */
-const REFRESHES_A_MINUTE = 60;
+const REFRESHES: ThrottleRule = { name: 'billing-refresh', limit: 60, windowSeconds: 60 };
 
 /**
  * Asks the processor on behalf of a person who waits for the result, for at most `ms`. Beyond a limit it does nothing,
@@ -15,8 +15,7 @@ export async function refreshWithin(
   organizationId: string,
   ms: number,
 ): Promise<void> {
-  const { count } = await countWithin(deps.database, `billing-refresh:${organizationId}`, 60);
-  if (count > REFRESHES_A_MINUTE) return;
+  if ((await throttle(deps.database, REFRESHES, organizationId)) !== undefined) return;
   await requestSync(deps.database, organizationId);
   await syncWithin(deps, organizationId, ms);
 }
