@@ -36,7 +36,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'signIn',
     summary: 'Sign in',
     description:
-      'Sets the session cookie. Ten attempts for an account in a quarter of an hour, from wherever they come, then 429; unknown addresses are counted as known ones are.',
+      'Sets the session cookie, and one by which this browser is known to have been signed in. In a quarter of an hour ten attempts for an account from one network, or from one browser that is known, then 429; 200 from all networks together, which do not count against known browsers. Unknown addresses are counted as known ones are. At most three in ten seconds from one network.',
     body: z.strictObject({
       email: emailAddress,
       password: givenPassword,
@@ -75,7 +75,8 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/send-verification-email',
     id: 'sendVerificationEmail',
     summary: 'Mail the confirmation of an address again',
-    description: 'At most five mails an hour go to one address. The response tells of no account.',
+    description:
+      'At most five such mails an hour go to one address. The response tells of no account.',
     body: z.strictObject({ email: emailAddress, callbackURL: returnTo.optional() }),
     success: done,
     errors: {
@@ -106,7 +107,8 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/request-password-reset',
     id: 'requestPasswordReset',
     summary: 'Mail a link to choose a new password',
-    description: 'The response tells of no account. At most five mails an hour go to one address.',
+    description:
+      'The response tells of no account. At most five such mails an hour go to one address.',
     body: z.strictObject({ email: emailAddress }),
     success: done,
     errors: { 400: ['reset_password_disabled'] },
@@ -116,7 +118,8 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/reset-password',
     id: 'resetPassword',
     summary: 'Choose a new password',
-    description: 'Ends every session of the account.',
+    description:
+      'Ends every session of the account, and forgets the attempts to sign in to it. This browser is then known.',
     body: z.strictObject({ newPassword: password, token }),
     success: done,
     errors: { 400: ['invalid_token'] },
@@ -126,6 +129,8 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/change-password',
     id: 'changePassword',
     summary: 'Change your password',
+    description:
+      'Five attempts in a quarter of an hour, together with those to delete the account.',
     body: z.strictObject({
       currentPassword: givenPassword,
       newPassword: password,

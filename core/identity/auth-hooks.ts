@@ -1,8 +1,144 @@
-import { APIError, createAuthMiddleware } from 'better-auth/api';
+import { APIError, createAuthMiddleware, getIP, getSessionFromCtx } from 'better-auth/api';
 import { z } from 'zod';
-import type { Db } from '#lib/database/index.ts';
+import { row, sql, type Db } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import {
+  acceptGuess,
+  countGuess,
+  forgetGuesses,
+  SIGN_INS_OF_NETWORK,
+  type Guess,
+} from './guesses.ts';
+import type { KnownBrowsers } from './known-browser.ts';
 import { signUpRefusal, type SignUpMode } from './sign-up.ts';
-import { SIGN_INS, throttle, unthrottle } from './throttle.ts';
+import { throttle } from './throttle.ts';
+
+export interface AuthRules {
+  readonly database: Db;
+  readonly signUp: SignUpMode;
+  readonly browsers: KnownBrowsers;
+  readonly log: Log | undefined;
+}
+
+interface Account {
+  readonly id: string;
+  readonly email: string;
+}
+
+type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+
+/** What is logged of the operations with which a person signs in, or changes how they do. */
+const EVENTS: Readonly<Record<string, { readonly done: string; readonly refused: string }>> = {
+  '/sign-in/email': { done: 'signed in', refused: 'a sign-in was refused' },
+  '/reset-password': { done: 'a password was reset', refused: 'a new password was refused' },
+  '/change-password': { done: 'a password was changed', refused: 'a new password was refused' },
+  '/change-email': {
+    done: 'a change of address was asked for',
+    refused: 'a change of address was refused',
+  },
+  '/delete-user': { done: 'an account was deleted', refused: 'a deletion was refused' },
+};
+
+/** Builds what our rules add to the library's operations. */
+export function authHooks(rules: AuthRules) {
+  const { database, browsers, log } = rules;
+  const resets = new WeakMap<Request, Account>();
+
+  async function guessOf(ctx: HookContext): Promise<Guess | undefined> {
+    switch (ctx.path) {
+      case '/sign-in/email': {
+        const { success, data } = signInBody.safeParse(ctx.body);
+        return success ? signInGuess(ctx, data.email) : undefined;
+      }
+      case '/change-password':
+      case '/delete-user': {
+        const account = (await getSessionFromCtx(ctx))?.user.id;
+        return account === undefined
+          ? undefined
+          : { kind: 'own-password', account, network: '', browserId: undefined };
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  async function signInGuess(ctx: HookContext, account: string): Promise<Guess> {
+    const browserId = await browsers.recognize(account, (name) => ctx.getCookie(name));
+    return { kind: 'password', account, network: networkOf(ctx), browserId };
+  }
+
+  async function remember(ctx: HookContext, { account, browserId }: Guess): Promise<void> {
+    const { name, value, maxAgeSeconds } = await browsers.remember(account, browserId);
+    const { secure = false } = ctx.context.options.advanced?.defaultCookieAttributes ?? {};
+    ctx.setCookie(name, value, {
+      httpOnly: true,
+      secure,
+      sameSite: 'lax',
+      path: '/',
+      maxAge: maxAgeSeconds,
+    });
+  }
+
+  /** Counts an attempt whether or not there is such an account, before the password is looked at. */
+  async function assertMayGuess(ctx: HookContext, guess: Guess): Promise<void> {
+    const isStranger = guess.kind === 'password' && guess.browserId === undefined;
+    const wait =
+      (isStranger ? await throttle(database, SIGN_INS_OF_NETWORK, guess.network) : undefined) ??
+      (await countGuess(database, guess));
+    if (wait === undefined) return;
+    await report(ctx, 'rate_limited');
+    throw new APIError(
+      'TOO_MANY_REQUESTS',
+      { code: 'rate_limited', message: 'Too many attempts; try again later.' },
+      { 'Retry-After': String(wait) },
+    );
+  }
+
+  /** Logs who signed in, or changed how they do, or was refused; the address is on each line of the request. */
+  async function report(ctx: HookContext, reason?: string): Promise<void> {
+    const { newSession, session } = ctx.context;
+    // Nothing else there gives a session: the new address has confirmed.
+    const changed = ctx.path === '/verify-email' && newSession ? 'an address was changed' : '';
+    const event = EVENTS[ctx.path] ?? { done: changed, refused: '' };
+    const what = reason === undefined ? event.done : event.refused;
+    if (log === undefined || what === '') return;
+    const reset = ctx.request && resets.get(ctx.request);
+    const userId =
+      newSession?.user.id ?? session?.user.id ?? reset?.id ?? (await accountOf(database, ctx.body));
+    if (reason === undefined) log.info({ userId }, what);
+    else log.warn({ userId, reason }, what);
+  }
+
+  return {
+    before: createAuthMiddleware(async (ctx) => {
+      if (ctx.path === '/sign-up/email') await assertMaySignUp(database, rules.signUp, ctx.body);
+      const guess = await guessOf(ctx);
+      if (guess !== undefined) await assertMayGuess(ctx, guess);
+    }),
+    after: createAuthMiddleware(async (ctx) => {
+      const { returned } = ctx.context;
+      const error =
+        returned instanceof APIError && returned.statusCode >= 400 ? returned : undefined;
+      const guess = await guessOf(ctx);
+      // The last owner of an organization cannot leave, but has shown the right password.
+      const isRight = error === undefined || error.body?.code === 'last_owner';
+      if (guess !== undefined && isRight) await acceptGuess(database, guess);
+      if (guess?.kind === 'password' && isRight) await remember(ctx, guess);
+      const reset = ctx.request && resets.get(ctx.request);
+      if (reset !== undefined) {
+        const freed = await signInGuess(ctx, reset.email);
+        await forgetGuesses(database, freed);
+        await forgetGuesses(database, { ...freed, kind: 'own-password', account: reset.id });
+        await remember(ctx, freed);
+      }
+      await report(ctx, error && (error.body?.code ?? String(error.status)).toLowerCase());
+    }),
+    /** Notes whose password a request has reset, for the hook that follows. */
+    onPasswordReset: (user: Account, request?: Request): void => {
+      if (request !== undefined) resets.set(request, user);
+    },
+  };
+}
 
 const signUpBody = z.object({ email: z.string(), invitation: z.string().optional() });
 const signInBody = z.object({ email: z.string() });
@@ -11,21 +147,6 @@ const REFUSALS = {
   sign_up_closed: 'Nobody can sign up here.',
   invitation_required: 'Signing up needs an invitation of this address.',
 } as const;
-
-/** Builds what our rules add to the library's operations. */
-export function authHooks({ database, signUp }: { database: Db; signUp: SignUpMode }) {
-  return {
-    before: createAuthMiddleware(async ({ path, body }) => {
-      if (path === '/sign-up/email') await assertMaySignUp(database, signUp, body);
-      if (path === '/sign-in/email') await countSignIn(database, body);
-    }),
-    after: createAuthMiddleware(async ({ path, body, context }) => {
-      if (path !== '/sign-in/email' || context.returned instanceof APIError) return;
-      const { success, data } = signInBody.safeParse(body);
-      if (success) await unthrottle(database, SIGN_INS, data.email);
-    }),
-  };
-}
 
 async function assertMaySignUp(db: Db, mode: SignUpMode, body: unknown): Promise<void> {
   const { success, data } = signUpBody.safeParse(body);
@@ -37,18 +158,14 @@ async function assertMaySignUp(db: Db, mode: SignUpMode, body: unknown): Promise
   throw new APIError('FORBIDDEN', { code: refusal, message: REFUSALS[refusal] });
 }
 
-/** Counts an attempt whether or not there is such an account, before the password is looked at. */
-async function countSignIn(db: Db, body: unknown): Promise<void> {
+/** Returns the network that the caller has to itself: an IPv4 address, or 64 bits of an IPv6 address. */
+function networkOf({ headers, context }: HookContext): string {
+  return (headers && getIP(headers, context.options)) ?? '';
+}
+
+async function accountOf(db: Db, body: unknown): Promise<string | undefined> {
   const { success, data } = signInBody.safeParse(body);
-  if (!success) return;
-  const wait = await throttle(db, SIGN_INS, data.email);
-  if (wait === undefined) return;
-  throw new APIError(
-    'TOO_MANY_REQUESTS',
-    {
-      code: 'rate_limited',
-      message: 'Too many attempts to sign in to this account; try again later.',
-    },
-    { 'Retry-After': String(wait) },
-  );
+  if (!success) return undefined;
+  const email = data.email.toLowerCase();
+  return (await row<{ id: string }>(db, sql`select id from users where email = ${email}`))?.id;
 }

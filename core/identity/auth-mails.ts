@@ -16,7 +16,8 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
 
   /** Keeps anybody from filling another's mailbox; the caller is told nothing, as that would tell of the account. */
   async function send(to: string, subject: string, lines: readonly string[]): Promise<void> {
-    if ((await throttle(db, MAILS, to)) !== undefined) return;
+    // Each kind counts by itself: mails that a stranger causes do not use up those that let the owner in again.
+    if ((await throttle(db, MAILS, `${subject} ${to}`)) !== undefined) return;
     mailer.send({ to, subject, text: `${lines.join('\n\n')}\n` });
   }
 

@@ -4,8 +4,10 @@ import type { Log } from '#lib/log.ts';
 import { authHooks } from './auth-hooks.ts';
 import type { AuthMails } from './auth-mails.ts';
 import { leaveOrganizations } from './depart.ts';
+import { createKnownBrowsers } from './known-browser.ts';
 import type { MembershipEnded } from './members.ts';
 import { ensureOrganization } from './organizations.ts';
+import { SLOW_HASHES, twoAtATime, type PasswordHashes } from './password-hashes.ts';
 import type { SignUpMode } from './sign-up.ts';
 import { throttle } from './throttle.ts';
 
@@ -23,12 +25,10 @@ export interface AuthSettings {
   readonly mails: AuthMails | undefined;
   readonly membershipEnded: MembershipEnded;
   /** Hashes passwords another way than the library's scrypt, which takes a twentieth of a second on purpose. */
-  readonly passwords?: PasswordHash | undefined;
+  readonly passwords?: PasswordHashes | undefined;
   /** Takes the library's own warnings, which are dropped without it. */
   readonly log?: Log;
 }
-
-type PasswordHash = NonNullable<BetterAuthOptions['emailAndPassword']>['password'];
 
 /** Names the header that our server sets from the socket or a trusted proxy; a client's own is dropped. */
 export const CLIENT_ADDRESS_HEADER = 'x-client-address';
@@ -45,36 +45,44 @@ const ABSOLUTE_SESSION_MS = 30 * DAY * 1_000;
  * so that no other one under the same domain can plant a session.
  */
 export function sessionCookieName(options: { publicUrl: string; productTag: string }): string {
-  return `${cookiePrefix(options.publicUrl)}${options.productTag}.session_token`;
+  return `${cookiePrefix(options)}.session_token`;
 }
 
-function cookiePrefix(publicUrl: string): string {
-  return publicUrl.startsWith('https:') ? '__Host-' : '';
+function cookiePrefix(options: { publicUrl: string; productTag: string }): string {
+  return `${options.publicUrl.startsWith('https:') ? '__Host-' : ''}${options.productTag}`;
 }
 
 /** Builds the options alone; the drift test compares them with our migrations. */
 export function authOptions(settings: AuthSettings) {
-  const { database, mails, publicUrl, maxOrganizations } = settings;
+  const { database, mails, publicUrl, maxOrganizations, secret, log } = settings;
+  const browsers = createKnownBrowsers({ secret, cookiePrefix: cookiePrefix(settings) });
+  const { onPasswordReset, ...hooks } = authHooks({
+    database,
+    signUp: settings.signUp,
+    browsers,
+    log,
+  });
   return {
     database,
     baseURL: publicUrl,
     basePath: '/auth',
-    secret: settings.secret,
+    secret,
     trustedOrigins: [settings.uiOrigin],
     telemetry: { enabled: false },
     // Unexpected errors reach our own error handling, instead of an empty 500 and a line on stderr.
     onAPIError: { throw: true },
-    logger: authLogger(settings.log),
-    hooks: authHooks(settings),
+    logger: authLogger(log),
+    hooks,
     emailAndPassword: {
       enabled: true,
       minPasswordLength: 10,
       maxPasswordLength: 128,
-      ...(settings.passwords && { password: settings.passwords }),
+      password: twoAtATime(settings.passwords ?? SLOW_HASHES),
       // With a session in it the response would tell an address that is free from one that has an account.
       autoSignIn: false,
       requireEmailVerification: mails !== undefined,
       revokeSessionsOnPasswordReset: true,
+      onPasswordReset: async ({ user }, request) => onPasswordReset(user, request),
       resetPasswordTokenExpiresIn: HOUR,
       ...(mails && {
         sendResetPassword: ({ user, token }) => mails.passwordReset(user.email, token),
@@ -90,7 +98,7 @@ export function authOptions(settings: AuthSettings) {
       }),
     },
     advanced: {
-      cookiePrefix: `${cookiePrefix(publicUrl)}${settings.productTag}`,
+      cookiePrefix: cookiePrefix(settings),
       // The prefix that the library would add, `__Secure-`, promises less than ours.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: publicUrl.startsWith('https:') },
@@ -98,6 +106,12 @@ export function authOptions(settings: AuthSettings) {
     },
     rateLimit: {
       enabled: true,
+      customRules: {
+        // Counted with the attempts of the account, where a browser that is known is let by.
+        '/sign-in/email': false,
+        '/delete-user': { window: 10, max: 3 },
+        '/reset-password': { window: 10, max: 10 },
+      },
       customStorage: {
         async consume(key, { max: limit, window: windowSeconds }) {
           const wait = await throttle(database, { name: 'auth', limit, windowSeconds }, key);

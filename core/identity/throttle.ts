@@ -14,10 +14,7 @@ export interface WindowUse {
   readonly resetSeconds: number;
 }
 
-/** Attempts to sign in to one account, from wherever they come; a success starts the count anew. */
-export const SIGN_INS: ThrottleRule = { name: 'sign-in', limit: 10, windowSeconds: 15 * 60 };
-
-/** Messages to one address that somebody who is not signed in can cause. */
+/** Messages of one kind to one address that a stranger can cause. */
 export const MAILS: ThrottleRule = { name: 'mail', limit: 5, windowSeconds: 60 * 60 };
 
 /** Invitations that one person sends. */
@@ -82,6 +79,18 @@ export async function unthrottle(
   subject: string,
 ): Promise<void> {
   await execute(db, sql`delete from rate_limits where credential = ${keyOf(rule, subject)}`);
+}
+
+/** Takes back one event of `subject`, which turned out to be none of those that the rule is about. */
+export async function uncount(
+  db: Db,
+  rule: Pick<ThrottleRule, 'name'>,
+  subject: string,
+): Promise<void> {
+  await execute(
+    db,
+    sql`update rate_limits set count = count - 1 where credential = ${keyOf(rule, subject)} and count > 0`,
+  );
 }
 
 /**

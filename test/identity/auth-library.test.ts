@@ -1,7 +1,12 @@
 import { scryptSync } from 'node:crypto';
 import { getMigrations } from 'better-auth/db/migration';
 import { expect } from 'vitest';
-import { authOptions } from '#core/identity/index.ts';
+import {
+  authOptions,
+  CLIENT_ADDRESS_HEADER,
+  createAuth,
+  type AuthSettings,
+} from '#core/identity/index.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { PASSWORD, postAuth, signUp } from '#test/support/people.ts';
@@ -26,8 +31,8 @@ const test = serviceTest({ own: true, slowPasswords: true })
       },
   );
 
-function optionsOf({ config, deps }: Service) {
-  return authOptions({
+function settingsOf({ config, deps }: Service): AuthSettings {
+  return {
     database: deps.database,
     publicUrl: config.PUBLIC_URL,
     uiOrigin: config.UI_ORIGIN,
@@ -37,13 +42,13 @@ function optionsOf({ config, deps }: Service) {
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: undefined,
     membershipEnded: async () => undefined,
-  });
+  };
 }
 
 test('our migrations give the authentication library every table and column it expects', async ({
   service,
 }) => {
-  const options = optionsOf(service);
+  const options = authOptions(settingsOf(service));
   const { toBeCreated, toBeAdded } = await getMigrations(options);
   expect({ toBeCreated, toBeAdded }).toEqual({ toBeCreated: [], toBeAdded: [] });
 });
@@ -51,7 +56,7 @@ test('our migrations give the authentication library every table and column it e
 test('a drift would be found: a column that only the library knows has to be added', async ({
   service,
 }) => {
-  const options = optionsOf(service);
+  const options = authOptions(settingsOf(service));
   const { toBeAdded } = await getMigrations({
     ...options,
     user: { ...options.user, additionalFields: { nickname: { type: 'string', required: false } } },
@@ -102,4 +107,50 @@ test('the password is stored as a slow salted hash and the session cookie cannot
   expect(salt).toMatch(/^[0-9a-f]{32}$/);
   const slow = scryptSync(PASSWORD, salt, 64, { N: 16_384, r: 16, p: 1, maxmem: 2 ** 26 });
   expect(hash).toBe(slow.toString('hex'));
+});
+
+test('two passwords are hashed at a time, twenty wait, and who comes then is told to come back', async ({
+  service,
+}) => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  let atATime = 0;
+  let most = 0;
+  const hold = async () => {
+    most = Math.max(most, (atATime += 1));
+    await held;
+    atATime -= 1;
+  };
+  const auth = createAuth({
+    ...settingsOf(service),
+    passwords: {
+      hash: async () => hold().then(() => 'x'),
+      verify: async () => hold().then(() => false),
+    },
+  });
+  const signIn = async (index: number) => {
+    const response = await auth.handler(
+      new Request(`${service.config.PUBLIC_URL}/auth/sign-in/email`, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          Origin: service.config.UI_ORIGIN,
+          [CLIENT_ADDRESS_HEADER]: `198.51.100.${index}`,
+        },
+        body: JSON.stringify({ email: `${index}@example.com`, password: 'wrong-password' }),
+      }),
+    );
+    return response.status;
+  };
+  const errors: unknown[] = [];
+  const signIns = Array.from({ length: 30 }, (_, index) =>
+    signIn(index).catch((error: unknown) => errors.push(error) && 503),
+  );
+  await expect.poll(() => errors.length).toBe(8);
+  release();
+  expect((await Promise.all(signIns)).filter((status) => status === 401)).toHaveLength(22);
+  for (const error of errors) {
+    expect(error).toMatchObject({ code: 'service_unavailable', headers: { 'Retry-After': '2' } });
+  }
+  expect(most).toBe(2);
 });

@@ -1,0 +1,71 @@
+import type { Db } from '#lib/database/index.ts';
+import { throttle, uncount, unthrottle, type ThrottleRule } from './throttle.ts';
+
+/** An attempt to show something that only one person should know. */
+export interface Guess {
+  /**
+   * What is shown: the password of a sign-in, a code of a second factor after the right password, or the password of a
+   * person who is signed in already. Each kind has counts of its own.
+   */
+  readonly kind: 'password' | 'second-factor' | 'own-password';
+  /** Address or id of the account, whether or not there is one. */
+  readonly account: string;
+  /** The network that the caller has to itself. */
+  readonly network: string;
+  /** Id of the browser when it was signed in to this account before. */
+  readonly browserId: string | undefined;
+}
+
+/** Sign-ins from one network to any accounts, by browsers that are not known: password spraying. */
+export const SIGN_INS_OF_NETWORK: ThrottleRule = {
+  name: 'sign-in-of-network',
+  limit: 3,
+  windowSeconds: 10,
+};
+
+const FEW = 10;
+/** Who guesses codes has the password, so no stranger can use up this count, and codes have six digits only. */
+const OF_ACCOUNT = { password: 200, 'second-factor': FEW };
+/** A stolen session must not lead to the password. */
+const OWN_PASSWORD = 5;
+
+/**
+ * Counts an attempt before it is looked at. A known browser has a count of its own, which no stranger can use up. All
+ * others count by account and network and, far higher, by account alone, so that neither one network nor many get on
+ * for long. What one count refuses is not added to the next.
+ * @returns undefined when the attempt may be made, else the seconds until it may
+ */
+export async function countGuess(db: Db, guess: Guess): Promise<number | undefined> {
+  for (const { rule, subject } of countsOf(guess)) {
+    const wait = await throttle(db, rule, subject);
+    if (wait !== undefined) return wait;
+  }
+  return undefined;
+}
+
+/** Forgets the attempts of this network or browser, and this one among the account's: it was right. */
+export async function acceptGuess(db: Db, guess: Guess): Promise<void> {
+  const [own, ofAccount] = countsOf(guess);
+  if (own !== undefined) await unthrottle(db, own.rule, own.subject);
+  if (ofAccount !== undefined) await uncount(db, ofAccount.rule, ofAccount.subject);
+}
+
+/** Forgets the attempts at the account alone, from this network and from this browser. */
+export async function forgetGuesses(db: Db, guess: Guess): Promise<void> {
+  const counts = [...countsOf(guess), ...countsOf({ ...guess, browserId: undefined })];
+  for (const { rule, subject } of counts) await unthrottle(db, rule, subject);
+}
+
+function countsOf({ kind, account, network, browserId }: Guess) {
+  const rule = (of: string, limit: number) => {
+    return { name: `${kind}-of-${of}`, limit, windowSeconds: 15 * 60 };
+  };
+  if (kind === 'own-password') return [{ rule: rule('account', OWN_PASSWORD), subject: account }];
+  if (browserId !== undefined) {
+    return [{ rule: rule('browser', FEW), subject: `${account} ${browserId}` }];
+  }
+  return [
+    { rule: rule('network', FEW), subject: `${account} ${network}` },
+    { rule: rule('account', OF_ACCOUNT[kind]), subject: account },
+  ];
+}
