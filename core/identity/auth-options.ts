@@ -182,6 +182,8 @@ export function authOptions(settings: AuthSettings) {
     },
     verification: {
       modelName: 'verifications',
+      // The identifier holds the token of a new password: a copy of the database opens no account.
+      storeIdentifier: 'hashed',
       fields: { expiresAt: 'expires_at', ...timestamps },
     },
   } satisfies BetterAuthOptions;

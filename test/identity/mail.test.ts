@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
+import { execute, rows, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
@@ -115,6 +115,23 @@ test('a forgotten password is replaced by mail, once, and ends the sessions ther
   expect(old.status).toBe(401);
   const body = { email: person.email, password: newPassword };
   expect((await postAuth(mailing, '/auth/sign-in/email', body)).status).toBe(200);
+});
+
+test('the database holds no token with which a password can be reset', async ({
+  mailing,
+  mailbox,
+  post,
+  verified,
+}) => {
+  const { email } = await verified();
+  await post('/request-password-reset', { email });
+  const token = await mailbox.find(email, RESET);
+  const stored = await rows<{ text: string }>(
+    mailing.deps.database,
+    sql`select v::text as text from verifications v`,
+  );
+  expect(stored.length).toBeGreaterThan(0);
+  expect(stored.filter(({ text }) => text.includes(token))).toEqual([]);
 });
 
 test('strangers who use up the attempts at an account, and the mails to it, do not keep its owner from a new password', async ({
