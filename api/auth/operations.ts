@@ -1,9 +1,17 @@
 import { z } from 'zod';
+import { isCommonPassword } from '#core/identity/index.ts';
 import { emailAddress, nameOf } from '../http/schemas.ts';
 import type { AuthOperation } from './operation.ts';
 import { done, session, user } from './schemas.ts';
 
-const password = z.string().min(10).max(128).meta({ format: 'password' });
+const password = z
+  .string()
+  .min(10)
+  .max(128)
+  .refine((text) => !isCommonPassword(text), {
+    error: 'one of the most common passwords, which guessing begins with; choose another',
+  })
+  .meta({ format: 'password', description: 'None of the ten thousand most common ones.' });
 /** A password that is only compared; one that was set under older rules still has to fit. */
 const givenPassword = z.string().min(1).max(128).meta({ format: 'password' });
 const token = z.string().min(1).max(2_000).meta({ description: 'From the mail.' });

@@ -7,6 +7,7 @@ export {
   sessionCookieName,
   type AuthSettings,
 } from './auth-options.ts';
+export { isCommonPassword } from './common-passwords.ts';
 export { authenticateKey, findMemberships } from './credentials.ts';
 export { markOrganizationDeleted, markProjectDeleted, type Confirmed } from './deletion.ts';
 export { markErased, projectsToErase } from './erasure.ts';
