@@ -22,7 +22,7 @@ export function createApp(deps: Deps): Koa {
   const router = createRouter(routes, deps);
 
   app.use(requestId);
-  app.use(logContext);
+  app.use(logContext(deps.clientAddress));
   app.use(requestMetrics(deps.metrics));
   if (deps.tracing.enabled) app.use(requestTracing(deps.tracing));
   app.use(accessLog(deps.log));

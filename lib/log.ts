@@ -9,7 +9,10 @@ export type Log = Logger;
  * stand at the first two levels, and credentials of `Authorization` headers in errors; nothing should put either
  * there, this is the second fence.
  */
-export function createLog(options: { level: string; name: string }): Log {
+export function createLog(
+  options: { level: string; name: string },
+  write: (line: string) => void = writeLine,
+): Log {
   return pino(
     {
       name: options.name,
@@ -20,7 +23,7 @@ export function createLog(options: { level: string; name: string }): Log {
       redact: { paths: SECRET_PATHS, censor: '[redacted]' },
       serializers: { err: describeError },
     },
-    { write: writeLine },
+    { write },
   );
 }
 

@@ -65,6 +65,7 @@ async function countedKey(ctx: Context, deps: Deps) {
     throw new AppError('invalid_api_key', isBearer ? undefined : NO_BEARER, CHALLENGE);
   }
   ctx.state.projectId = key.projectId;
+  ctx.state.actor = key.keyId;
   assertWithinLimit(ctx, key.use, deps);
   if (key.stale) {
     touchApiKey(deps.database, key.keyId).catch((err: unknown) =>
@@ -98,6 +99,7 @@ async function sessionAccess(ctx: Context, deps: Deps) {
   }
   const session = await deps.auth.session(requestHeaders(ctx));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
+  ctx.state.actor = session.userId;
   // Prolonged, or the browser would forget it a week after the sign-in.
   if (session.setCookies.length > 0) ctx.set('Set-Cookie', [...session.setCookies]);
   assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);

@@ -1,18 +1,28 @@
-import type { Context, Next } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { withLogFields } from '#lib/log.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 
-/** Puts the ids of the request on every line that is logged on its behalf, the project's once it is known. */
-export function logContext(ctx: Context, next: Next): Promise<void> {
-  const { state } = ctx;
-  const fields = {
-    requestId: state.requestId as unknown,
-    get projectId(): unknown {
-      return state.projectId;
-    },
-    /** Undefined, and so left out, while tracing is off. */
-    get traceId(): unknown {
-      return state.traceId;
-    },
+/**
+ * Puts on every line that is logged on behalf of a request its ids, the address it comes from, and who sends it; project
+ * and sender once they are known.
+ */
+export function logContext(clientAddress: ClientAddress): Middleware {
+  return (ctx: Context, next) => {
+    const { state } = ctx;
+    const fields = {
+      requestId: state.requestId as unknown,
+      address: clientAddress(ctx.req),
+      get actor(): unknown {
+        return state.actor;
+      },
+      get projectId(): unknown {
+        return state.projectId;
+      },
+      /** Undefined, and so left out, while tracing is off. */
+      get traceId(): unknown {
+        return state.traceId;
+      },
+    };
+    return withLogFields(fields, next);
   };
-  return withLogFields(fields, next);
 }
