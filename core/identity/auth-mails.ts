@@ -1,6 +1,6 @@
-import type { Db } from '#lib/database/index.ts';
+import { row, sql, type Db } from '#lib/database/index.ts';
 import type { Mailer } from '#lib/mail/index.ts';
-import { INVITATION_MAILS, MAILS, throttle } from './throttle.ts';
+import { INVITATION_MAILS, MAILS, NEW_INVITATION_MAILS, throttle } from './throttle.ts';
 
 /** The messages that accounts need. Each says what it is for, and what to do about one that was not asked for. */
 export interface AuthMails {
@@ -61,24 +61,39 @@ function leadingBack(link: string, uiOrigin: string): string {
   return url.href;
 }
 
-/** Mails an invitation, unless the person who invites has sent a hundred today. */
+/**
+ * Mails an invitation, unless the person who invites has sent a hundred today; ten where their account is younger than a
+ * week. It goes to a stranger, from the operator's domain: so it names the inviter's address, and the organization in a
+ * way that makes no link.
+ */
 export async function mailInvitation(
   { db, mailer, uiOrigin }: { db: Db; mailer: Mailer; uiOrigin: string },
   by: { readonly id: string },
   invitation: { email: string; token: string; organizationName: string },
 ): Promise<void> {
-  if ((await throttle(db, INVITATION_MAILS, by.id)) !== undefined) return;
-  const { email, token, organizationName } = invitation;
+  const inviter = await row<{ email: string; confirmed: boolean; isNew: boolean }>(
+    db,
+    sql`
+      select email, email_verified as confirmed, created_at > now() - interval '7 days' as "isNew"
+      from users where id = ${by.id}
+    `,
+  );
+  if (inviter === undefined) return;
+  const rule = inviter.isNew ? NEW_INVITATION_MAILS : INVITATION_MAILS;
+  if ((await throttle(db, rule, by.id)) !== undefined) return;
+  const { email, token } = invitation;
+  const organization = invitation.organizationName.replaceAll(/[:/.@\s]+/g, ' ').trim();
+  const who = inviter.confirmed ? `${inviter.email} invites you` : 'You are invited';
   // The token is behind the hash sign, so that it reaches no server's log on the way.
   const lines = [
-    `You are invited to the organization "${organizationName}".`,
+    `${who} to the organization "${organization}".`,
     'Open this address within seven days, and sign in or sign up with this e-mail address:',
     `${uiOrigin}/invitations#${token}`,
     'If you do not know what this is, do nothing.',
   ];
   mailer.send({
     to: email,
-    subject: `Invitation to ${organizationName}`,
+    subject: `Invitation to ${organization}`,
     text: `${lines.join('\n\n')}\n`,
   });
 }

@@ -23,6 +23,8 @@ export const INVITATION_MAILS: ThrottleRule = {
   limit: 100,
   windowSeconds: 24 * 60 * 60,
 };
+/** The same while their account is new. */
+export const NEW_INVITATION_MAILS: ThrottleRule = { ...INVITATION_MAILS, limit: 10 };
 
 /**
  * Counts an event of `subject`, over all replicas, before what it allows is done, so that many at a time do not pass

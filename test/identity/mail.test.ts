@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { execute, rows, sql } from '#lib/database/index.ts';
+import { ago, changePeople } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
@@ -232,15 +233,46 @@ test('an address that lost its confirmation no longer opens anything', async ({
   expect((await person.session.get('/v1/organizations')).status).toBe(401);
 });
 
-test('an invitation is mailed with its token', async ({ mailbox, verified, mailing }) => {
+test('an invitation is mailed with its token and the address of who invites, and makes no link of a name', async ({
+  mailbox,
+  verified,
+  mailing,
+}) => {
   const person = await verified();
   const email = newEmail();
-  const path = `/v1/organizations/${person.organizationId}/invitations`;
-  const invited = await person.session.post(path, { email });
+  const path = `/v1/organizations/${person.organizationId}`;
+  await person.session.patch(path, { name: 'Overdue: https://evil.example/pay @once' });
+  const invited = await person.session.post(`${path}/invitations`, { email });
   expect(invited.status).toBe(201);
   const token = await mailbox.find(email, /\/invitations#(\S+)/);
   expect(token).toBe(invited.data.token);
+  const [text = ''] = await mailbox.textsTo(email);
+  expect(text).toContain(
+    `${person.email} invites you to the organization "Overdue https evil example pay once".`,
+  );
   expect(mailing.config.SMTP_URL).toBe(mailbox.smtpUrl);
+});
+
+test('an account younger than a week has ten invitations mailed a day, and an older one more', async ({
+  mailbox,
+  verified,
+  mailing,
+}) => {
+  const person = await verified();
+  const path = `/v1/organizations/${person.organizationId}/invitations`;
+  const invite = async () => {
+    const email = newEmail();
+    expect((await person.session.post(path, { email })).status).toBe(201);
+    return email;
+  };
+  const emails: string[] = [];
+  for (let time = 0; time < 11; time += 1) emails.push(await invite());
+  await changePeople(mailing.deps.database, person.userId, { createdAt: ago('8 days') });
+  const later = await invite();
+  // Mails are sent in their order.
+  await mailbox.find(later, /invitations#(\S+)/);
+  const mailed = await Promise.all(emails.map(async (to) => (await mailbox.textsTo(to)).length));
+  expect(mailed).toEqual([...Array.from({ length: 10 }, () => 1), 0]);
 });
 
 interface Failure {

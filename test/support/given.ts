@@ -113,6 +113,9 @@ export const changeDeliveries = changer<
   'state' | 'nextAttemptAt' | 'claimedUntil' | 'attemptCount'
 >('webhook_deliveries');
 
+/** Changes people: an account that was made some time ago. */
+export const changePeople = changer<'createdAt' | 'emailVerified'>('users');
+
 /** Changes API keys: one that was used, or has expired, some time ago. */
 export const changeKeys = changer<'lastUsedAt' | 'expiresAt'>('api_keys');
 
