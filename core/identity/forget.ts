@@ -8,3 +8,20 @@ export function forgetInvitations(db: Db, limit: number): Promise<number> {
     limit,
   });
 }
+
+/**
+ * Deletes people who have not confirmed their address in 30 days. To be called only where there is a mail server: without
+ * one no address can be confirmed. People from the time before it have a membership or a session.
+ */
+export function forgetUnconfirmed(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, {
+    table: 'users',
+    where: sql`
+      not email_verified and created_at < now() - interval '30 days'
+      and not exists (select 1 from memberships m where m.user_id = users.id)
+      and not exists (select 1 from sessions s where s.user_id = users.id)
+    `,
+    orderBy: sql`created_at`,
+    limit,
+  });
+}

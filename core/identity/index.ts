@@ -12,7 +12,7 @@ export { authenticateKey, findMemberships } from './credentials.ts';
 export { markOrganizationDeleted, markProjectDeleted, type Confirmed } from './deletion.ts';
 export { markErased, projectsToErase } from './erasure.ts';
 export { forgetAuthentication } from './expired.ts';
-export { forgetInvitations } from './forget.ts';
+export { forgetInvitations, forgetUnconfirmed } from './forget.ts';
 export { holdProject } from './hold-project.ts';
 export {
   acceptInvitation,

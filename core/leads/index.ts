@@ -1,2 +1,2 @@
-export { submitLead } from './leads.ts';
+export { forgetLeads, submitLead } from './leads.ts';
 export { queueLeadMails } from './mails.ts';

@@ -1,5 +1,5 @@
 import { countWithin, type ThrottleRule } from '#core/identity/index.ts';
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, execute, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 
@@ -53,5 +53,15 @@ async function count(db: Db, rule: ThrottleRule, subject: string): Promise<numbe
   if (use.count <= rule.limit) return use.count;
   throw new AppError('rate_limited', 'Too many enquiries in this hour.', {
     'Retry-After': String(use.resetSeconds),
+  });
+}
+
+/** Deletes enquiries after 400 days, whether or not they were mailed; returns how many. */
+export function forgetLeads(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, {
+    table: 'business_leads',
+    where: sql`created_at < now() - interval '400 days'`,
+    orderBy: sql`created_at`,
+    limit,
   });
 }

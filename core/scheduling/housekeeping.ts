@@ -1,7 +1,13 @@
 import { forgetAuditEvents } from '#core/audit/index.ts';
 import { forgetSignIns } from '#core/connections/index.ts';
 import { eraseDeletedProjects } from '#core/deletion/index.ts';
-import { forgetAuthentication, forgetInvitations, forgetThrottles } from '#core/identity/index.ts';
+import {
+  forgetAuthentication,
+  forgetInvitations,
+  forgetThrottles,
+  forgetUnconfirmed,
+} from '#core/identity/index.ts';
+import { forgetLeads } from '#core/leads/index.ts';
 import { forgetBudgetNotices } from '#core/notifications/index.ts';
 import { forgetMessages } from '#core/outbox/index.ts';
 import { forgetBreakers, forgetFollowers } from '#core/runs/index.ts';
@@ -9,6 +15,7 @@ import { forgetDeletedSkills } from '#core/skills/index.ts';
 import { forgetDays, forgetLedger } from '#core/usage/index.ts';
 import { forgetDeliveries } from '#core/webhooks/index.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
+import type { Mailer } from '#lib/mail/index.ts';
 
 /** Rows deleted in one statement, so that a backlog of millions makes no long transaction. */
 const BATCH = 1_000;
@@ -29,21 +36,26 @@ const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   forgetThrottles,
   forgetInvitations,
   forgetBudgetNotices,
+  forgetLeads,
 ];
 
 /** Deletes expired rows in batches until none is left; stops between two batches when `signal` aborts. */
 export async function forgetExpired(
-  db: Db,
-  auditRetentionDays: number,
+  {
+    database,
+    auditRetentionDays,
+    mailer,
+  }: { database: Db; auditRetentionDays: number; mailer: Mailer | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  for (const forget of [...FORGET, ofAudit]) {
+  const unconfirmed = mailer === undefined ? [] : [forgetUnconfirmed];
+  for (const forget of [...FORGET, ...unconfirmed, ofAudit]) {
     do signal.throwIfAborted();
-    while ((await forget(db, BATCH)) === BATCH);
+    while ((await forget(database, BATCH)) === BATCH);
   }
 
   function ofAudit(_: Db, limit: number): Promise<number> {
-    return forgetAuditEvents(db, auditRetentionDays, limit);
+    return forgetAuditEvents(database, auditRetentionDays, limit);
   }
 }
 

@@ -126,7 +126,7 @@ export function createTickParts(deps: TickDeps): TickParts {
     payments: (signal) => measured(deps, 'payments', () => keepPaymentsInStep(deps, signal)),
     housekeeping: (signal) =>
       measured(deps, 'housekeeping', async () => {
-        await forgetExpired(deps.database, deps.auditRetentionDays, signal);
+        await forgetExpired(deps, signal);
         await expireCalls(deps.database);
         await sealPlainQueries(deps.database, deps.connectionSecrets, signal);
         await sweepModelConnections(deps);

@@ -119,7 +119,7 @@ test('housekeeping erases it, and leaves every other project alone', async ({ se
   const { database } = service.deps;
   const [project, other] = [await writtenProject(service), await writtenProject(service)];
   await project.deleted();
-  await forgetExpired(database, 400, new AbortController().signal);
+  await forgetExpired(service.deps, new AbortController().signal);
   expect(await versionsOf(database, project.id)).toEqual({ count: 0 });
   expect(await versionsOf(database, other.id)).toEqual({ count: 3 });
   const { data } = await other.session.get(`/v1/routines/${other.id}`);

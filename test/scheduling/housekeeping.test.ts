@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { execute, row, rows, sql } from '#lib/database/index.ts';
 import { firstIdAt, newId } from '#lib/ids.ts';
+import { openMailer } from '#lib/mail/index.ts';
 import { signUp } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { plantRoutine, type Planted } from './planted.ts';
@@ -136,6 +137,13 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
         )
         insert into webhook_attempts (delivery_id, index, started_at) select id, 1, now() from delivery`),
   },
+  business_leads: {
+    keep: '399 days',
+    forget: '401 days',
+    plant: (age) =>
+      planting(sql`insert into business_leads (id, name, email, company, message, created_at)
+        values (${newId('lead')}, 'x', 'x', 'x', ${age}, now() - ${age}::interval)`),
+  },
   run_followers: {
     keep: '-1 minute',
     forget: '1 minute',
@@ -183,6 +191,51 @@ test('expired sessions are deleted, and live ones go on', async () => {
   );
   expect(left).toEqual([{ id: live.userId }]);
   expect((await live.session.get('/v1/organizations')).status).toBe(200);
+});
+
+test('people who never confirmed are deleted after a month where there are mails, and nobody else is', async () => {
+  const { database } = service.deps;
+  const member = await signUp(service);
+  const insert = (name: string, age: string, confirmed: boolean) =>
+    execute(
+      database,
+      sql`
+        insert into users (id, name, email, email_verified, created_at)
+        values (${name}, ${name}, ${`${name}@example.com`}, ${confirmed}, now() - ${age}::interval)
+      `,
+    );
+  await insert('late', '31 days', false);
+  await insert('waiting', '29 days', false);
+  await insert('confirmed', '31 days', true);
+  await execute(
+    database,
+    sql`update users set created_at = now() - interval '31 days' where id = ${member.userId}`,
+  );
+  const signal = new AbortController().signal;
+  const left = async () => {
+    const found = await rows<{ id: string }>(
+      database,
+      sql`
+        select id from users where id = any(${['late', 'waiting', 'confirmed', member.userId]})
+        order by created_at, id
+      `,
+    );
+    return found.map(({ id }) => id);
+  };
+  await createTickParts({ ...service.deps, mailer: undefined }).housekeeping(signal);
+  expect(await left()).toContain('late');
+  const mailer = openMailer({
+    url: 'smtp://127.0.0.1:9',
+    from: 'noreply@example.com',
+    requireTls: false,
+    log: service.deps.log,
+  });
+  try {
+    await createTickParts({ ...service.deps, mailer }).housekeeping(signal);
+  } finally {
+    await mailer.close();
+  }
+  expect(new Set(await left())).toEqual(new Set(['confirmed', 'waiting', member.userId]));
 });
 
 /** Tables whose backlogs somebody from outside can make: each statement deletes a bounded number of their rows. */
