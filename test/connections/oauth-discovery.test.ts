@@ -1,9 +1,10 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { startSignIn } from '#core/connections/oauth/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { guardedClient, localClient, startReceiver, type Receiver } from '../outbound/receiver.ts';
 import { signUp, type Person } from '../support/people.ts';
 import { sharedService, type Service } from '../support/service.ts';
+import { ageCounts } from '#test/support/given.ts';
 
 let service: Service;
 let person: Person;
@@ -12,6 +13,7 @@ beforeAll(async () => {
   service = await sharedService();
   person = await signUp(service);
 });
+beforeEach(() => ageCounts(service.deps.database, 'sign-in-start', '1 hour'));
 
 const PRIVATE = [
   'https://127.0.0.1',

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { readConnection } from '#core/connections/index.ts';
 import { createOAuthSource } from '#core/connections/oauth/index.ts';
 import { rows, sql } from '#lib/database/index.ts';
+import { ageCounts } from '#test/support/given.ts';
 import { signUp, type Person } from '../support/people.ts';
 import {
   expireIn as expiresIn,
@@ -21,6 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 beforeEach(async () => {
+  await ageCounts(fixture.service.deps.database, 'sign-in-start', '1 hour');
   id = (await signIn(person.session, 'fixture')).data.id;
   control().tokenRequests.length = 0;
   control().revocationRequests.length = 0;

@@ -10,6 +10,7 @@ import {
   visit,
   type SignInFixture,
 } from './sign-in-fixture.ts';
+import { ageCounts } from '#test/support/given.ts';
 import { proves } from '#test/support/proves.ts';
 
 let fixture: SignInFixture;
@@ -20,8 +21,9 @@ beforeAll(async () => {
   person = await signUp(fixture.service);
 });
 afterAll(() => fixture.close());
-beforeEach(() => {
+beforeEach(async () => {
   fixture.authorizationServer.control.answer = 'approve';
+  await ageCounts(fixture.service.deps.database, 'sign-in-start', '1 hour');
 });
 
 function start(session = person.session, provider = 'fixture', body = {}) {
@@ -311,4 +313,13 @@ test('tokens and client secret are in no response and sealed in the database', a
     expect(secret.length).toBeGreaterThan(20);
     expect(seen).not.toContain(secret);
   }
+});
+
+test('a person begins at most twenty sign-ins in a quarter of an hour, at all providers together', async () => {
+  const [busy, calm] = [await signUp(fixture.service), await signUp(fixture.service)];
+  for (let time = 0; time < 20; time += 1) expect((await start(busy.session)).status).toBe(200);
+  const refused = await start(busy.session, 'fixture-other');
+  expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60);
+  expect((await start(calm.session)).status).toBe(200);
 });
