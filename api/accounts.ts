@@ -41,7 +41,9 @@ export function openAccounts(
   });
   return {
     auth,
-    clientAddress: clientAddressBehind(config.TRUSTED_PROXIES),
+    clientAddress: clientAddressBehind(config.TRUSTED_PROXIES, (peer) =>
+      log.warn({ peer }, 'X-Forwarded-For comes from a peer that TRUSTED_PROXIES does not name'),
+    ),
     keyAttempts: limitKeyAttempts(config.WRONG_KEYS_PER_MINUTE),
     readiness: limitLooks(),
   };

@@ -10,8 +10,13 @@ export type ClientAddress = (request: IncomingMessage) => string;
  * appended to `X-Forwarded-For`, and so on from right to left while entries are proxies of ours too. What stands
  * further left was written by the caller and proves nothing.
  * @param trustedProxies addresses and networks
+ * @param onUnnamed told once of a peer that names a caller and is not among them
  */
-export function clientAddressBehind(trustedProxies: readonly string[]): ClientAddress {
+export function clientAddressBehind(
+  trustedProxies: readonly string[],
+  onUnnamed: (peer: string) => void = () => undefined,
+): ClientAddress {
+  let isTold = false;
   const networks = trustedProxies.map((text) =>
     text.includes('/') ? ipaddr.parseCIDR(text) : single(text),
   );
@@ -27,8 +32,13 @@ export function clientAddressBehind(trustedProxies: readonly string[]): ClientAd
 
   return (request) => {
     let address = request.socket.remoteAddress ?? '';
-    if (networks.length === 0) return address;
-    const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
+    const named = request.headers['x-forwarded-for'];
+    if (named === undefined) return address;
+    if (!isTold && !isTrusted(address)) {
+      isTold = true;
+      onUnnamed(address);
+    }
+    const forwarded = String(named).split(',');
     while (isTrusted(address)) {
       const before = forwarded.pop()?.trim() ?? '';
       if (isIP(before) === 0) break;

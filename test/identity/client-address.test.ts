@@ -43,3 +43,14 @@ test('a wide network is 24 bits of an IPv4 address, and 48 of an IPv6 address', 
   expect(networkOf('2001:db8:1:2::1', 'wide')).toBe(networkOf('2001:db8:1:ffff::1', 'wide'));
   expect(networkOf('2001:db8:1:2::1', 'wide')).not.toBe(networkOf('2001:db8:2:2::1', 'wide'));
 });
+
+test('a peer that names callers and is not among the proxies is told of once', () => {
+  const told: string[] = [];
+  const find = clientAddressBehind(proxies, (peer) => told.push(peer));
+  find(request('203.0.113.9'));
+  find(request('10.1.2.3', '198.51.100.1'));
+  expect(told).toEqual([]);
+  find(request('203.0.113.9', '198.51.100.1'));
+  find(request('203.0.113.10', '198.51.100.1'));
+  expect(told).toEqual(['203.0.113.9']);
+});
