@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import { readConnectionClients } from './connection-clients.ts';
 import { modelRuntimeFaults } from './model-runtime.ts';
-import { readModelSources, type ModelSource } from './model-sources.ts';
+import { readModelSources } from './model-sources.ts';
+import { dashboardFaults, productionFaults, repeatedSecrets } from './faults.ts';
 import { configSchema, runtimeSchema } from './schema.ts';
-import { BILLING_VARIABLES, DEFAULT_GATEWAY } from './variables.ts';
+import { DEFAULT_GATEWAY } from './variables.ts';
 
 const PAYMENT = {
   NODE_ENV: true,
@@ -109,8 +110,9 @@ export function loadConfig<R extends Role>(
     ? []
     : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   faults.push(...productionFaults(role, present, sources));
+  if (role === 'ui') faults.push(...dashboardFaults(present));
   if (role === 'api' || role === 'worker' || role === 'runtime') {
-    faults.push(...modelRuntimeFaults(role, present));
+    faults.push(...repeatedSecrets(present), ...modelRuntimeFaults(role, present));
   }
   if (callsModels) faults.push(...clientFaults, ...sourceFaults);
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
@@ -127,79 +129,4 @@ export function startingConfig<R extends Role>(role: R): ConfigOf<R> {
     console.error(error.message);
     process.exit(1);
   }
-}
-
-const PAID_ROLES: ReadonlySet<Role> = new Set([
-  'api',
-  'worker',
-  'billing-check',
-  'billing-reconcile',
-]);
-
-/**
- * Lists what the product refuses in production, from the variables that are present, so that all is reported at once.
- */
-function productionFaults(
-  role: Role,
-  present: Partial<Record<string, string>>,
-  sources: readonly ModelSource[],
-): string[] {
-  if (role === 'ui') return dashboardFaults(present);
-  if (!PAID_ROLES.has(role)) return [];
-  const faults: string[] = [];
-  const there = BILLING_VARIABLES.filter((name) => present[name] !== undefined);
-  const missing = BILLING_VARIABLES.filter((name) => present[name] === undefined);
-  if (there.length > 0 && missing.length > 0) {
-    faults.push(
-      `payment billing is only partly configured: ${there.join(', ')} present; ${missing.join(', ')} missing`,
-    );
-  }
-  if (role !== 'api' && role !== 'worker') return faults;
-  if (present['SMTP_URL'] !== undefined && present['MAIL_FROM'] === undefined) {
-    faults.push('MAIL_FROM: required, as SMTP_URL is set');
-  }
-  if ((present['NODE_ENV'] ?? 'production') !== 'production') return faults;
-  if (present['FIXTURE_MODE'] === 'true') {
-    faults.push('FIXTURE_MODE: fixture mode is refused in production');
-  }
-  if (present['ALLOW_PRIVATE_NETWORK'] === 'true') {
-    faults.push('ALLOW_PRIVATE_NETWORK: refused in production');
-  }
-  if (present['STRIPE_API_URL'] !== undefined) {
-    faults.push('STRIPE_API_URL: refused in production');
-  }
-  if (role === 'api') {
-    if (present['SIGN_UP'] === undefined) {
-      faults.push('SIGN_UP: required in production: open, invited or closed');
-    }
-    for (const name of ['PUBLIC_URL', 'UI_ORIGIN']) {
-      if (present[name]?.startsWith('https://') !== true) {
-        faults.push(`${name}: required in production: an https origin`);
-      }
-    }
-  }
-  if (present['GATEWAYS_FILE'] !== undefined) {
-    const open = sources.filter(({ apiKey, free }) => apiKey === undefined && !free);
-    faults.push(
-      ...open.map(({ name }) => `GATEWAYS_FILE: ${name}: apiKeyVariable is required in production`),
-    );
-  } else if (present['GATEWAY_API_KEY'] === undefined) {
-    faults.push('GATEWAY_API_KEY: required in production');
-  }
-  return faults;
-}
-
-/** The dashboard has no defaults in production: a wrong one would refuse every sign-in, or send it elsewhere. */
-function dashboardFaults(present: Partial<Record<string, string>>): string[] {
-  if ((present['NODE_ENV'] ?? 'production') !== 'production') return [];
-  const faults: string[] = [];
-  if (present['UI_ORIGIN']?.startsWith('https://') !== true) {
-    faults.push('UI_ORIGIN: required in production: an https origin');
-  }
-  if (present['API_URL'] === undefined) {
-    faults.push(
-      'API_URL: required in production: the origin at which the dashboard reaches the API',
-    );
-  }
-  return faults;
 }

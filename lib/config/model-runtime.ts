@@ -4,18 +4,6 @@ const SLOTS = ['A', 'B', 'C'] as const;
 /** Slots whose provider signs people in with a client of the operator. */
 const OAUTH_SLOTS = ['A', 'B'] as const;
 
-/** Secrets that the runtime's own must not repeat: who learns one of them would have both. */
-const OTHER_SECRETS = [
-  'ENCRYPTION_KEY',
-  'ENCRYPTION_KEY_PREVIOUS',
-  'BETTER_AUTH_SECRET',
-  'SCHEDULER_SECRET',
-  'GATEWAY_API_KEY',
-  'TEMPORAL_API_KEY',
-  'STRIPE_SECRET_KEY',
-  'STRIPE_WEBHOOK_SECRET',
-];
-
 /** Lists what is wrong with the variables of connected providers and of their runtime, on either side. */
 export function modelRuntimeFaults(role: 'api' | 'worker' | 'runtime', present: Present): string[] {
   const isProduction = (present['NODE_ENV'] ?? 'production') === 'production';
@@ -28,11 +16,6 @@ export function modelRuntimeFaults(role: 'api' | 'worker' | 'runtime', present: 
   for (const slot of enabled) {
     const missing = `MODEL_PROVIDER_${slot}_FILE`;
     if (present[missing] === undefined) faults.push(requiredFor(missing, slot));
-  }
-  const secret = present['MODEL_RUNTIME_SECRET'];
-  const repeated = OTHER_SECRETS.find((name) => secret !== undefined && present[name] === secret);
-  if (repeated !== undefined) {
-    faults.push(`MODEL_RUNTIME_SECRET: expected a secret of its own, not that of ${repeated}`);
   }
   return [
     ...faults,

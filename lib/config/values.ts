@@ -35,19 +35,37 @@ export const secret = z
   .string({ error: 'required: at least 32 characters' })
   .min(32, 'expected at least 32 characters');
 
-/** Addresses and networks, with commas between them; the text is checked here and read where it is used. */
+/**
+ * Addresses and networks, with commas between them, or the word `none`; the text is checked here and read where it is
+ * used.
+ */
 export const networks = z.string().transform((text, context) => {
+  if (text === 'none') return [];
   const list = text.split(',').map((part) => part.trim());
   for (const network of list) {
     // ipaddr.js alone also takes a bare number for an address.
     const isNetwork = isIP(network.split('/', 1)[0] ?? '') > 0;
     if (!isNetwork || !(ipaddr.isValid(network) || ipaddr.isValidCIDR(network))) {
-      context.addIssue('expected addresses or networks like 10.0.0.0/8, with commas between them');
+      context.addIssue(
+        'expected addresses or networks like 10.0.0.0/8, with commas between them, or none',
+      );
       return z.NEVER;
     }
   }
   return list;
 });
+
+/** Names of services that are reached in clear on a private network, with commas between them. */
+export const backends = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .pipe(
+    z.array(
+      z.enum(['postgres', 'temporal', 'gateway'], {
+        error: 'expected postgres, temporal and gateway, with commas between them',
+      }),
+    ),
+  );
 
 export const encryptionKey = z
   .string({ error: 'required: base64 of 32 bytes' })

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_TASK_QUEUE } from '#lib/task-queues.ts';
 import {
+  backends,
   encryptionKey,
   flag,
   httpUrl,
@@ -42,6 +43,7 @@ export const variables = {
     })
     .default('info'),
   TRUSTED_PROXIES: networks.default([]),
+  ALLOW_PLAINTEXT_TO: backends.default([]),
   RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
   WRONG_KEYS_PER_MINUTE: integer(60, 1, 1_000_000),
   EVENT_STREAMS_PER_CREDENTIAL: integer(20, 1, 100_000),

@@ -33,14 +33,15 @@ test('nothing is set, what is required says so, and what has a default is shown 
 });
 
 test('the file with its secrets filled in is a configuration', () => {
-  const secret = randomBytes(32).toString('base64');
+  const secret = () => randomBytes(32).toString('base64');
   const filled = Object.fromEntries(
     documented
       .filter(({ comment }) => comment.startsWith('Required: '))
-      .map(({ name, value }) => [name, value === '' ? secret : value]),
+      .map(({ name, value }) => [name, value === '' ? secret() : value]),
   );
   const origins = { PUBLIC_URL: 'https://api.test', UI_ORIGIN: 'https://app.test' };
-  const settled = { ...filled, ...origins, SIGN_UP: 'closed', GATEWAY_API_KEY: 'key' };
+  const chosen = { SIGN_UP: 'closed', TRUSTED_PROXIES: 'none', GATEWAY_API_KEY: 'key' };
+  const settled = { ...filled, ...origins, ...chosen };
   expect(loadConfig('api', settled)).toMatchObject({ PORT: 3000 });
 });
 

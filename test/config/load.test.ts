@@ -13,6 +13,7 @@ const good = {
   SCHEDULER_SECRET: 't'.repeat(32),
   GATEWAY_API_KEY: 'gateway-key',
   SIGN_UP: 'closed',
+  TRUSTED_PROXIES: 'none',
   PUBLIC_URL: 'https://api.test',
   UI_ORIGIN: 'https://app.test',
 };
@@ -101,7 +102,7 @@ test.each([
 );
 
 test('secrets of 31 characters are refused', proves('startup.secrets', 'limit.secrets'), () => {
-  const short = { BETTER_AUTH_SECRET: 'x'.repeat(31), SCHEDULER_SECRET: 'x'.repeat(31) };
+  const short = { BETTER_AUTH_SECRET: 'x'.repeat(31), SCHEDULER_SECRET: 'y'.repeat(31) };
   expect(faultsOf({ ...good, ...short })).toEqual([
     'BETTER_AUTH_SECRET: expected at least 32 characters',
     'SCHEDULER_SECRET: expected at least 32 characters',
@@ -181,10 +182,11 @@ test('builds and deployments of workers have names that Temporal takes', () => {
   ]);
 });
 
-test('production has no default for who signs up and where, and takes https only', () => {
-  const { SIGN_UP: _mode, PUBLIC_URL: _url, UI_ORIGIN: _origin, ...without } = good;
+test('production has no default for who signs up, where and through which proxies, and takes https only', () => {
+  const { SIGN_UP: _m, TRUSTED_PROXIES: _t, PUBLIC_URL: _u, UI_ORIGIN: _o, ...without } = good;
   expect(faultsOf(without)).toEqual([
     'SIGN_UP: required in production: open, invited or closed',
+    'TRUSTED_PROXIES: required in production: the addresses or networks of the proxies in front of the API, or none',
     'PUBLIC_URL: required in production: an https origin',
     'UI_ORIGIN: required in production: an https origin',
   ]);
@@ -205,4 +207,77 @@ test('a mail server needs a sender, and proxies are addresses and networks', () 
   const proxies = { TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,2001:db8::/32' };
   expect(loadConfig('api', { ...good, ...proxies }).TRUSTED_PROXIES).toHaveLength(3);
   expect(faultsOf({ ...good, TRUSTED_PROXIES: '2' })).toHaveLength(1);
+  expect(loadConfig('api', good).TRUSTED_PROXIES).toEqual([]);
+});
+
+test('where everybody may sign up, production needs a mail server that confirms addresses', () => {
+  const open = { ...good, SIGN_UP: 'open' };
+  expect(faultsOf(open)).toEqual([
+    'SMTP_URL: required in production, as SIGN_UP is open and addresses are confirmed',
+  ]);
+  const mail = { SMTP_URL: 'smtps://smtp.test', MAIL_FROM: 'noreply@example.com' };
+  expect(faultsOf({ ...open, ...mail })).toEqual([]);
+  expect(faultsOf({ ...open, NODE_ENV: 'development' })).toEqual([]);
+});
+
+test('no two secrets are the same, and the fault names both variables and not the secret', () => {
+  const same = { ...good, SCHEDULER_SECRET: good.BETTER_AUTH_SECRET, TEMPORAL_API_KEY: KEY };
+  expect(faultsOf(same)).toEqual([
+    'SCHEDULER_SECRET: expected a secret of its own, not that of BETTER_AUTH_SECRET',
+    'TEMPORAL_API_KEY: expected a secret of its own, not that of ENCRYPTION_KEY',
+  ]);
+});
+
+const away = {
+  DATABASE_URL: 'postgres://user:hidden-word@db.internal/ras',
+  TEMPORAL_ADDRESS: 'temporal.internal:7233',
+  GATEWAY_BASE_URL: 'http://gateway.internal/v1',
+};
+
+test('production speaks TLS to Postgres, Temporal and gateway, or is told by name where the network is private', () => {
+  const faults = faultsOf({ ...good, ...away });
+  expect(faults).toEqual([
+    'DATABASE_URL: TLS is required in production: sslmode=verify-full, or postgres in ALLOW_PLAINTEXT_TO on a private network',
+    'TEMPORAL_TLS: TLS is required in production: true, an API key or a certificate, or temporal in ALLOW_PLAINTEXT_TO on a private network',
+    'GATEWAY_BASE_URL: TLS is required in production: an https address, or gateway in ALLOW_PLAINTEXT_TO on a private network',
+  ]);
+  expect(faultsOf({ ...good, ...away }, 'worker')).toEqual(faults);
+  expect(faultsOf({ ...good, ...away, ALLOW_PLAINTEXT_TO: 'postgres' })).toEqual(faults.slice(1));
+  const all = { ...good, ...away, ALLOW_PLAINTEXT_TO: 'postgres, temporal,gateway' };
+  expect(faultsOf(all)).toEqual([]);
+  expect(faultsOf({ ...all, ALLOW_PLAINTEXT_TO: 'everything' })).toContain(
+    'ALLOW_PLAINTEXT_TO.0: expected postgres, temporal and gateway, with commas between them',
+  );
+  expect(faultsOf({ ...good, ...away, NODE_ENV: 'development' })).toEqual([]);
+  for (const role of ['migrate', 'keys', 'billing-reconcile'] as const) {
+    expect(faultsOf({ ...good, ...away }, role)[0]).toBe(faults[0]);
+  }
+  expect(faultsOf({ ...good, ...away }, 'deployment')).toEqual(faults.slice(0, 2));
+});
+
+test.each([
+  ['postgres://db.internal/ras?sslmode=verify-full', true],
+  ['postgres://db.internal/ras?sslmode=require', true],
+  ['postgres://db.internal/ras?ssl=true', true],
+  ['postgres://127.0.0.1:6432/ras', true],
+  ['postgres://[::1]/ras', true],
+  ['postgres://db.internal/ras?host=/var/run/postgresql', true],
+  ['postgres://localhost/ras?host=db.internal', false],
+  ['postgres://127.0.0.1.example.com/ras', false],
+  ['postgres://db.internal/ras?sslmode=disable', false],
+  ['postgres://db.internal/ras?sslmode=prefer', false],
+  ['postgres://db.internal/ras?sslmode=no-verify', false],
+  ['postgres://db.internal/ras?ssl=true&sslmode=no-verify', false],
+  ['postgres://db.internal/ras?uselibpqcompat=true&sslmode=require', false],
+])('the address %s is taken in production: %s', (DATABASE_URL, isTaken) => {
+  expect(faultsOf({ ...good, DATABASE_URL })).toHaveLength(isTaken ? 0 : 1);
+});
+
+test.each([
+  { TEMPORAL_TLS: 'true' },
+  { TEMPORAL_API_KEY: 'temporal-key' },
+  { TEMPORAL_TLS_CA_FILE: '/etc/ca.pem' },
+])('Temporal is encrypted by %j', (setting) => {
+  const there = { ...good, TEMPORAL_ADDRESS: 'temporal.internal:7233' };
+  expect(faultsOf({ ...there, ...setting })).toEqual([]);
 });

@@ -18,6 +18,7 @@ const api = {
   BETTER_AUTH_SECRET: 's'.repeat(32),
   GATEWAY_API_KEY: 'gateway-key',
   SIGN_UP: 'closed',
+  TRUSTED_PROXIES: 'none',
   PUBLIC_URL: 'https://api.test',
   UI_ORIGIN: 'https://app.test',
 };
