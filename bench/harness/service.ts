@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { CLIENT_ADDRESS_HEADER, createAuth } from '#core/identity/index.ts';
 import type { Child } from '#dev/child.ts';
 import { freePort } from '#dev/ports.ts';
-import { loadConfig } from '#lib/config/index.ts';
+import { loadConfig, type Config } from '#lib/config/index.ts';
 import { openDatabase, type Database } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine } from '#test/support/routines.ts';
-import { signUp } from '#test/support/people.ts';
+import { newEmail, PASSWORD, signIn, type Person } from '#test/support/people.ts';
 import { bareClient } from '../bare/client.ts';
 import type { Stack } from './stack.ts';
 
@@ -59,7 +60,8 @@ export async function startService(
     // Named as a proxy in front would have it; calls go to the process itself.
     PUBLIC_URL: `https://localhost:${port}`,
     UI_ORIGIN: `https://localhost:${port}`,
-    SIGN_UP: 'open',
+    SIGN_UP: 'closed',
+    TRUSTED_PROXIES: '127.0.0.0/8,::1',
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporalServer.address,
     TEMPORAL_TASK_QUEUE: TASK_QUEUE,
@@ -77,7 +79,7 @@ export async function startService(
   await untilReady(url, api);
   const database = openDatabase({ url: databaseUrl, poolSize: 10, applicationName: 'bench' });
   const temporal = await bareClient(temporalServer.address);
-  const person = await signUp({ url, config: loadConfig('api', env) });
+  const person = await signUpPast(database, { url, config: loadConfig('api', env) });
   const client = await person.key();
   return {
     url,
@@ -122,4 +124,36 @@ async function untilReady(url: string, api: Child): Promise<void> {
 export async function residentMb({ pid }: Child): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
+}
+
+/** Makes an account past the closed sign-up: an open one needs a mail server in production. */
+async function signUpPast(
+  database: Database,
+  { url, config }: { url: string; config: Config },
+): Promise<Person> {
+  const auth = createAuth({
+    database,
+    publicUrl: config.PUBLIC_URL,
+    uiOrigin: config.UI_ORIGIN,
+    secret: config.BETTER_AUTH_SECRET,
+    productTag: config.PRODUCT_TAG,
+    signUp: 'open',
+    maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
+    mails: undefined,
+    membershipEnded: async () => undefined,
+  });
+  const email = newEmail();
+  const { status } = await auth.handler(
+    new Request(`${config.PUBLIC_URL}/auth/sign-up/email`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Origin: config.UI_ORIGIN,
+        [CLIENT_ADDRESS_HEADER]: '127.0.0.1',
+      },
+      body: JSON.stringify({ email, password: PASSWORD, name: 'Bench' }),
+    }),
+  );
+  if (status !== 200) throw new Error(`signing up gave ${status}`);
+  return signIn({ url, config }, email);
 }

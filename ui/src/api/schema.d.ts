@@ -34,7 +34,7 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description Change your password.
+         * @description Five attempts in a quarter of an hour, together with those to delete the account.
          *
          *     Browsers send `Origin`, which has to be that of the user interface.
          */
@@ -98,7 +98,7 @@ export interface paths {
         put?: never;
         /**
          * Mail a link to choose a new password
-         * @description The response tells of no account. At most five mails an hour go to one address.
+         * @description The response tells of no account. At most five such mails an hour go to one address.
          *
          *     Browsers send `Origin`, which has to be that of the user interface.
          */
@@ -120,7 +120,7 @@ export interface paths {
         put?: never;
         /**
          * Choose a new password
-         * @description Ends every session of the account.
+         * @description Ends every session of the account, and forgets the attempts to sign in to it. This browser is then known.
          *
          *     Browsers send `Origin`, which has to be that of the user interface.
          */
@@ -142,7 +142,7 @@ export interface paths {
         put?: never;
         /**
          * Mail the confirmation of an address again
-         * @description At most five mails an hour go to one address. The response tells of no account.
+         * @description At most five such mails an hour go to one address. The response tells of no account.
          *
          *     Browsers send `Origin`, which has to be that of the user interface.
          */
@@ -164,7 +164,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Sets the session cookie. Ten attempts for an account in a quarter of an hour, from wherever they come, then 429; unknown addresses are counted as known ones are.
+         * @description Sets the session cookie, and one by which this browser is known to have been signed in. In a quarter of an hour ten attempts for an account from one network, or from one browser that is known, then 429; 200 from all networks together, which do not count against known browsers. Unknown addresses are counted as known ones are. At most three in ten seconds from one network.
          *
          *     Browsers send `Origin`, which has to be that of the user interface.
          */
@@ -332,7 +332,7 @@ export interface paths {
         put?: never;
         /**
          * Send a business enquiry
-         * @description From a page of the user interface only. At most 5 an hour from one address and 200 an hour in all. The response is the same whether the enquiry is kept or taken for a robot.
+         * @description From a page of the user interface only. At most 5 an hour from one address, 20 from one network and 200 in all, of which 100 are not the first of their address. The response is the same whether the enquiry is kept or taken for a robot.
          */
         post: operations["submitBusinessLead"];
         delete?: never;
@@ -6268,7 +6268,10 @@ export interface operations {
                 "application/json": {
                     /** Format: password */
                     currentPassword: string;
-                    /** Format: password */
+                    /**
+                     * Format: password
+                     * @description None of the ten thousand most common ones.
+                     */
                     newPassword: string;
                     revokeOtherSessions?: boolean;
                 };
@@ -6380,7 +6383,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** Format: password */
+                    /**
+                     * Format: password
+                     * @description None of the ten thousand most common ones.
+                     */
                     newPassword: string;
                     /** @description From the mail. */
                     token: string;
@@ -6514,7 +6520,10 @@ export interface operations {
                     email: string;
                     invitation?: string;
                     name: string;
-                    /** Format: password */
+                    /**
+                     * Format: password
+                     * @description None of the ten thousand most common ones.
+                     */
                     password: string;
                 };
             };
