@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { startGateway, type Gateway } from '#dev/gateway/server.ts';
+import { freePort } from '#dev/ports.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { openImage, type Image, type Started } from './image.ts';
+
+const MEGABYTE = 1_000_000;
+/** What an orchestrator waits, at the most, before it kills. */
+const STOP_WITHIN_MS = 45_000;
+
+let image: Image;
+let gateway: Gateway;
+const started: Started[] = [];
+
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, log: () => undefined });
+  image = await openImage('service');
+});
+
+afterAll(async () => {
+  await Promise.all(started.map((each) => each.stop()));
+  await image?.remove();
+  await gateway?.stop();
+});
+
+test('the image is small, and its root cannot be written to', async () => {
+  expect(image.bytes / MEGABYTE).toBeLessThan(500);
+  const written = image.start(['-e', 'fs.writeFileSync("/app/x", "x")'], {});
+  expect(await written.ended).toBe(1);
+  expect(written.output()).toContain('EROFS');
+  const who = image.start(['-p', '[process.getuid(), process.getgid()].join()'], {});
+  await who.ended;
+  expect(who.output().trim()).toBe('1000,1000');
+});
+
+test('each command starts as a user without rights; a run succeeds, a page is served, and all stop in time', async () => {
+  const [apiPort, uiPort, healthPort] = [await freePort(), await freePort(), await freePort()];
+  const env = {
+    NODE_ENV: 'development',
+    LOG_LEVEL: 'info',
+    HOST: '127.0.0.1',
+    PORT: String(apiPort),
+    PUBLIC_URL: `http://localhost:${apiPort}`,
+    UI_ORIGIN: `http://localhost:${uiPort}`,
+    UI_PORT: String(uiPort),
+    API_URL: `http://localhost:${apiPort}`,
+    WORKER_HEALTH_PORT: String(healthPort),
+    DATABASE_URL: await emptyDatabase(),
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE: `image-${randomBytes(4).toString('hex')}`,
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    BETTER_AUTH_SECRET: randomBytes(32).toString('base64'),
+    GATEWAY_BASE_URL: gateway.url,
+    GATEWAY_API_KEY: 'image-gateway-key',
+    ALLOW_PRIVATE_NETWORK: 'true',
+  };
+  const migrations = image.start(['migrations/run.ts'], env);
+  expect([await migrations.ended, migrations.output()]).toMatchObject([
+    0,
+    expect.stringContaining('migrated'),
+  ]);
+  const [api, worker, dashboard] = ['api/server.ts', 'workers/main.ts', 'ui/server.ts'].map(
+    (entry) => image.start([entry], env),
+  ) as [Started, Started, Started];
+  started.push(api, worker, dashboard);
+  await api.until('listening');
+  await dashboard.until('listening');
+  await worker.until('worker started');
+  // What is written to a file system that refuses it would stand here.
+  expect(worker.output()).not.toMatch(/EROFS|bundl/i);
+  await expect.poll(() => statusOf(`${env.API_URL}/ready`)).toBe(200);
+
+  const person = await signUp({ url: env.API_URL, config: { UI_ORIGIN: env.UI_ORIGIN } });
+  const key = await person.key();
+  const run = await runOnce(key, await createRoutine(key));
+  expect(run).toMatchObject({ state: 'succeeded' });
+  const page = await fetch(`${env.UI_ORIGIN}/`);
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')]);
+
+  const stops = await Promise.all(started.splice(0).map((each) => each.stop()));
+  expect(stops.map(({ code }) => code)).toEqual([0, 0, 0]);
+  expect(Math.max(...stops.map(({ ms }) => ms))).toBeLessThan(STOP_WITHIN_MS);
+});
+
+test('without configuration each command says what it lacks, and ends', async () => {
+  for (const entry of ['api/server.ts', 'workers/main.ts', 'ui/server.ts', 'migrations/run.ts']) {
+    const refused = image.start([entry], { NODE_ENV: 'production' });
+    expect(await refused.ended, entry).toBe(1);
+    expect(refused.output(), entry).toMatch(/^The configuration has \d+ fault/);
+  }
+});
+
+async function emptyDatabase(): Promise<string> {
+  const name = `image_${randomBytes(4).toString('hex')}`;
+  const client = new Client({ connectionString: inject('postgresAdminUrl') });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  const url = new URL(inject('postgresAdminUrl'));
+  url.pathname = name;
+  return url.href;
+}
+
+async function statusOf(url: string): Promise<number | undefined> {
+  return fetch(url).then(
+    ({ status }) => status,
+    () => undefined,
+  );
+}
