@@ -35,7 +35,7 @@ FROM ${BASE_IMAGE} AS service
 # Temporal's library trusts the certificates of the system.
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates \
-  && rm -rf /var/lib/apt/lists/*
+  && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app
 COPY --from=modules /app/node_modules node_modules
@@ -67,7 +67,7 @@ FROM service AS runtime
 USER root
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends bubblewrap \
-  && rm -rf /var/lib/apt/lists/* \
+  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
   && install --directory --owner=1000 --group=1000 --mode=0700 /var/lib/routines
 ENV MODEL_RUNTIME_STATE_DIR=/var/lib/routines
 USER 1000:1000
