@@ -7,9 +7,11 @@ import {
   countGuess,
   forgetGuesses,
   SIGN_INS_OF_NETWORK,
+  takeBackGuess,
   type Guess,
 } from './guesses.ts';
 import type { KnownBrowsers } from './known-browser.ts';
+import { NOT_CHECKED } from './password-hashes.ts';
 import { signUpRefusal, type SignUpMode } from './sign-up.ts';
 import { throttle } from './throttle.ts';
 
@@ -123,6 +125,9 @@ export function authHooks(rules: AuthRules) {
       // The last owner of an organization cannot leave, but has shown the right password.
       const isRight = error === undefined || error.body?.code === 'last_owner';
       if (guess !== undefined && isRight) await acceptGuess(database, guess);
+      else if (guess !== undefined && error?.body?.code === NOT_CHECKED) {
+        await takeBackGuess(database, guess);
+      }
       if (guess?.kind === 'password' && isRight) await remember(ctx, guess);
       const reset = ctx.request && resets.get(ctx.request);
       if (reset !== undefined) {

@@ -50,6 +50,11 @@ export async function acceptGuess(db: Db, guess: Guess): Promise<void> {
   if (ofAccount !== undefined) await uncount(db, ofAccount.rule, ofAccount.subject);
 }
 
+/** Takes an attempt out of all counts: what was shown was not looked at. */
+export async function takeBackGuess(db: Db, guess: Guess): Promise<void> {
+  for (const { rule, subject } of countsOf(guess)) await uncount(db, rule, subject);
+}
+
 /** Forgets the attempts at the account alone, from this network and from this browser. */
 export async function forgetGuesses(db: Db, guess: Guess): Promise<void> {
   const counts = [...countsOf(guess), ...countsOf({ ...guess, browserId: undefined })];
