@@ -1,48 +1,68 @@
 /* oxlint-disable unicorn/require-post-message-target-origin -- a thread has no origin */
 import { once } from 'node:events';
 import { parentPort, Worker } from 'node:worker_threads';
+import { createTurns } from './turns.ts';
 
 /** Thrown for a job that took more time or memory than it may. */
 export class JobLimitError extends Error {
   override readonly name = 'JobLimitError';
 }
 
+/** Thrown for work whose owner has too much of it waiting already. */
+export class ThreadBusyError extends Error {
+  override readonly name = 'ThreadBusyError';
+}
+
 export interface BoundedThreadOptions {
   /** The module that the thread runs, which calls `serveJobs`. */
   readonly entry: URL;
-  /** Limits one job, counted from when the thread has it. */
-  readonly limitMs: number;
   readonly maxHeapMb: number;
 }
+
+/** Gives the thread one job. Its limit counts from when the thread has it. @throws {JobLimitError} */
+export type Ask<Job, Result> = (job: Job, limitMs: number) => Promise<Result>;
 
 /** Leaves the thread time to load its modules on a busy machine. */
 const START_LIMIT_MS = 30_000;
 
+/** Work of one owner that may wait behind what the owner has at the thread. */
+const MAX_BEHIND = 20;
+
 /**
  * Runs jobs on one thread beside the event loop, one after another. A job that passes its limit takes the thread with
  * it, and the next job gets a new one. The thread starts with the first job and keeps no process alive when it is idle.
+ * Each owner has one piece of work in the queue of the thread, so that nobody waits for more than one of another's.
  */
 export class BoundedThread<Job, Result> {
   readonly #options: BoundedThreadOptions;
   #thread: Worker | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = createTurns(MAX_BEHIND);
 
   constructor(options: BoundedThreadOptions) {
     this.#options = options;
   }
 
-  /** @throws {JobLimitError} */
-  run(job: Job): Promise<Result> {
-    const result = this.#last.then(() => this.#exchange(job));
-    this.#last = result.catch(() => undefined);
-    return result;
+  /**
+   * Lets an owner have the thread for a piece of work, whose jobs no other comes between.
+   * @throws {JobLimitError}
+   * @throws {ThreadBusyError}
+   */
+  async run(owner: string, work: (ask: Ask<Job, Result>) => Promise<Result>): Promise<Result> {
+    const done = await this.#inTurn(owner, async () => {
+      const result = this.#last.then(() => work((job, limitMs) => this.#exchange(job, limitMs)));
+      this.#last = result.catch(() => undefined);
+      return { result: await result };
+    });
+    if (done === undefined) throw new ThreadBusyError('too much of the same owner is waiting');
+    return done.result;
   }
 
-  async #exchange(job: Job): Promise<Result> {
+  async #exchange(job: Job, limitMs: number): Promise<Result> {
     const thread = (this.#thread ??= await this.#start());
     thread.ref();
     try {
-      const answered = next<Result>(thread, this.#options.limitMs);
+      const answered = next<Result>(thread, limitMs);
       thread.postMessage(job);
       const result = await answered;
       thread.unref();

@@ -1,4 +1,4 @@
-import { assertUsableSchema, SchemaError } from '#core/tools/index.ts';
+import { assertUsableSchema, schemaRefusal } from '#core/tools/index.ts';
 import { invalid } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { contradictionOf } from './contradiction.ts';
@@ -8,18 +8,21 @@ import { keyFault } from './key-fault.ts';
 /**
  * Checks the form of results: a JSON Schema that compiles within the limits for schemas and that some value satisfies,
  * and a key that items by it can have.
- * @throws {AppError} `invalid_request`
+ * @throws {AppError} `invalid_request`, `rate_limited` while many other schemas of the project are being checked
  */
-export async function checkForm(schema: JsonObject | null, key: ResultKey | null): Promise<void> {
+export async function checkForm(
+  projectId: string,
+  schema: JsonObject | null,
+  key: ResultKey | null,
+): Promise<void> {
   if (schema === null) {
     if (key === null) return;
     throw refused('resultKey', 'names items of what a resultSchema describes, and there is none');
   }
   try {
-    await assertUsableSchema(schema);
+    await assertUsableSchema(projectId, schema);
   } catch (error) {
-    if (!(error instanceof SchemaError)) throw error;
-    throw refused('resultSchema', `not a usable JSON Schema (${error.message})`);
+    throw schemaRefusal(error, 'resultSchema');
   }
   const at = contradictionOf(schema);
   if (at !== undefined) {

@@ -21,12 +21,16 @@ const MAX_DATA_BYTES = 256 * 1024;
 /**
  * Reads data from a text and checks it against the form. The text is JSON, or holds one Markdown fence with it.
  */
-export async function readData(text: string, { schema, key }: ResultForm): Promise<ReadData> {
+export async function readData(
+  projectId: string,
+  text: string,
+  { schema, key }: ResultForm,
+): Promise<ReadData> {
   const parsed = parse(text);
   if (!parsed.ok) return parsed;
   const { data } = parsed;
   try {
-    const issue = await schemaFault(schema, data);
+    const issue = await schemaFault(projectId, schema, data);
     if (issue !== undefined) return fault(issue);
     const items = readItems(data, key);
     return items.ok ? parsed : items;

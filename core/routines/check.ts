@@ -42,7 +42,7 @@ export async function checkRoutine(
     const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;
     throw invalid([{ path: 'instructions', message }], 'invalid_variable');
   }
-  await checkForm(fields.resultSchema, fields.resultKey);
+  await checkForm(projectId, fields.resultSchema, fields.resultKey);
   if (fields.deliver === 'changed' && fields.resultSchema === null) {
     const message = 'only the data of a resultSchema can be compared, and there is none';
     throw invalid([{ path: 'deliver', message }]);

@@ -62,7 +62,7 @@ export async function recordResponse(
     };
   }
   const patterns =
-    ending.state === 'succeeded' ? await findPatterns(run.checks, ending.result ?? '') : NONE;
+    ending.state === 'succeeded' ? await findPatterns(run, ending.result ?? '') : NONE;
   const isPlain = run.gate === null && ending.data === undefined && !asksForCalls(run.checks);
   if (ending.state === 'succeeded' && !run.hasAudience && isPlain) {
     const decided = await decideEnding(database, run, ending, patterns);

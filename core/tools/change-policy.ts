@@ -3,7 +3,8 @@ import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import type { RoutineEditor } from '#core/connections/index.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { assertUsableSchema, SchemaError } from './json-schema.ts';
+import type { JsonObject } from '#lib/json.ts';
+import { assertUsableSchema, schemaRefusal } from './json-schema.ts';
 import type { PolicyState, ToolPolicy } from './policy.ts';
 import { countAutomatic, readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
 
@@ -26,7 +27,7 @@ export interface PolicyPatch {
  * Changes a policy. Only a confirmation makes it automatic, or widens one that is; without one it can be made
  * stricter. Each change is material for the routine.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `policy_not_found`, `confirmation_required`,
- * `precondition_failed`, `invalid_request`
+ * `precondition_failed`, `invalid_request`, `rate_limited` while many other schemas of the project are being checked
  */
 export async function changePolicy(
   { database, routineEditor }: PolicyDeps,
@@ -151,24 +152,16 @@ function hasSchemas({ confirmAutomaticExecution, argumentSchema }: PolicyPatch):
   return confirmAutomaticExecution === true || argumentSchema != null;
 }
 
-/** @throws {AppError} `invalid_request` when a value could not be checked against what the patch sets or confirms */
+/** @throws {AppError} `invalid_request` for a schema that no value could be checked against, `rate_limited` */
 async function assertSchemas(policy: ToolPolicy, patch: PolicyPatch): Promise<void> {
+  const assertSchema = (schema: JsonObject, path: string) =>
+    assertUsableSchema(policy.projectId, schema).catch((error: unknown) => {
+      throw schemaRefusal(error, path);
+    });
   if (patch.argumentSchema != null) await assertSchema(patch.argumentSchema, 'argumentSchema');
   if (patch.confirmAutomaticExecution !== true) return;
   await assertSchema(policy.inputSchema, 'inputSchema');
   if (policy.outputSchema !== null) await assertSchema(policy.outputSchema, 'outputSchema');
-}
-
-async function assertSchema(
-  schema: Readonly<Record<string, unknown>>,
-  path: string,
-): Promise<void> {
-  try {
-    await assertUsableSchema(schema);
-  } catch (error) {
-    if (!(error instanceof SchemaError)) throw error;
-    throw new AppError('invalid_request', `${path}: not a usable JSON Schema (${error.message})`);
-  }
 }
 
 function isSame(before: ToolPolicy, change: PolicyChange): boolean {

@@ -54,7 +54,7 @@ export async function decideCall<Found extends { readonly hash: string }>(
   const args = wanted.input;
   if (!isJsonObject(args)) return refused('arguments_no_object');
   if (connection.state !== 'ready') return refused('connection_not_ready');
-  const unfit = await unfitArguments(policy, args);
+  const unfit = await unfitArguments(policy, args).catch(uncheckable);
   if (unfit !== undefined) return unfit;
   if (!(await canCheckResult(policy))) return refused('result_uncheckable');
 
@@ -74,18 +74,19 @@ function confirmedInTime({ target, runStartedAt }: WantedCall): ToolTarget | und
   return confirmedAt !== null && confirmedAt <= runStartedAt ? target : undefined;
 }
 
-/** Holds the arguments against the server's schema and the policy's. */
+/** Holds the arguments against the server's schema and the policy's. @throws {SchemaError} */
 export async function unfitArguments(
-  { inputSchema, argumentSchema }: ToolPolicy,
+  { projectId, inputSchema, argumentSchema }: ToolPolicy,
   args: JsonObject,
 ): Promise<Refusal | undefined> {
-  try {
-    const own = await schemaFault(inputSchema, args);
-    if (own !== undefined) return refused('arguments_invalid', own);
-    const narrowed = argumentSchema === null ? undefined : await schemaFault(argumentSchema, args);
-    return narrowed === undefined ? undefined : refused('arguments_not_confirmed', narrowed);
-  } catch (error) {
-    if (!(error instanceof SchemaError)) throw error;
-    return refused('arguments_uncheckable');
-  }
+  const own = await schemaFault(projectId, inputSchema, args);
+  if (own !== undefined) return refused('arguments_invalid', own);
+  if (argumentSchema === null) return undefined;
+  const narrowed = await schemaFault(projectId, argumentSchema, args);
+  return narrowed === undefined ? undefined : refused('arguments_not_confirmed', narrowed);
+}
+
+function uncheckable(error: unknown): Refusal {
+  if (!(error instanceof SchemaError)) throw error;
+  return refused('arguments_uncheckable');
 }

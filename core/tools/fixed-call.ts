@@ -3,7 +3,9 @@ import type { Fault } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { unfitArguments } from './decide-call.ts';
 import { isReadOnly } from './policy.ts';
+import { SchemaBusyError, SchemaError, schemaRefusal } from './json-schema.ts';
 import { findPolicy } from './queries.ts';
+import { refused } from './refusal.ts';
 
 /** A call whose arguments a person has fixed beforehand. */
 export interface FixedCall {
@@ -14,6 +16,7 @@ export interface FixedCall {
 /**
  * Says what keeps a routine from making a fixed call of a tool that only reads, as far as the record tells; whether it
  * may really be made is decided when it is (`prepareCall`).
+ * @throws {AppError} `rate_limited` while many other schemas of the project are being checked
  */
 export async function fixedCallFault(
   db: Db,
@@ -29,7 +32,12 @@ export async function fixedCallFault(
     return { path: 'policyId', message };
   }
   if (!isReadOnly(policy)) return { path: 'policyId', message: NOT_READ_ONLY };
-  const unfit = await unfitArguments(policy, call.arguments);
+  const unfit = await unfitArguments(policy, call.arguments).catch((error: unknown) => {
+    if (error instanceof SchemaBusyError || !(error instanceof SchemaError)) {
+      throw schemaRefusal(error, 'arguments');
+    }
+    return refused('arguments_uncheckable');
+  });
   return unfit === undefined ? undefined : { path: 'arguments', message: unfit.why };
 }
 

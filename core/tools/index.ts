@@ -8,7 +8,7 @@ export { prepareCall, type AnsweredCall, type FailedCall, type ToolCallDeps } fr
 export { changePolicy } from './change-policy.ts';
 export { discoverTools } from './discover.ts';
 export { fixedCallFault, NOT_READ_ONLY } from './fixed-call.ts';
-export { assertUsableSchema, schemaFault, SchemaError } from './json-schema.ts';
+export { assertUsableSchema, schemaFault, SchemaError, schemaRefusal } from './json-schema.ts';
 export {
   callableTools,
   callableToolsJson,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { BoundedThread, JobLimitError } from '#lib/bounded-thread.ts';
+import { BoundedThread, JobLimitError, ThreadBusyError } from '#lib/bounded-thread.ts';
+import { AppError, invalid } from '#lib/errors.ts';
 import { canonicalJson, type JsonObject } from '#lib/json.ts';
 import { compileSchema, type SchemaCheck } from './compile-schema.ts';
 import { isQuick, isSmall, isTooLarge } from './schema-limits.ts';
@@ -11,33 +12,49 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
+/** A check that is not made now, because many others of the same project wait for theirs. */
+export class SchemaBusyError extends SchemaError {}
+
 /**
  * Checks a value against a JSON Schema that somebody else wrote.
+ * @param projectId the project that the check is for: checks that may take long wait their turn behind its others
  * @returns what is wrong, or undefined when the value is valid
  * @throws {SchemaError}
  */
-export async function schemaFault(schema: JsonObject, value: unknown): Promise<string | undefined> {
-  const read = readSchema(schema);
+export async function schemaFault(
+  projectId: string,
+  schema: JsonObject,
+  value: unknown,
+): Promise<string | undefined> {
+  const read = readSchema(projectId, schema);
   const text = toJson(() => JSON.stringify(value) ?? 'null');
   return read.quick && isSmall(text) ? quickCheck(read, schema)(value) : checkInThread(read, text);
 }
 
 /** @throws {SchemaError} when a value could not be checked against the schema */
-export async function assertUsableSchema(schema: JsonObject): Promise<void> {
-  const read = readSchema(schema);
+export async function assertUsableSchema(projectId: string, schema: JsonObject): Promise<void> {
+  const read = readSchema(projectId, schema);
   if (verdicts.has(read.id)) return;
   if (read.quick) quickCheck(read, schema);
   else await checkInThread(read);
 }
 
-/**
- * Compiling and checking together: both take milliseconds, but the limit is on the clock of what may be a busy machine.
- */
-const LIMIT_MS = 4_000;
+/** Names the fault of a schema for a caller of the API. @throws what is no `SchemaError` */
+export function schemaRefusal(error: unknown, path: string): AppError {
+  if (error instanceof SchemaBusyError) {
+    const headers = { 'Retry-After': '2' };
+    return new AppError('rate_limited', 'Other schemas of this project are waiting.', headers);
+  }
+  if (!(error instanceof SchemaError)) throw error;
+  return invalid([{ path, message: `not a usable JSON Schema (${error.message})` }]);
+}
+
+/** Both take milliseconds, but the limits are on the clock of what may be a busy machine. */
+const COMPILE_LIMIT_MS = 4_000;
+const CHECK_LIMIT_MS = 500;
 
 const thread = new BoundedThread<SchemaJob, SchemaJobResult>({
   entry: new URL('schema-thread.ts', import.meta.url),
-  limitMs: LIMIT_MS,
   maxHeapMb: 256,
 });
 
@@ -53,25 +70,27 @@ interface Verdict {
 }
 
 /**
- * Verdicts by the hash of the schema. A refusal is kept too, so that its time is spent once, and expires after a while.
+ * Verdicts by project and hash of the schema. A refusal is kept too, so that its time is spent once, and expires after
+ * a while. The value of one project makes no schema unusable for another.
  */
 const verdicts = new LRUCache<string, Verdict>({ max: 5_000, ttl: 10 * 60_000 });
 
 interface ReadSchema {
-  /** A hash of the schema. */
+  readonly projectId: string;
+  /** The project and a hash of the schema. */
   readonly id: string;
   readonly json: string;
   readonly quick: boolean;
 }
 
 /** @throws {SchemaError} when the schema is too large, or was refused before */
-function readSchema(schema: JsonObject): ReadSchema {
+function readSchema(projectId: string, schema: JsonObject): ReadSchema {
   if (isTooLarge(schema)) throw new SchemaError('it is too large');
   const json = toJson(() => canonicalJson(schema));
-  const id = hash('sha256', json);
+  const id = `${projectId} ${hash('sha256', json)}`;
   const refusal = verdicts.get(id)?.refusal;
   if (refusal !== undefined) throw new SchemaError(refusal);
-  return { id, json, quick: isQuick(schema, json) };
+  return { projectId, id, json, quick: isQuick(schema, json) };
 }
 
 /** @throws {SchemaError} when the value is nested more deeply than the stack holds */
@@ -95,16 +114,23 @@ function quickCheck({ id }: ReadSchema, schema: JsonObject): SchemaCheck {
 }
 
 async function checkInThread(
-  { id, json }: ReadSchema,
+  { projectId, id, json: schema }: ReadSchema,
   value?: string,
 ): Promise<string | undefined> {
-  const { error, issue } = await thread.run({ schema: json, value }).catch(tooSlow);
+  const { error, issue } = await thread
+    .run(projectId, async (ask) => {
+      const compiled = await ask({ schema, value: undefined }, COMPILE_LIMIT_MS);
+      const isAll = value === undefined || compiled.error !== undefined;
+      return isAll ? compiled : ask({ schema, value }, CHECK_LIMIT_MS);
+    })
+    .catch(tooSlow);
   if (error !== undefined) throw refuse(id, error);
   verdicts.set(id, { refusal: undefined });
   return issue;
 }
 
 function tooSlow(error: unknown): SchemaJobResult {
+  if (error instanceof ThreadBusyError) throw new SchemaBusyError('many other checks are waiting');
   if (!(error instanceof JobLimitError)) throw error;
   return { error: 'checks against it take too long', issue: undefined };
 }

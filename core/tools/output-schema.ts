@@ -2,13 +2,13 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import { assertUsableSchema, schemaFault, SchemaError } from './json-schema.ts';
 import type { ToolPolicy } from './policy.ts';
 
-type Declares = Pick<ToolPolicy, 'outputSchema'>;
+type Declares = Pick<ToolPolicy, 'projectId' | 'outputSchema'>;
 
 /** Tells before anything is sent whether a result of the tool could be checked. */
-export async function canCheckResult({ outputSchema }: Declares): Promise<boolean> {
+export async function canCheckResult({ projectId, outputSchema }: Declares): Promise<boolean> {
   if (outputSchema === null) return true;
   try {
-    await assertUsableSchema(outputSchema);
+    await assertUsableSchema(projectId, outputSchema);
     return true;
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
@@ -22,7 +22,7 @@ export async function canCheckResult({ outputSchema }: Declares): Promise<boolea
  * exempt, as it has no result.
  */
 export async function resultFault(
-  { outputSchema }: Declares,
+  { projectId, outputSchema }: Declares,
   { isError, structuredContent }: CallToolResult,
 ): Promise<string | undefined> {
   if (outputSchema === null || isError === true) return undefined;
@@ -30,7 +30,7 @@ export async function resultFault(
     return 'the tool declares an output schema and its answer has no structured content';
   }
   try {
-    return (await schemaFault(outputSchema, structuredContent)) === undefined
+    return (await schemaFault(projectId, outputSchema, structuredContent)) === undefined
       ? undefined
       : 'the structured content of the answer does not fit the output schema of the tool';
   } catch (error) {

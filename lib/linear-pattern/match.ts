@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { RE2JS } from 're2js';
-import { BoundedThread, JobLimitError } from '#lib/bounded-thread.ts';
+import { BoundedThread, JobLimitError, ThreadBusyError } from '#lib/bounded-thread.ts';
 import { compilePattern } from './compile.ts';
 import { sizeBound } from './size.ts';
 import type { PatternJob } from './thread.ts';
 
-/** Thrown where a text is so long, and a pattern so large, that matching them passed its time. */
+/** Thrown where a text is so long, and a pattern so large, that matching them passed its time, or had to wait too long. */
 export class PatternTooSlow extends Error {
   override readonly name = 'PatternTooSlow';
 }
@@ -16,9 +16,11 @@ const MAX_SIZE = 5_000;
 /** Size times characters that take a few milliseconds at most; what may take longer leaves the event loop alone. */
 const QUICK_STEPS = 1_000_000;
 
+/** Limits one match. */
+const LIMIT_MS = 500;
+
 const thread = new BoundedThread<PatternJob, boolean>({
   entry: new URL('thread.ts', import.meta.url),
-  limitMs: 4_000,
   maxHeapMb: 256,
 });
 
@@ -40,16 +42,22 @@ export function patternFault(pattern: string): string | undefined {
 
 /**
  * Tells whether a text has the pattern anywhere in it.
+ * @param owner names the tenant behind whose other long matches this one waits its turn
  * @param pattern one that `patternFault` has nothing against
  * @throws {PatternTooSlow}
  */
-export async function matchesPattern(pattern: string, text: string): Promise<boolean> {
+export async function matchesPattern(
+  owner: string,
+  pattern: string,
+  text: string,
+): Promise<boolean> {
   if (sizeBound(pattern) * text.length <= QUICK_STEPS) {
     return compiled.memo(pattern).matcher(text).find();
   }
   try {
-    return await thread.run({ pattern, text });
+    return await thread.run(owner, (ask) => ask({ pattern, text }, LIMIT_MS));
   } catch (error) {
-    throw error instanceof JobLimitError ? new PatternTooSlow() : error;
+    const isOver = error instanceof JobLimitError || error instanceof ThreadBusyError;
+    throw isOver ? new PatternTooSlow() : error;
   }
 }

@@ -76,34 +76,44 @@ function reversed(value: unknown): unknown {
 
 test('a value is checked in the dialect its schema names, 2020-12 where it names none', async () => {
   const tuple = { prefixItems: [{ type: 'string' }] };
-  expect(await schemaFault({ properties: { a: tuple } }, { a: [1] })).toContain('must be string');
+  expect(await schemaFault('a project', { properties: { a: tuple } }, { a: [1] })).toContain(
+    'must be string',
+  );
   const draft7 = { $schema: 'http://json-schema.org/draft-07/schema#', properties: { a: tuple } };
-  expect(await schemaFault(draft7, { a: [1] })).toBeUndefined();
+  expect(await schemaFault('a project', draft7, { a: [1] })).toBeUndefined();
 });
 
 test.each(['constructor', 'toString', 'hasOwnProperty'])(
   'a property called %s is there only where a value has it itself',
   async (name) => {
     const properties = { [name]: { type: 'string' } };
-    expect(await schemaFault({ type: 'object', properties }, {})).toBeUndefined();
-    expect(await schemaFault({ type: 'object', properties }, { [name]: 'x' })).toBeUndefined();
-    expect(await schemaFault({ type: 'object', properties }, { [name]: 1 })).toContain('string');
-    expect(await schemaFault({ type: 'object', required: [name] }, {})).toContain(name);
+    expect(await schemaFault('a project', { type: 'object', properties }, {})).toBeUndefined();
+    expect(
+      await schemaFault('a project', { type: 'object', properties }, { [name]: 'x' }),
+    ).toBeUndefined();
+    expect(await schemaFault('a project', { type: 'object', properties }, { [name]: 1 })).toContain(
+      'string',
+    );
+    expect(await schemaFault('a project', { type: 'object', required: [name] }, {})).toContain(
+      name,
+    );
   },
 );
 
 test('a schema cannot take the place of another, or of its dialect', async () => {
   const dialect = 'https://json-schema.org/draft/2020-12/schema';
   try {
-    await assertUsableSchema({ $id: dialect, type: 'object' });
+    await assertUsableSchema('a project', { $id: dialect, type: 'object' });
   } catch (error) {
     expect(error).toBeInstanceOf(SchemaError);
   }
-  expect(await schemaFault({ $id: 'https://example.com/a', type: 'object' }, {})).toBeUndefined();
-  expect(await schemaFault({ $id: 'https://example.com/a', type: 'string' }, {})).toContain(
-    'string',
-  );
-  expect(await schemaFault({ $schema: dialect, type: 'object' }, {})).toBeUndefined();
+  expect(
+    await schemaFault('a project', { $id: 'https://example.com/a', type: 'object' }, {}),
+  ).toBeUndefined();
+  expect(
+    await schemaFault('a project', { $id: 'https://example.com/a', type: 'string' }, {}),
+  ).toContain('string');
+  expect(await schemaFault('a project', { $schema: dialect, type: 'object' }, {})).toBeUndefined();
 });
 
 test.each([
@@ -111,22 +121,22 @@ test.each([
   ['an asynchronous schema', { $async: true, type: 'object' }],
   ['an unknown type', { type: 'nonsense' }],
 ])('%s is not a usable schema', async (_, schema) => {
-  await expect(assertUsableSchema(schema)).rejects.toThrow(SchemaError);
+  await expect(assertUsableSchema('a project', schema)).rejects.toThrow(SchemaError);
 });
 
 test('a schema that is nested deeper than the stack could follow is an error like any other', async () => {
   let deep: Record<string, unknown> = { type: 'string' };
   for (let level = 0; level < 100_000; level += 1) deep = { not: deep };
-  await expect(assertUsableSchema(deep)).rejects.toThrow(SchemaError);
+  await expect(assertUsableSchema('a project', deep)).rejects.toThrow(SchemaError);
 });
 
 test('a schema that takes for ever to check against ends as an error, and is not tried again', async () => {
   const schema = slowSchema('a');
-  await assertUsableSchema(schema);
+  await assertUsableSchema('a project', schema);
   const started = performance.now();
-  await expect(schemaFault(schema, { a: 'a' })).rejects.toThrow(SchemaError);
+  await expect(schemaFault('a project', schema, { a: 'a' })).rejects.toThrow(SchemaError);
   const first = performance.now() - started;
-  await expect(schemaFault(schema, { a: 'aaa' })).rejects.toThrow(SchemaError);
+  await expect(schemaFault('a project', schema, { a: 'aaa' })).rejects.toThrow(SchemaError);
   expect(performance.now() - started - first).toBeLessThan(first);
 }, 60_000);
 
@@ -134,10 +144,12 @@ test.each(['^(a|a)*$', '^(a+)+$'])(
   'the pattern %s, made to backtrack for ever, is checked as fast as any other',
   async (pattern) => {
     const schema = { properties: { a: { pattern } } };
-    expect(await schemaFault(schema, { a: 'aaa' })).toBeUndefined();
-    expect(await schemaFault(schema, { a: `${'a'.repeat(100_000)}!` })).toContain(pattern);
+    expect(await schemaFault('a project', schema, { a: 'aaa' })).toBeUndefined();
+    expect(await schemaFault('a project', schema, { a: `${'a'.repeat(100_000)}!` })).toContain(
+      pattern,
+    );
     // It was not given up, as what takes too long is.
-    await assertUsableSchema(schema);
+    await assertUsableSchema('a project', schema);
   },
 );
 
@@ -148,14 +160,14 @@ test.each([
   ['a backreference', '^(a)\\1$'],
   ['a named backreference', '^(?<first>a)\\k<first>$'],
 ])('a pattern with %s is refused, and the refusal says why', async (_, pattern) => {
-  const refusal = assertUsableSchema({ properties: { a: { pattern } } });
+  const refusal = assertUsableSchema('a project', { properties: { a: { pattern } } });
   await expect(refusal).rejects.toThrow(SchemaError);
   await expect(refusal).rejects.toThrow('cannot be matched in linear time');
 });
 
 test('a pattern means what it means in JavaScript', async () => {
   const matches = async (pattern: string, text: string) =>
-    (await schemaFault({ properties: { a: { pattern } } }, { a: text })) === undefined;
+    (await schemaFault('a project', { properties: { a: { pattern } } }, { a: text })) === undefined;
   expect(await matches('^[\\p{L}\\d]+$', 'h\u00e91')).toBe(true);
   expect(await matches('^\\u{1F600}\\/\\u00e9$', '\u{1F600}/\u00e9')).toBe(true);
   expect(await matches('^a$', 'a\n')).toBe(false);
@@ -164,7 +176,7 @@ test('a pattern means what it means in JavaScript', async () => {
 
 test('a schema with too many nodes is refused before anything is compiled', async () => {
   const started = performance.now();
-  await expect(assertUsableSchema({ properties: manyUnions(1_150) })).rejects.toThrow(
+  await expect(assertUsableSchema('a project', { properties: manyUnions(1_150) })).rejects.toThrow(
     'it is too large',
   );
   expect(performance.now() - started).toBeLessThan(500);

@@ -2,8 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
 import { BoundedThread } from '#lib/bounded-thread.ts';
+import { assertUsableSchema, schemaFault } from '#core/tools/json-schema.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
+import { routineBody } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
 import { discovered, policyPath, type Json } from './support.ts';
 
@@ -86,6 +88,44 @@ test('a refusal is remembered: the thread is not asked for the same schema again
   jobs.mockRestore();
   expect(new Set(refusals.map(({ status }) => status))).toEqual(new Set([400]));
   expect(new Set(refusals.map(({ body }) => body.error.message)).size).toBe(1);
+});
+
+test('a project has one check at the thread and 20 behind it; another project waits for one of them', async () => {
+  const ended: string[] = [];
+  const check = (project: string, schema: Json) =>
+    assertUsableSchema(project, schema).finally(() => ended.push(project));
+  const flood = Array.from({ length: 22 }, (_, index) => check('flood', unions(60, `f${index}_`)));
+  const other = check('other', unions(60, 'o'));
+  const settled = await Promise.allSettled(flood);
+  await other;
+  expect(settled.map(({ status }) => status)).toEqual([
+    ...Array.from({ length: 21 }, () => 'fulfilled'),
+    'rejected',
+  ]);
+  // The one that is refused ends at once.
+  expect(ended.indexOf('other')).toBeLessThanOrEqual(2);
+});
+
+test('a caller who sends many schemas at once is told to come again, and another project saves', async () => {
+  const other = await (await signUp(service)).key();
+  const save = (client: ApiClient, name: string) =>
+    client.post('/v1/routines', routineBody({ resultSchema: unions(200, name) }));
+  const flood = Array.from({ length: 60 }, (_, index) => save(key, `a${index}_`));
+  expect((await save(other, 'b')).status).toBe(201);
+  const refused = (await Promise.all(flood)).filter(({ status }) => status !== 201);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { status, body, headers } of refused) {
+    expect([status, body.error.code]).toEqual([429, 'rate_limited']);
+    expect(headers.get('Retry-After')).toBe('2');
+  }
+});
+
+test('a value that takes seconds is given up, and its schema stays usable for other projects', async () => {
+  const schema = { properties: { x: { type: 'array', uniqueItems: true } } };
+  const x = Array.from({ length: 40_000 }, (_, index) => [[index]]);
+  await expect(schemaFault('slow', schema, { x })).rejects.toThrow('take too long');
+  await expect(schemaFault('slow', schema, { x: [] })).rejects.toThrow('take too long');
+  expect(await schemaFault('other', schema, { x: [[1], [1]] })).toContain('duplicate');
 });
 
 /** Names a policy that is not there: another last digit. */

@@ -5,7 +5,7 @@ import type { RunContext } from '../begin-step.ts';
 import { failure, limitReached, type RunEnding, type RunProgress } from '../ending.ts';
 import type { ModelResponse, ToolCallRequest } from '../model-call.ts';
 
-type RunWithForm = Pick<RunContext, 'resultForm'> & RunProgress;
+type RunWithForm = Pick<RunContext, 'projectId' | 'resultForm'> & RunProgress;
 
 /** The end of a run, once its result was checked against the form that the routine asks for. */
 export interface JudgedEnding {
@@ -25,7 +25,7 @@ export async function judgeEnding(
   ending: RunEnding | undefined,
 ): Promise<JudgedEnding> {
   if (ending?.state !== 'succeeded' || run.resultForm === null) return { ending };
-  const read = await readData(ending.result ?? '', run.resultForm);
+  const read = await readData(run.projectId, ending.result ?? '', run.resultForm);
   if (read.ok) {
     const data = { value: read.data, by: run.resultForm.key };
     return { ending: { ...ending, data } };
