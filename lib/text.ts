@@ -5,3 +5,22 @@ export function shownText(text: string, maxLength: number): string {
     .toWellFormed()
     .replaceAll(/\p{Cc}/gu, ' ');
 }
+
+/**
+ * Matches characters that nobody sees, and those that turn text round: controls, formats like bidirectional overrides
+ * and zero widths, tags, private use. The joiners of scripts and the presentation of emoji are left, as text needs them.
+ */
+const UNSEEN =
+  /(?!\t|\n|\r|\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Names the first character of a text that nobody sees, like `U+202E`. */
+export function unseenIn(text: string): string | undefined {
+  const [found] = text.match(UNSEEN) ?? [];
+  const hexadecimal = found?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+  return hexadecimal === undefined ? undefined : `U+${hexadecimal}`;
+}
+
+/** Leaves out the characters that nobody sees: a model reads commands in them that a person does not. */
+export function withoutUnseen(text: string): string {
+  return text.replace(UNSEEN, '');
+}

@@ -1,5 +1,5 @@
 export { checkToolServer } from './check.ts';
-export type { ToolDefinition } from './definition.ts';
+export { unseenCharacter, type ToolDefinition } from './definition.ts';
 export { ToolServerError, type ToolServerErrorKind } from './error.ts';
 export { findTool, listAllTools, type ListedTools, type SkippedTool } from './list-tools.ts';
 export {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalJson } from '#lib/json.ts';
 import { shownText } from '#lib/text.ts';
-import { toolDefinition, type ToolDefinition } from './definition.ts';
+import { toolDefinition, unseenCharacter, type ToolDefinition } from './definition.ts';
 import { ToolServerError } from './error.ts';
 import { headerAnnotationFault, mirrorsParameters } from './header-annotations.ts';
 import type { ToolSession } from './session.ts';
@@ -125,11 +125,16 @@ function statedTtl(ttlMs: unknown): number {
 /** Says why a tool is left out; undefined when it is not. */
 function unusable(
   { server }: ToolSession,
-  { name, inputSchema }: ToolDefinition,
+  definition: ToolDefinition,
   size: number,
 ): string | undefined {
+  const { name, inputSchema } = definition;
   if (!isUsableName(name)) return 'its name is empty, too long, or holds control characters';
   if (size > MAX_DEFINITION_BYTES) return 'its definition is over 64 kB or nested too deeply';
+  const unseen = unseenCharacter(definition);
+  if (unseen !== undefined) {
+    return `its definition holds a character that nobody sees (${unseen}), in which a model may read what was never confirmed`;
+  }
   return mirrorsParameters(server.protocolVersion) ? headerAnnotationFault(inputSchema) : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { unseenCharacter } from '#core/mcp/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './built-in.ts';
 
@@ -67,8 +68,17 @@ function automatic({ projectId, routineId }: { projectId: Sql; routineId: Sql })
     where p.routine_id = ${routineId} and p.project_id = ${projectId} and p.state = 'automatic'`;
 }
 
-/** Names the tools of a run: first the service's own that its version chose, then those of its connections. */
-export function offeredTools(found: readonly OfferedToolJson[], rule: OwnToolRule): OfferedTool[] {
+/**
+ * Names the tools of a run: first the service's own that its version chose, then those of its connections. One that was
+ * confirmed although nobody could see all of its definition, which a discovery refuses now, is left out.
+ */
+export function offeredTools(
+  confirmed: readonly OfferedToolJson[],
+  rule: OwnToolRule,
+): OfferedTool[] {
+  const found = confirmed.filter(
+    ({ toolName: name, ...rest }) => unseenCharacter({ name, ...rest }) === undefined,
+  );
   const own = ownTools(rule, found.length);
   return [
     ...own.map((name) => ({

@@ -85,6 +85,9 @@ export const changeConnections = changer<
   'state' | 'publicError' | 'url' | 'urlQuery' | 'credentials' | 'credentialsExpireAt' | 'updatedAt'
 >('connections');
 
+/** Changes policies of tools past what a discovery allows. */
+export const changePolicies = changer<'description'>('tool_policies');
+
 /** Changes accounts at model providers: a credential that expires, a renewal that died, an owner who left. */
 export const changeAccounts = changer<
   | 'state'

@@ -94,6 +94,31 @@ test('a definition too large to be reviewed is left out', async () => {
   expect((await key.post(path)).data.skipped).toBe(1);
 });
 
+test.each([
+  ['tags after its description', 'U+E0049', { description: `Looks up.\u{E0049}\u{E0067}` }],
+  ['an override of direction', 'U+202E', { title: 'Look \u202Epu' }],
+  ['a zero width in a name of its schema', 'U+200B', { inputSchema: withProperty('que\u200Bry') }],
+  ['a private character in a schema', 'U+E000', { outputSchema: withProperty('a', '\uE000') }],
+])('a tool with %s is left out, and the reason names it', async (_, character, claim) => {
+  const [tool] = hostile.control.tools;
+  const family = {
+    ...tool!,
+    name: 'family',
+    description: 'Draws \u{1F468}\u200D\u{1F469} \u2764\uFE0F.',
+  };
+  hostile.control.tools = [{ ...tool!, ...claim }, family];
+  const { routineId, connectionId, tools } = await discovered(key, { url: hostile.url('honest') });
+  expect(tools.map(({ name }) => name)).toEqual(['family']);
+  const path = `/v1/routines/${routineId}/connections/${connectionId}/discover`;
+  expect((await key.post(path)).data.skippedTools).toEqual([
+    { name: tool!.name, reason: expect.stringContaining(`nobody sees (${character})`) },
+  ]);
+});
+
+function withProperty(name: string, description = 'A word.') {
+  return { type: 'object', properties: { [name]: { type: 'string', description } } };
+}
+
 test('a tool that changed or vanished falls back to disabled, with both hashes, and the routine to draft', async () => {
   const found = await discovered(key, { url: hostile.url('honest') });
   const { routineId, connectionId } = found;

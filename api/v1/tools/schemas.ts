@@ -105,7 +105,7 @@ export const discovery = z
       .array(z.strictObject({ name: z.string(), reason: z.string() }).meta({ id: 'SkippedTool' }))
       .meta({
         description:
-          'The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB, or an `x-mcp-header` annotation that MCP does not allow.',
+          'The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB or with characters that nobody sees, or an `x-mcp-header` annotation that MCP does not allow.',
       }),
     truncated: z.boolean().meta({
       description:

@@ -1,5 +1,6 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
+import { drawn } from '#ui/format/drawn.ts';
 import { Button, IconButton } from './button.tsx';
 import { cx } from './cx.ts';
 import { Dialog } from './dialog.tsx';
@@ -69,7 +70,7 @@ export interface CodeBlockProps {
 
 const HEIGHTS = { sm: 'max-h-48', md: 'max-h-96', none: '' } as const;
 
-/** Shows code or JSON, with a button to copy it. */
+/** Shows code or JSON, with a button to copy it. What nobody would see of it is drawn, and copied as it is. */
 export function CodeBlock({ code, label, wrap = false, maxHeight = 'md' }: CodeBlockProps) {
   return (
     <div className="group/code relative min-w-0 rounded-lg border border-line bg-sunken">
@@ -85,7 +86,7 @@ export function CodeBlock({ code, label, wrap = false, maxHeight = 'md' }: CodeB
           wrap && 'wrap-anywhere whitespace-pre-wrap',
         )}
       >
-        {code}
+        {drawn(code)}
       </pre>
       <span className="absolute top-1.5 right-1.5 rounded-md bg-sunken">
         <CopyButton text={code} label={`Copy ${label}`} iconOnly />

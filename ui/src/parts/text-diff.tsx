@@ -1,4 +1,5 @@
 import { diffLines, type DiffLine } from '#ui/format/diff-lines.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { cx } from './cx.ts';
 
 /** Lines that are shown around each change. */
@@ -52,7 +53,7 @@ function Line({ line: { kind, text } }: { readonly line: DiffLine }) {
         {sign}
       </span>
       {spoken !== '' && <span className="sr-only">{spoken}</span>}
-      <span className="wrap-anywhere whitespace-pre-wrap">{text}</span>
+      <span className="wrap-anywhere whitespace-pre-wrap">{drawn(text)}</span>
     </div>
   );
 }

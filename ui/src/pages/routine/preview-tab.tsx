@@ -3,6 +3,7 @@ import { useForm } from 'react-hook-form';
 import { sentence } from '#ui/api/form.ts';
 import { useAsk, type Loaded } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { count, money, plural, shortCount } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
@@ -118,11 +119,11 @@ function Tools({ tools }: Pick<Preview, 'tools'>) {
         <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
           {tools.map(({ name, description, connectionId }) => (
             <li key={name} className="flex flex-wrap items-center gap-x-3 gap-y-0.5 px-4 py-2.5">
-              <code className="text-sm wrap-anywhere text-ink">{name}</code>
+              <code className="text-sm wrap-anywhere text-ink">{drawn(name)}</code>
               <Badge>{connectionId === null ? 'Built in' : 'Connection'}</Badge>
               {description !== null && (
                 <p className="line-clamp-3 w-full text-sm wrap-anywhere text-muted">
-                  {description}
+                  {drawn(description)}
                 </p>
               )}
             </li>

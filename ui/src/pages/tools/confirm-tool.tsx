@@ -2,6 +2,7 @@ import { useForm } from 'react-hook-form';
 import { ApiError } from '#ui/api/error.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { CodeBlock } from '#ui/parts/copy.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
@@ -76,7 +77,7 @@ export function ConfirmTool({
     <FormDialog
       onClose={onClose}
       size="lg"
-      title={`Let runs call ${policy.name}?`}
+      title={`Let runs call ${drawn(policy.name)}?`}
       description={
         <>
           Runs of <strong className="font-medium text-ink">{routineName}</strong> will call it{' '}
@@ -118,7 +119,7 @@ export function ConfirmTool({
 }
 
 function factsOf(policy: Policy, connection: ConfirmToolProps['connection']) {
-  const code = (text: string) => <code className="font-mono text-xs">{text}</code>;
+  const code = (text: string) => <code className="font-mono text-xs">{drawn(text)}</code>;
   const server = connection?.server;
   return [
     { label: 'Tool', value: code(policy.name) },
@@ -126,7 +127,7 @@ function factsOf(policy: Policy, connection: ConfirmToolProps['connection']) {
       label: 'Server',
       value: (
         <>
-          {server?.title ?? server?.name ?? connection?.name ?? 'unknown'}
+          {drawn(server?.title ?? server?.name ?? connection?.name ?? 'unknown')}
           {connection?.url != null && <> at {code(connection.url)}</>}
         </>
       ),

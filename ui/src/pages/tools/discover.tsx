@@ -4,6 +4,7 @@ import { errorInWords } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
@@ -96,7 +97,7 @@ function Found({ discovery }: { readonly discovery: Shape<'Discovery'> }) {
             <ul className="mt-1 list-disc pl-5">
               {skippedTools.map(({ name, reason }, index) => (
                 <li key={index} className="wrap-anywhere">
-                  <code className="font-mono text-xs">{name}</code>: {reason}
+                  <code className="font-mono text-xs">{drawn(name)}</code>: {reason}
                 </li>
               ))}
             </ul>

@@ -1,3 +1,4 @@
+import { drawn } from '#ui/format/drawn.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Section } from '#ui/parts/page.tsx';
@@ -24,8 +25,11 @@ export function ToolGroups({ policies, connectionOf, onConfirm, onDisable }: Too
       header: 'What the server says',
       bare: true,
       cell: ({ description }) => (
-        <span className="line-clamp-2 text-sm wrap-anywhere" title={description ?? undefined}>
-          {description ?? <span className="text-faint">Nothing</span>}
+        <span
+          className="line-clamp-2 text-sm wrap-anywhere"
+          title={drawn(description ?? '') || undefined}
+        >
+          {description === null ? <span className="text-faint">Nothing</span> : drawn(description)}
         </span>
       ),
     },
@@ -76,7 +80,7 @@ function ToolName({ policy }: { readonly policy: Policy }) {
   return (
     <span className="flex min-w-0 flex-col">
       <code className="truncate font-mono text-sm max-sm:wrap-anywhere max-sm:whitespace-normal">
-        {policy.name}
+        {drawn(policy.name)}
       </code>
       {saysNothing(policy) && <span className="text-xs text-faint">No hints given</span>}
     </span>
