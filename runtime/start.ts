@@ -13,12 +13,24 @@ import { createExecutions } from './calls/executions.ts';
 import { listen } from './http/listen.ts';
 import { createRuntimeMetrics } from './metrics.ts';
 import { createProviderClient } from './provider/client.ts';
-import { checkSandbox } from './sandbox/check-sandbox.ts';
+import { checkPlaces, checkSandbox } from './sandbox/check-sandbox.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { createSessions } from './sandbox/sessions.ts';
 import { keepPruned } from './state/keep-pruned.ts';
 import { createLease } from './state/lease.ts';
 import { openState } from './state/open-state.ts';
+
+/** Lists where what no session may read lies. */
+function secretPlaces(config: ConfigOf<'runtime'>): string[] {
+  return [
+    config.MODEL_RUNTIME_CERT_FILE,
+    config.MODEL_RUNTIME_KEY_FILE,
+    config.MODEL_RUNTIME_STATE_DIR,
+    config.MODEL_PROVIDER_A_FILE,
+    config.MODEL_PROVIDER_B_FILE,
+    config.MODEL_PROVIDER_C_FILE,
+  ].filter((place) => place !== undefined);
+}
 
 export interface Runtime {
   readonly port: number;
@@ -36,13 +48,14 @@ const LAST_FRAMES_MS = 2_000;
 /**
  * Starts the provider runtime.
  * @param options.leaseMs time for which it works without another envelope; default 30 seconds
- * @throws when its state is in use, a provider file is wrong, or the sandbox has gaps
+ * @throws when its state is in use, a provider file is wrong, the sandbox has gaps, or a session could read its files
  */
 export async function startRuntime(
   config: ConfigOf<'runtime'>,
   log: Log,
   options: { readonly leaseMs?: number } = {},
 ): Promise<Runtime> {
+  if (config.MODEL_RUNTIME_SANDBOX === 'bubblewrap') checkPlaces(secretPlaces(config));
   const providers = loadProviderFiles(config);
   const tls = {
     cert: readFileSync(config.MODEL_RUNTIME_CERT_FILE, 'utf8'),

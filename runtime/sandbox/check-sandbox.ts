@@ -1,6 +1,9 @@
+import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { startBroker } from './broker.ts';
+import { CODE_ROOT, READABLE } from './command.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** Barriers that Node's permission model has too; the others only bubblewrap has. */
@@ -32,6 +35,28 @@ export async function checkSandbox(sandbox: Sandbox): Promise<void> {
   } finally {
     await broker.close();
   }
+}
+
+/**
+ * Refuses a place for secrets that every session could read: the user that runs sessions is the runtime's own, so that
+ * the rights of a file do not help.
+ * @param secrets paths of the runtime's certificate, key, state and provider files
+ * @throws naming what lies there
+ */
+export function checkPlaces(secrets: readonly string[]): void {
+  const readable = READABLE.filter((folder) => existsSync(folder)).map((each) =>
+    realpathSync(each),
+  );
+  const isBelow = (file: string) => {
+    const real = existsSync(file) ? realpathSync(file) : path.resolve(file);
+    return readable.some((folder) => real === folder || real.startsWith(`${folder}${path.sep}`));
+  };
+  const misplaced = [CODE_ROOT, ...secrets].filter(isBelow);
+  if (misplaced.length === 0) return;
+  throw new Error(
+    `Every model session could read what lies here: ${misplaced.join(', ')}. Put the service and its files elsewhere ` +
+      'than below /usr/lib and /usr/lib64, and its keys, state and provider files outside of its code.',
+  );
 }
 
 const HOW_TO_MEND =

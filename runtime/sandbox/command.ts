@@ -19,6 +19,17 @@ const CODE = [
   'lib/provider-file',
 ];
 
+/** Libraries of the system, for Node and `prlimit`. */
+const LIBRARIES = ['/usr/lib', '/usr/lib64'];
+const PRLIMIT = '/usr/bin/prlimit';
+const DEVICES = ['/dev/null', '/dev/random', '/dev/urandom'];
+
+/** Lists what of the machine every session can read, for files that it must not read. */
+export const READABLE = [...LIBRARIES, ...CODE.map((part) => path.join(ROOT, part))];
+
+/** The folder in which the product, with its `.env` and `.data`, lies; only `CODE` of it is bound. */
+export const CODE_ROOT = ROOT;
+
 const SOCKET_INSIDE = '/run/broker.sock';
 const MEMORY_BYTES = 768 * 1024 * 1024;
 const DISK_BYTES = 16 * 1024 * 1024;
@@ -30,18 +41,21 @@ export interface SandboxEntry {
   readonly socketPath: string;
   /** Arguments of the script, after the socket; words without spaces. */
   readonly args?: readonly string[];
+  /** Programs of `/usr/bin` that are bound beside it, for tests. */
+  readonly programs?: readonly string[];
   /** File descriptor from which the filter of system calls is read. */
   readonly seccompFd?: number;
 }
 
 /**
- * Returns the command that runs a script with nothing of the machine but Node, a read-only `/usr`, the code and one
- * socket.
+ * Returns the command that runs a script with nothing of the machine but Node, the libraries of the system, the code
+ * and one socket. A service may be installed below `/usr/src` or `/usr/local`, so those are not there.
  */
 export function bubblewrapCommand({
   script,
   socketPath,
   args = [],
+  programs = [],
   seccompFd,
 }: SandboxEntry): SandboxCommand {
   const isOurs = !path.isAbsolute(script);
@@ -54,24 +68,31 @@ export function bubblewrapCommand({
         '--unshare-all --unshare-user --disable-userns --uid 1000 --gid 1000 --cap-drop ALL',
       ),
       ...words('--die-with-parent --new-session --clearenv --hostname session'),
-      ...words('--ro-bind /usr /usr --symlink usr/lib /lib'),
-      ...(existsSync('/usr/lib64') ? words('--symlink usr/lib64 /lib64') : []),
+      ...LIBRARIES.flatMap((folder) =>
+        existsSync(folder)
+          ? [
+              ...bind(folder, folder),
+              ...words(`--symlink ${folder.slice(1)} ${folder.slice('/usr'.length)}`),
+            ]
+          : [],
+      ),
+      ...[PRLIMIT, ...programs].flatMap((program) => bind(program, program)),
       // The very Node that runs here, wherever it is.
       ...bind(process.execPath, '/node'),
       ...CODE.filter((part) => existsSync(path.join(ROOT, part))).flatMap((part) =>
         bind(path.join(ROOT, part), `/app/${part}`),
       ),
       ...(isOurs ? [] : bind(script, inside)),
-      ...words(`--size ${DISK_BYTES} --tmpfs /tmp --dev /dev`),
-      // Its /dev/shm would take half of the machine's memory.
-      ...words('--remount-ro /dev'),
+      ...words(`--size ${DISK_BYTES} --tmpfs /tmp`),
+      // The others give memory that no limit counts: /dev/zero, /dev/shm.
+      ...DEVICES.flatMap((device) => words(`--dev-bind ${device} ${device}`)),
       ...bind(socketPath, SOCKET_INSIDE),
       ...words('--chdir /app'),
       ...(seccompFd === undefined ? [] : words(`--seccomp ${seccompFd}`)),
       // The last of all mounts.
       ...words('--remount-ro / --'),
       // bubblewrap sets no limits. Data counts every private page, so Buffers too, which V8's own limit does not.
-      ...words(`/usr/bin/prlimit --core=0 --nofile=256 --cpu=60 --data=${MEMORY_BYTES}`),
+      ...words(`${PRLIMIT} --core=0 --nofile=256 --cpu=60 --data=${MEMORY_BYTES}`),
       ...words(
         `--fsize=${DISK_BYTES} -- /node --max-old-space-size=256 ${inside} ${SOCKET_INSIDE}`,
       ),

@@ -14,11 +14,13 @@ const found = {
   'no loopback': await connectFails('127.0.0.1', 22),
   'no /etc/passwd': fails(() => readFileSync('/etc/passwd')),
   'no /home': fails(() => readdirSync('/home')),
+  'nothing of /usr but libraries': holdsOnly('/usr', ['bin', 'lib', 'lib64']),
+  'no program but one': holdsOnly('/usr/bin', ['prlimit']),
+  'no device that gives memory': holdsOnly('/dev', ['null', 'random', 'urandom']),
   'no /proc': fails(() => readFileSync('/proc/self/status')),
   'code is read-only': fails(() => writeFileSync('/app/probe', '')),
   'no shared memory': fails(() => writeFileSync('/dev/shm/probe', '')),
-  'no nested namespaces': !runs('/usr/bin/unshare', '-U', '/usr/bin/true'),
-  'no processes': !runs('/usr/bin/true'),
+  'no processes': !runs('/usr/bin/prlimit') && !runs(process.execPath),
 };
 process.stdout.write(`${JSON.stringify(found)}\n`);
 
@@ -31,10 +33,18 @@ function fails(attempt: () => unknown): boolean {
   }
 }
 
-/** Returns true when a program starts; Node's permission model throws instead of failing to start it. */
-function runs(program: string, ...args: string[]): boolean {
+function holdsOnly(folder: string, names: readonly string[]): boolean {
   try {
-    return spawnSync(program, args).status === 0;
+    return readdirSync(folder).every((name) => names.includes(name));
+  } catch {
+    return false;
+  }
+}
+
+/** Returns true when a program starts; Node's permission model throws instead of failing to start it. */
+function runs(program: string): boolean {
+  try {
+    return spawnSync(program, ['--version']).status === 0;
   } catch {
     return false;
   }

@@ -29,8 +29,11 @@ export interface Sandbox {
   close(): void;
 }
 
-/** Prepares what every session needs: a private folder for sockets, and the filter of system calls. */
-export function createSandbox(kind: SandboxKind): Sandbox {
+/**
+ * Prepares what every session needs: a private folder for sockets, and the filter of system calls.
+ * @param programs paths of programs that are bound besides what a session needs, for tests
+ */
+export function createSandbox(kind: SandboxKind, programs: readonly string[] = []): Sandbox {
   const folder = mkdtempSync(path.join(tmpdir(), 'ras-sessions-'));
   const filter = kind === 'bubblewrap' ? seccompProgram(process.arch) : undefined;
   const filterFile = path.join(folder, 'seccomp.bpf');
@@ -41,7 +44,7 @@ export function createSandbox(kind: SandboxKind): Sandbox {
     kind,
     socketPath: () => path.join(folder, `${sockets++}.sock`),
     launch(script, socketPath, args = []) {
-      const entry = { script, socketPath, args };
+      const entry = { script, socketPath, args, programs };
       if (kind === 'process') return start(processCommand(entry), throttle);
       if (filter === undefined) return start(bubblewrapCommand(entry), throttle);
       // Opened for each: the kernel reads from where the last reader left off.

@@ -32,8 +32,7 @@ export function seccompProgram(arch: string): Buffer | undefined {
     ]),
     ...when(calls.mmap, [
       load(argument(3)),
-      instruction(AND, 0, 0, SHARED_ANONYMOUS),
-      instruction(JUMP_EQ, 0, 1, SHARED_ANONYMOUS),
+      instruction(JUMP_SET, 0, 1, MAP_SHARED | MAP_GROWSDOWN),
       ret(ERRNO | EPERM),
       ret(ALLOW),
     ]),
@@ -84,7 +83,6 @@ const ABIS: Readonly<Record<string, Abi>> = {
 const OFFSET_CALL = 0;
 const OFFSET_ARCH = 4;
 const LOAD = 0x20;
-const AND = 0x54;
 const JUMP_EQ = 0x15;
 const JUMP_GE = 0x35;
 const JUMP_SET = 0x45;
@@ -99,7 +97,9 @@ const EAFNOSUPPORT = 97;
 
 const CLONE_THREAD = 0x0001_0000;
 const AF_UNIX = 1;
-const SHARED_ANONYMOUS = 0x21;
+/** Neither a shared map nor one that grows downwards counts as data, which `prlimit` limits. */
+const MAP_SHARED = 0x01;
+const MAP_GROWSDOWN = 0x100;
 
 /** Loads the low half of an argument, on the little-endian machines that are known here. */
 function argument(index: number): number {

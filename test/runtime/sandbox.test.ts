@@ -9,7 +9,7 @@ import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readProviderFile } from '#lib/provider-file/index.ts';
 import { startBroker } from '#runtime/sandbox/broker.ts';
-import { checkSandbox } from '#runtime/sandbox/check-sandbox.ts';
+import { checkPlaces, checkSandbox } from '#runtime/sandbox/check-sandbox.ts';
 import { createSandbox, type Sandbox } from '#runtime/sandbox/sandbox.ts';
 import { HAS_BUBBLEWRAP, WHY_SKIPPED } from './bubblewrap.ts';
 import { createRig, runOn } from './rig.ts';
@@ -26,11 +26,17 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
     return () => sandbox.close();
   });
 
-  async function run(script: string, input = ''): Promise<{ output: string; code: number | null }> {
-    const socketPath = sandbox.socketPath();
+  async function run(
+    script: string,
+    input = '',
+    programs: readonly string[] = [],
+  ): Promise<{ output: string; code: number | null }> {
+    const own = createSandbox('bubblewrap', programs);
+    onTestFinished(() => own.close());
+    const socketPath = own.socketPath();
     const broker = await startBroker(socketPath);
     onTestFinished(() => broker.close());
-    const child = sandbox.launch(inside(script), socketPath);
+    const child = own.launch(inside(script), socketPath);
     onTestFinished(() => child.kill());
     child.stdin.end(input);
     child.stderr.resume();
@@ -81,12 +87,19 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
   test.skipIf(process.arch !== 'x64' || !existsSync('/usr/bin/perl'))(
     'a session that became another program may not make the calls that matter',
     async () => {
-      const { output } = await run('perl.ts', readFileSync(inside('calls.pl'), 'utf8'));
-      const { tried, got, unix } = JSON.parse(output) as Record<string, unknown>;
+      const { output } = await run('perl.ts', readFileSync(inside('calls.pl'), 'utf8'), [
+        '/usr/bin/perl',
+      ]);
+      const {
+        tried,
+        got,
+        unix,
+        private: isPrivate,
+      } = JSON.parse(output) as Record<string, unknown>;
       expect(tried).toBeGreaterThanOrEqual(25);
       expect(got).toEqual([]);
       // Or the filter would refuse just everything.
-      expect(unix).toBe(true);
+      expect([unix, isPrivate]).toEqual([true, true]);
     },
   );
 
@@ -102,7 +115,8 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
   });
 
   test('a fork bomb does not get to its first fork', async () => {
-    const { output, code } = await run('fork-bomb.ts');
+    const { output, code } = await run('fork-bomb.ts', '', ['/usr/bin/sh']);
+    expect(output).toContain('began');
     expect(output).not.toContain('forked');
     expect(code).not.toBe(0);
   });
@@ -262,6 +276,19 @@ describe('a broker', () => {
     ]);
     expect(await send('POST', '/messages')).toBe(403);
   });
+});
+
+test('a service whose keys lie where sessions can read them does not start, and says which', async () => {
+  expect(() => checkPlaces(['/etc/ras/key.pem', '/var/lib/ras'])).not.toThrow();
+  expect(() => checkPlaces(['/etc/ras/key.pem', '/usr/lib/ras/key.pem'])).toThrow(
+    'could read what lies here: /usr/lib/ras/key.pem.',
+  );
+  const rig = await createRig();
+  onTestFinished(() => rig.close());
+  const among = path.join(import.meta.dirname, '../../node_modules/.state');
+  const env = { MODEL_RUNTIME_SANDBOX: 'bubblewrap', MODEL_RUNTIME_STATE_DIR: among };
+  await expect(rig.start(env)).rejects.toThrow(`could read what lies here: ${among}.`);
+  expect(existsSync(among)).toBe(false);
 });
 
 test('without a sandbox, outside production, steps run all the same, and hello says so', async () => {

@@ -43,6 +43,10 @@ const probes: Record<string, () => unknown> = {
   'read /etc/resolv.conf': () => fs.readFileSync('/etc/resolv.conf'),
   'list /home': () => fs.readdirSync('/home'),
   'list /root': () => fs.readdirSync('/root'),
+  'list /usr/local': () => fs.readdirSync('/usr/local'),
+  'list /usr/src': () => fs.readdirSync('/usr/src'),
+  'list /usr/share': () => fs.readdirSync('/usr/share'),
+  'open memory without end': () => fs.openSync('/dev/zero', 'r'),
   'list /var': () => fs.readdirSync('/var'),
   'list /sys': () => fs.readdirSync('/sys'),
   'list /proc': () => fs.readdirSync('/proc'),
@@ -65,7 +69,7 @@ const probes: Record<string, () => unknown> = {
   'make the code writable': () => fs.chmodSync('/app/package.json', 0o666),
   'open a disk': () => fs.openSync('/dev/sda', 'r'),
   'read memory by a device': () => fs.openSync('/dev/mem', 'r'),
-  'start a program': () => ok(spawnSync('/usr/bin/true')),
+  'start a program': () => ok(spawnSync('/usr/bin/prlimit', ['--version'])),
   'start a shell': () => execSync('/usr/bin/true', { shell: '/usr/bin/sh' }),
   'start another Node': async () => {
     const child = spawn(process.execPath, ['-e', '0']);
