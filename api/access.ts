@@ -58,6 +58,11 @@ export function credentialId({ actor }: ProjectAccess): string {
   return actor.kind === 'session' ? actor.sessionId : actor.keyId;
 }
 
+/** Tells whether the caller may write routines, so that values of theirs for a run rank as its instructions. */
+export function mayWriteRoutines({ actor }: ProjectAccess): boolean {
+  return actor.kind === 'session' || actor.scopes.includes('routines:write');
+}
+
 /** A caller with an id: a person or a key. */
 export type Caller = Actor & { readonly id: string };
 

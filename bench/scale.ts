@@ -179,6 +179,7 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
     plan: 'scale',
     routineId: routineId(1),
     variables: {},
+    valuesFenced: false,
     retryOf: null,
     runAt: null,
     standsFor: null,

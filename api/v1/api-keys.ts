@@ -66,7 +66,11 @@ const createApiKey = route({
       .min(1)
       .max(identity.SCOPES.length)
       .default([...identity.DEFAULT_SCOPES])
-      .transform((scopes) => [...new Set(scopes)]),
+      .transform((scopes) => [...new Set(scopes)])
+      .meta({
+        description:
+          '`runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run are told to the model as material that is not to be followed, unless it has `routines:write` too; `overridable` of a routine says which may be given at all. `routines:write` changes what active routines do, `connections:write` which tools they may call.',
+      }),
     expiresAt: instant
       .nullable()
       .default(null)

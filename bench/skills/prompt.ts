@@ -28,6 +28,7 @@ export function messagesOf(
   const opening = renderPrompt({
     instructions: evalCase.task,
     variables: {},
+    fencedVariables: [],
     skills: skill === null ? [] : [skill],
     routineName: 'Evaluation',
     runId: 'run_evaluation',

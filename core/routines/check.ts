@@ -42,6 +42,7 @@ export async function checkRoutine(
     const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;
     throw invalid([{ path: 'instructions', message }], 'invalid_variable');
   }
+  checkOverridable(fields);
   await checkForm(projectId, fields.resultSchema, fields.resultKey);
   if (fields.deliver === 'changed' && fields.resultSchema === null) {
     const message = 'only the data of a resultSchema can be compared, and there is none';
@@ -62,6 +63,16 @@ export async function checkRoutine(
     const message = 'the model has no prices, so its cost cannot be limited';
     throw invalid([{ path: 'budget.maxCostUsdPerMonth', message }]);
   }
+}
+
+/** Refuses names of variables that the routine does not have. */
+function checkOverridable({ overridable, variables }: RoutineFields): void {
+  const faults = (overridable ?? []).flatMap((name, index) =>
+    Object.hasOwn(variables, name)
+      ? []
+      : [{ path: `overridable[${index}]`, message: `the routine has no variable ${name}` }],
+  );
+  if (faults.length > 0) throw invalid(faults, 'invalid_variable');
 }
 
 /** Stands in for the values of a run: these have the lengths that those will have, at most. */

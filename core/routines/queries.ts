@@ -16,7 +16,7 @@ const summaryColumns = sql`
   id, project_id as "projectId", name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt",
   skip_dates as "skipDates", jitter_seconds as "jitterSeconds",
   jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id) as model,
-  skills, carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks,
+  overridable, skills, carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks,
   result_key as "resultKey", state, state_reason as "stateReason",
   revision, version, overlap, misfire,
   jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds, 'maxTotalTokens', max_total_tokens,

@@ -16,12 +16,12 @@ export async function restoreVersion(
   await readRoutine(deps.database, projectId, id);
   const version = await readVersion(deps.database, { id, projectId }, input.revision);
   const { instructions, variables, model, skills, limits, carryResult, builtInTools } = version;
-  const { outcome, checks, resultSchema, resultKey, gate } = version;
+  const { outcome, checks, resultSchema, resultKey, gate, overridable } = version;
   const told = { instructions, variables, model, skills, limits, carryResult, builtInTools };
   return patchRoutine(deps, {
     id,
     projectId,
-    patch: { ...told, outcome, checks, resultSchema, resultKey, gate },
+    patch: { ...told, outcome, checks, resultSchema, resultKey, gate, overridable },
     expectedVersions: undefined,
     origin: { actor: by.id, restoredFrom: version.revision },
     by,

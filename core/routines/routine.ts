@@ -49,6 +49,8 @@ export interface RoutineFields {
   readonly name: string;
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
+  /** Names of the variables that may be given for one run; null for all. */
+  readonly overridable: readonly string[] | null;
   readonly schedule: string;
   readonly timezone: string;
   readonly model: ModelReference;

@@ -10,6 +10,7 @@ import type { RoutineFields } from './routine.ts';
 export const MATERIAL_FIELDS = [
   'instructions',
   'variables',
+  'overridable',
   'model',
   'skills',
   'limits',

@@ -10,15 +10,17 @@ import type { Version, VersionOrigin, VersionSummary } from './version.ts';
  */
 export function insertVersions(origin: VersionOrigin): Sql {
   return sql`
-    insert into routine_versions (routine_id, revision, project_id, instructions, variables, model_provider,
+    insert into routine_versions (routine_id, revision, project_id, instructions, variables, overridable, model_provider,
       model_connection_id, model_id, skills, max_steps, timeout_seconds, max_total_tokens, max_output_tokens,
       max_queue_seconds, abnormal_factor, carry_result, built_in_tools, outcome, checks, gate, result_schema, result_key, tools, changed, created_by, restored_from)
-    select r.id, r.revision, r.project_id, r.instructions, r.variables, r.model_provider, r.model_connection_id,
+    select r.id, r.revision, r.project_id, r.instructions, r.variables, r.overridable, r.model_provider, r.model_connection_id,
       r.model_id, r.skills, r.max_steps, r.timeout_seconds, r.max_total_tokens, r.max_output_tokens,
       r.max_queue_seconds, r.abnormal_factor, r.carry_result, r.built_in_tools, r.outcome, r.checks, r.gate, r.result_schema, r.result_key, tools.now,
       array_remove(array[
         case when r.instructions <> before.instructions then 'instructions' end,
         case when r.variables <> before.variables then 'variables' end,
+        case when r.overridable is distinct from before.overridable
+          and before.revision is not null then 'overridable' end,
         case when (r.model_provider, r.model_connection_id, r.model_id)
           is distinct from (before.model_provider, before.model_connection_id, before.model_id)
           and before.revision is not null then 'model' end,
@@ -99,7 +101,7 @@ export async function readVersion(
   const found = await row<Version>(
     db,
     sql`
-      select ${summaryColumns}, routine_id as "routineId", instructions, variables, skills, tools,
+      select ${summaryColumns}, routine_id as "routineId", instructions, variables, overridable, skills, tools,
         carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks, gate,
         result_schema as "resultSchema", result_key as "resultKey",
         jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id)

@@ -25,7 +25,7 @@ export async function insertRoutine(
     sql`
       with written as (
         insert into routines (
-          id, project_id, name, instructions, variables, schedule, timezone,
+          id, project_id, name, instructions, variables, overridable, schedule, timezone,
           model_provider, model_connection_id, model_id, skills, carry_result, built_in_tools, outcome, checks, gate,
           result_schema, result_key, overlap, misfire,
           max_steps, timeout_seconds, max_total_tokens, max_output_tokens, max_queue_seconds,
@@ -34,7 +34,7 @@ export async function insertRoutine(
           pause_after_failures, webhook_url, deliver, webhook_secret, starts_at, ends_at, skip_dates, jitter_seconds,
           notify_mail, success_ping_url
         ) values (
-          ${input.id}, ${input.projectId}, ${input.name}, ${input.instructions}, ${JSON.stringify(input.variables)},
+          ${input.id}, ${input.projectId}, ${input.name}, ${input.instructions}, ${JSON.stringify(input.variables)}, ${input.overridable},
           ${input.schedule}, ${input.timezone}, ${model.provider}, ${model.connectionId}, ${model.modelId},
           ${input.skills}, ${input.carryResult}, ${input.builtInTools}, ${input.outcome}, ${storableJson(input.checks)}, ${jsonOrNull(input.gate)},
           ${jsonOrNull(input.resultSchema)}, ${jsonOrNull(input.resultKey)}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
@@ -77,7 +77,7 @@ export async function updateRoutine(
       with written as (
         update routines set
           name = ${fields.name}, instructions = ${fields.instructions},
-          variables = ${JSON.stringify(fields.variables)}, schedule = ${fields.schedule},
+          variables = ${JSON.stringify(fields.variables)}, overridable = ${fields.overridable}, schedule = ${fields.schedule},
           timezone = ${fields.timezone}, starts_at = ${fields.startsAt}, ends_at = ${fields.endsAt},
           skip_dates = ${fields.skipDates.toSorted()}, jitter_seconds = ${fields.jitterSeconds}, model_provider = ${model.provider},
           model_connection_id = ${model.connectionId}, model_id = ${model.modelId}, skills = ${fields.skills},

@@ -46,6 +46,8 @@ export interface RunContext {
   readonly instructions: string;
   /** The version's variables, overridden by the run's own. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Names of those of the run's own that are material and no instructions. */
+  readonly fencedVariables: readonly string[];
   readonly skills: readonly string[];
   /** Revisions that its version was activated with, which a run that no person starts takes. */
   readonly activeSkills: SkillRevisions;
@@ -151,6 +153,8 @@ export async function beginStep(
       select begun.id, begun.organization_id as "organizationId", project_id as "projectId",
         routine_id as "routineId", routine_name as "routineName",
         routine_state as "routineState", routine_revision as revision, trigger, ${scheduledFor(sql`begun`)} as "scheduledFor", run_at as "runAt", retry_of as "retryOf", instructions, version_variables || variables as variables,
+        array(select given.key from jsonb_each_text(variables) given
+          where values_fenced and given.value is distinct from version_variables ->> given.key) as "fencedVariables",
         skills, active_skills as "activeSkills", timezone,
         jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id)
           as model,

@@ -14,6 +14,8 @@ export interface ManualRun {
   readonly plan: Plan;
   readonly routineId: string;
   readonly variables: Readonly<Record<string, string>>;
+  /** True when they are material and no instructions, as who gave them may not write routines. */
+  readonly valuesFenced: boolean;
   readonly retryOf: string | null;
   /** Earliest start; null for at once. */
   readonly runAt: Date | null;
@@ -51,6 +53,7 @@ export async function enqueueManualRun(
       timely: boolean;
       held: number;
       unknown: string[];
+      closed: string[];
       timeoutSeconds: number;
       admitted: boolean | null;
     } & (Run | { id: null })
@@ -59,7 +62,9 @@ export async function enqueueManualRun(
     sql`
       with routine as (
         select r.*, array(select jsonb_object_keys(${JSON.stringify(input.variables)}::jsonb)
-          except select jsonb_object_keys(r.variables)) as unknown
+          except select jsonb_object_keys(r.variables)) as unknown,
+          array(select given.key from jsonb_each_text(${JSON.stringify(input.variables)}::jsonb) given
+            where given.key <> all(r.overridable) and given.value <> r.variables ->> given.key) as closed
         from routines r where id = ${input.routineId} and project_id = ${input.projectId}
       ), timing as (
         select ${input.runAt}::timestamptz is null or (${input.runAt}::timestamptz > now()
@@ -67,7 +72,7 @@ export async function enqueueManualRun(
           case when ${input.runAt}::timestamptz is null then 0 else
             (select count(*) from runs where project_id = ${input.projectId} and held and state = 'queued') end as held
       ), accepted as (
-        select routine.* from routine, timing where state <> 'archived' and cardinality(unknown) = 0
+        select routine.* from routine, timing where state <> 'archived' and cardinality(unknown) = 0 and cardinality(closed) = 0
           and model_provider <> all(${input.disabledProviders}::text[]) and timely and held < ${MAX_HELD}
           and not exists (select 1 from runs where id = ${input.id})
       ), allowed as (
@@ -82,29 +87,25 @@ export async function enqueueManualRun(
       ), run as (
         insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,
           retry_of, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
-          queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves)
+          queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves, values_fenced)
         select ${input.id}, ${input.organizationId}, project_id, id, revision, 'manual', 'queued',
           ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
           max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz, now()) + max_queue_seconds * interval '1 second',
           case when room.free then now() end, case when room.free then now() + ${START_LEASE} end,
           ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz,
-          case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end
+          case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end,
+          ${input.valuesFenced} or exists (select from runs repeated where repeated.id = ${input.retryOf}
+            and repeated.project_id = ${input.projectId} and repeated.values_fenced)
         from accepted, allowed, room
         returning ${runColumns}, admitted_at is not null as admitted
       )
-      select routine.state as "routineState", routine.model_provider = any(${input.disabledProviders}::text[]) as disabled, unknown, timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
+      select routine.state as "routineState", routine.model_provider = any(${input.disabledProviders}::text[]) as disabled, unknown, closed, timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
       from routine cross join timing left join run on true
     `,
   );
   if (found === undefined) throw new AppError('routine_not_found');
   if (found.routineState === 'archived') throw new AppError('routine_archived');
-  if (found.unknown.length > 0) {
-    const faults = found.unknown.map((name) => ({
-      path: `variables.${name}`,
-      message: 'the routine has no such variable',
-    }));
-    throw invalid(faults, 'invalid_variable');
-  }
+  assertMayBeGiven(found);
   const { id, projectId, routineId } = input;
   // Not inserted: an earlier attempt of the same request did that, or the month's runs are used up.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
@@ -120,6 +121,20 @@ export async function enqueueManualRun(
     timeoutSeconds,
   };
   return { run, startable };
+}
+
+/** @throws {AppError} `invalid_variable` naming each variable that the routine lacks, or keeps as it is */
+export function assertMayBeGiven(given: {
+  readonly unknown: readonly string[];
+  readonly closed: readonly string[];
+}): void {
+  const faultsOf = (names: readonly string[], message: string) =>
+    names.map((name) => ({ path: `variables.${name}`, message }));
+  const faults = [
+    ...faultsOf(given.unknown, 'the routine has no such variable'),
+    ...faultsOf(given.closed, 'the routine does not let it be given for a run (overridable)'),
+  ];
+  if (faults.length > 0) throw invalid(faults, 'invalid_variable');
 }
 
 function refusalOf({
@@ -150,14 +165,25 @@ function refusalOf({
 export async function enqueueRetry(
   db: Db,
   rule: AdmissionRule,
-  input: Omit<ManualRun, 'routineId' | 'variables' | 'retryOf' | 'runAt' | 'standsFor'> & {
+  input: Omit<
+    ManualRun,
+    'routineId' | 'variables' | 'valuesFenced' | 'retryOf' | 'runAt' | 'standsFor'
+  > & {
     readonly runId: string;
   },
 ): Promise<EnqueuedRun> {
   const run: Run = await readRun(db, input.projectId, input.runId);
   if (!isEndState(run.state)) throw new AppError('run_not_finished');
   if (run.contentErasedAt !== null) throw new AppError('content_erased');
+  // Values keep the rank that they were given with.
   const { routineId, variables, scheduledFor: standsFor } = run;
-  const again = { routineId, variables, retryOf: run.id, runAt: null, standsFor };
+  const again = {
+    routineId,
+    variables,
+    valuesFenced: false,
+    retryOf: run.id,
+    runAt: null,
+    standsFor,
+  };
   return enqueueManualRun(db, rule, { ...input, ...again });
 }

@@ -2,22 +2,28 @@ import type { ProvenRoutine } from '#core/routines/index.ts';
 import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/tools/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
-import { AppError, invalid } from '#lib/errors.ts';
+import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
+import { assertMayBeGiven, type ManualRun } from './enqueue.ts';
 import type { PreflightRun } from './preflight.ts';
 import { previousRunJson, previousRunOf, type PreviousRunJson } from './previous-run.ts';
 import { asksForData, previousDataJson, type PreviousData } from './result/previous-data.ts';
 
 /**
  * Reads what the first step of a manual run would read, for a run that is never created.
- * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that the routine does not have
+ * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
  */
 export async function plannedRun(
   db: Db,
   routine: ProvenRoutine,
-  variables: Readonly<Record<string, string>>,
+  { variables, valuesFenced }: Pick<ManualRun, 'variables' | 'valuesFenced'>,
 ): Promise<{ run: PreflightRun; budgets: Budgets }> {
-  assertKnown(routine, variables);
+  const names = Object.keys(variables);
+  const other = names.filter((name) => variables[name] !== routine.variables[name]);
+  assertMayBeGiven({
+    unknown: names.filter((name) => !Object.hasOwn(routine.variables, name)),
+    closed: other.filter((name) => routine.overridable?.includes(name) === false),
+  });
   const keys = { projectId: sql`r.project_id`, routineId: sql`r.id` };
   const found = await row<{
     now: Date;
@@ -51,6 +57,7 @@ export async function plannedRun(
     retryOf: null,
     instructions: routine.instructions,
     variables: { ...routine.variables, ...variables },
+    fencedVariables: valuesFenced ? other : [],
     skills: routine.skills,
     activeSkills: null,
     timezone: routine.timezone,
@@ -75,18 +82,4 @@ export async function plannedRun(
     tools: offeredTools(found.tools, routine),
   };
   return { run, budgets: found.budgets };
-}
-
-/** Throws for a value of a variable that the routine does not have. */
-function assertKnown(
-  routine: Pick<ProvenRoutine, 'variables'>,
-  variables: Readonly<Record<string, string>>,
-): void {
-  const unknown = Object.keys(variables).filter((name) => !Object.hasOwn(routine.variables, name));
-  if (unknown.length === 0) return;
-  const faults = unknown.map((name) => ({
-    path: `variables.${name}`,
-    message: 'the routine has no such variable',
-  }));
-  throw invalid(faults, 'invalid_variable');
 }

@@ -54,6 +54,7 @@ export type PreflightRun = Pick<
   | 'retryOf'
   | 'instructions'
   | 'variables'
+  | 'fencedVariables'
   | 'skills'
   | 'activeSkills'
   | 'timezone'

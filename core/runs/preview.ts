@@ -50,7 +50,7 @@ export interface Preview {
  * Shows what a run of a routine would be told, may call and may cost, and whether its preflight would let it begin. It
  * creates no run, calls no model and writes nothing, except that a sign-in which is due for renewal is renewed, as by
  * any preflight.
- * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that the routine does not have
+ * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
  */
 export async function previewRun(
   deps: PreviewDeps,
@@ -59,12 +59,13 @@ export async function previewRun(
     organizationId: string;
     id: string;
     variables: Readonly<Record<string, string>>;
+    valuesFenced: boolean;
   },
   signal: AbortSignal,
 ): Promise<Preview> {
   const { database } = deps;
   const routine = await readRoutine(database, input.projectId, input.id);
-  const { run, budgets } = await plannedRun(database, routine, input.variables);
+  const { run, budgets } = await plannedRun(database, routine, input);
   // Its gate is not asked, so what that would see is left out of the text.
   const ready = await preflight(deps, run, signal, async () => ({ verdict: null }));
   if ('outcome' in ready) throw new Error('nothing ends a run that is never made');

@@ -1,6 +1,7 @@
 import { asksFor, fillPlaceholders, promptRoom } from '#core/routines/index.ts';
 import { skillSection, type AttachedSkill } from '#core/skills/index.ts';
 import { resultSection, type ResultForm } from '#core/results/index.ts';
+import { fence } from './fence.ts';
 import { renderBriefing, type BriefingInput } from './briefing.ts';
 import { previousText, wordsOnPrevious } from './carried-result.ts';
 import { gateText, wordsOnGate, type GateVerdict } from './gate/index.ts';
@@ -12,6 +13,7 @@ import { jsonText, type PreviousData } from './result/previous-data.ts';
 export interface PromptInput extends BriefingInput {
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
+  readonly fencedVariables: readonly string[];
   readonly skills: readonly Pick<AttachedSkill, 'name' | 'instructions'>[];
   readonly routineName: string;
   readonly runId: string;
@@ -28,7 +30,8 @@ export interface PromptInput extends BriefingInput {
  * @returns undefined when the text would be too large
  */
 export function renderPrompt(input: PromptInput): Opening | undefined {
-  const { instructions, variables, carryResult, previous, gateVerdict = null } = input;
+  const { instructions, carryResult, previous, gateVerdict = null } = input;
+  const variables = { ...input.variables, ...fencedValues(input) };
   const { previousData, resultForm } = input;
   const builtIns = {
     now: input.startedAt.toISOString(),
@@ -62,4 +65,14 @@ export function renderPrompt(input: PromptInput): Opening | undefined {
       wordsOnPrevious(previous, { carryResult, inInstructions, room }),
     ),
   };
+}
+
+/** Fences values that were given by a caller who may not write instructions. */
+function fencedValues({ variables, fencedVariables }: PromptInput): Record<string, string> {
+  return Object.fromEntries(
+    fencedVariables.map((name) => [
+      name,
+      fence(`The value of ${name}, given for this run,`, variables[name] ?? ''),
+    ]),
+  );
 }

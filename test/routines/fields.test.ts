@@ -24,6 +24,7 @@ test(
       schedule: '0 7 * * *',
       timezone: 'UTC',
       model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
+      overridable: null,
       skills: [],
       carryResult: true,
       builtInTools: [],
@@ -80,6 +81,7 @@ test('every field that is set is kept as it was set', async ({ key }) => {
     instructions:
       'Audit {{site}}, {{now}}, {{date}}, {{routine.name}}, {{run.id}}, {{previous.result}}, {{previous.finishedAt}}, {{previous.data}}, {{previous.changes}}.',
     variables: { site: 'https://example.com/?a=1&b=2' },
+    overridable: ['site'],
     schedule: '30 6 * * MON,THU',
     timezone: 'Australia/Lord_Howe',
     model: { provider: 'gateway', connectionId: null, modelId: 'fixture/analyst' },

@@ -31,6 +31,7 @@ test.for<[string, Record<string, unknown>]>([
   ['a check', { checks: [{ type: 'result_not_empty' }] }],
   ['a gate', { gate: { url: 'http://127.0.0.1:4999/feed' } }],
   ['a schema of the result', { resultSchema: { type: 'object' } }],
+  ['which values a run may be given', { overridable: [] }],
   ['what identifies its items', { resultSchema: LIST, resultKey: { list: '', key: '' } }],
 ])(
   '%s is material: the routine is a draft again and needs a fresh run',

@@ -24,6 +24,7 @@ test('every material change is a version that says what changed and who did it',
   const changes: [string[], Record<string, unknown>][] = [
     [['instructions'], { instructions: 'Write more about {{topic}}.' }],
     [['variables'], { variables: { topic: 'coffee' } }],
+    [['overridable'], { overridable: [] }],
     [['model'], { model: { provider: 'gateway', connectionId: null, modelId: 'fixture/free' } }],
     [['skills'], { skills: ['content-strategy', 'seo-audit'] }],
     [['limits'], { limits: { maxTotalTokens: 1_000_000 } }],
@@ -41,13 +42,13 @@ test('every material change is a version that says what changed and who did it',
   }
   const listed = (await key.get(versions)).data;
   expect(listed.map(({ revision }: { revision: number }) => revision)).toEqual([
-    14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
+    15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
   ]);
   expect(listed.map(({ changed }: { changed: string[] }) => changed).toReversed()).toEqual([
     [],
     ...changes.map(([changed]) => changed),
   ]);
-  expect(listed[13]).toEqual({
+  expect(listed[14]).toEqual({
     revision: 1,
     createdAt: expect.any(String),
     createdBy: { kind: 'person', id: ada.userId, name: 'Test Person' },
@@ -62,7 +63,7 @@ test('every material change is a version that says what changed and who did it',
 
   const first = await key.get(`${versions}/1`);
   expect(first.data).toEqual({
-    ...listed[13],
+    ...listed[14],
     ...START,
     routineId: id,
     model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
@@ -74,6 +75,7 @@ test('every material change is a version that says what changed and who did it',
       maxQueueSeconds: 21_600,
       abnormalFactor: 5,
     },
+    overridable: null,
     carryResult: true,
     builtInTools: [],
     outcome: 'optional',
@@ -83,7 +85,7 @@ test('every material change is a version that says what changed and who did it',
     resultKey: null,
     tools: [],
   });
-  const { data: thirteenth } = await key.get(`${versions}/13`);
+  const { data: thirteenth } = await key.get(`${versions}/14`);
   expect(thirteenth).toMatchObject({
     carryResult: false,
     builtInTools: ['calculate'],
@@ -119,6 +121,7 @@ test('a restored version is a new revision that has to be proven', async ({ key 
     name: 'Kept',
     instructions: 'Something else.',
     variables: {},
+    overridable: [],
     skills: [],
     limits: { maxSteps: 2 },
     carryResult: false,
@@ -157,6 +160,7 @@ test('a restored version is a new revision that has to be proven', async ({ key 
     changed: [
       'instructions',
       'variables',
+      'overridable',
       'skills',
       'limits',
       'carryResult',

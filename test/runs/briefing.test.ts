@@ -3,6 +3,7 @@ import { fence, PREAMBLE, renderPrompt } from '#core/runs/index.ts';
 
 const RUN = {
   instructions: 'Write about {{topic}} on {{date}}.',
+  fencedVariables: [],
   variables: { topic: 'tea' },
   skills: [
     { reference: 'a', name: 'First', instructions: 'Lead.' },

@@ -51,6 +51,18 @@ export const variables = z
     example: { topic: 'pricing pages' },
   });
 
+const overridable = z
+  .array(z.string().max(64))
+  .max(50)
+  .refine((names) => new Set(names).size === names.length, 'the same variable twice')
+  .nullable()
+  .meta({
+    uniqueItems: true,
+    description:
+      'The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.',
+    example: ['topic'],
+  });
+
 const MAX_REFERENCE_LENGTH = 80;
 
 /** A reference of any other length is no skill's, and refused like every other unknown one. */
@@ -71,6 +83,7 @@ export const fields = {
     .max(100_000)
     .meta({ example: 'Audit the site {{site}} and report what changed since last week.' }),
   variables,
+  overridable,
   schedule: z
     .string()
     .max(200)

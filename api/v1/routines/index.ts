@@ -141,7 +141,7 @@ const updateRoutine = route({
   tag,
   summary: 'Change a routine',
   description:
-    'A change of instructions, variables, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits`, `budget` and `notifications` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.',
+    'A change of instructions, variables, `overridable`, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits`, `budget` and `notifications` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params,

@@ -31,6 +31,7 @@ export function presentRoutineSummary(row: RoutineSummary) {
     schedule: row.schedule,
     timezone: row.timezone,
     model: presentModel(row.model),
+    overridable: row.overridable === null ? null : [...row.overridable],
     skills: [...row.skills],
     carryResult: row.carryResult,
     builtInTools: [...row.builtInTools],

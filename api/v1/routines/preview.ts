@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { previewRun, RUN_REASONS, type Preview } from '#core/runs/index.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { mayWriteRoutines } from '../../access.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams, variables } from './fields.ts';
 import { presentPreviewedGate, previewedGate } from './gate-schema.ts';
@@ -87,7 +88,9 @@ const previewRoutine = route({
   errors: ['invalid_variable'],
 }).to(async ({ access, params: { routineId }, body, deps }) => {
   const { projectId, organizationId } = access;
-  const input = { id: routineId, projectId, organizationId, variables: body.variables };
+  const { variables } = body;
+  const valuesFenced = !mayWriteRoutines(access);
+  const input = { id: routineId, projectId, organizationId, variables, valuesFenced };
   return { data: presentPreview(await previewRun(deps, input, new AbortController().signal)) };
 });
 

@@ -84,6 +84,7 @@ export const routineBody = z
   .strictObject({
     ...fields,
     variables: fields.variables.default({}),
+    overridable: fields.overridable.default(null),
     timezone: fields.timezone.default('UTC'),
     skills: fields.skills.default([]),
     carryResult: fields.carryResult.default(true),

@@ -60,7 +60,7 @@ const restoreRoutineVersion = route({
   tag,
   summary: 'Restore a version of a routine',
   description:
-    'Instructions, variables, model, skills, limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` and `gate` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.',
+    'Instructions, variables, `overridable`, model, skills, limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` and `gate` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.',
   auth: 'key-or-session',
   scope: 'routines:write',
   params: versionParams,

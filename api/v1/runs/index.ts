@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readRoutine } from '#core/routines/index.ts';
 import * as runs from '#core/runs/index.ts';
-import type { ProjectAccess } from '../../access.ts';
+import { mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { EXAMPLE, idOf, instant, pageOf } from '../../http/schemas.ts';
@@ -26,7 +26,7 @@ const runRoutine = route({
   tag,
   summary: 'Start a manual run',
   description:
-    'The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, whatever is changed meanwhile; archiving the routine skips it. It can be cancelled, and counts towards the allowance when it is accepted.',
+    'The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, whatever is changed meanwhile; archiving the routine skips it. Values of variables rank as the instructions where the caller may write routines; those of a key without `routines:write` stand in the prompt as material that is not to be followed. `overridable` of the routine says which may be given at all. It can be cancelled, and counts towards the allowance when it is accepted.',
   auth: 'key-or-session',
   scope: 'runs:write',
   params: routineParams,
@@ -49,7 +49,8 @@ const runRoutine = route({
 }).to(async ({ access, params: { routineId }, body, deps, newId }) => {
   const { variables: values, runAt = null } = body;
   const id = newId('run');
-  const input = { ...tenantOf(access), id, routineId, variables: values, runAt };
+  const valuesFenced = !mayWriteRoutines(access);
+  const input = { ...tenantOf(access), id, routineId, variables: values, valuesFenced, runAt };
   return { data: presentRun(await runs.startManualRun(deps, input)) };
 });
 

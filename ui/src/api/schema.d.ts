@@ -1242,7 +1242,7 @@ export interface paths {
         head?: never;
         /**
          * Change a routine
-         * @description A change of instructions, variables, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits`, `budget` and `notifications` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.
+         * @description A change of instructions, variables, `overridable`, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits`, `budget` and `notifications` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -1414,7 +1414,7 @@ export interface paths {
         put?: never;
         /**
          * Start a manual run
-         * @description The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, whatever is changed meanwhile; archiving the routine skips it. It can be cancelled, and counts towards the allowance when it is accepted.
+         * @description The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, whatever is changed meanwhile; archiving the routine skips it. Values of variables rank as the instructions where the caller may write routines; those of a key without `routines:write` stand in the prompt as material that is not to be followed. `overridable` of the routine says which may be given at all. It can be cancelled, and counts towards the allowance when it is accepted.
          *
          *     API keys need the scope `runs:write`.
          */
@@ -1546,7 +1546,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a version of a routine
-         * @description Instructions, variables, model, skills, limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` and `gate` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.
+         * @description Instructions, variables, `overridable`, model, skills, limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` and `gate` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.
          *
          *     API keys need the scope `routines:write`.
          */
@@ -2069,6 +2069,13 @@ export interface components {
             outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @example [
+             *       "topic"
+             *     ]
+             */
+            overridable: string[] | null;
             pauseAfterFailures: number;
             resultKey: components["schemas"]["ResultKey"];
             /**
@@ -2735,6 +2742,13 @@ export interface components {
             outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @example [
+             *       "topic"
+             *     ]
+             */
+            overridable: string[] | null;
             pauseAfterFailures: number;
             resultKey: components["schemas"]["ResultKey"];
             /**
@@ -2947,6 +2961,14 @@ export interface components {
              * @enum {string}
              */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @default null
+             * @example [
+             *       "topic"
+             *     ]
+             */
+            overridable?: string[] | null;
             /** @default 5 */
             pauseAfterFailures?: number;
             /** @default null */
@@ -3122,7 +3144,7 @@ export interface components {
             changed: number;
             /** @description Tools that were left out. */
             skipped: number;
-            /** @description The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB, or an `x-mcp-header` annotation that MCP does not allow. */
+            /** @description The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB or with characters that nobody sees, or an `x-mcp-header` annotation that MCP does not allow. */
             skippedTools: components["schemas"]["SkippedTool"][];
             /** @description All policies of this connection. */
             tools: components["schemas"]["ToolPolicy"][];
@@ -4096,6 +4118,13 @@ export interface components {
             outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @example [
+             *       "topic"
+             *     ]
+             */
+            overridable: string[] | null;
             pauseAfterFailures: number;
             resultKey: components["schemas"]["ResultKey"];
             /**
@@ -4269,6 +4298,13 @@ export interface components {
             outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @example [
+             *       "topic"
+             *     ]
+             */
+            overridable: string[] | null;
             pauseAfterFailures: number;
             resultKey: components["schemas"]["ResultKey"];
             /**
@@ -4447,6 +4483,13 @@ export interface components {
             outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @example [
+             *       "topic"
+             *     ]
+             */
+            overridable: string[] | null;
             pauseAfterFailures: number;
             resultKey: components["schemas"]["ResultKey"];
             /**
@@ -4699,6 +4742,13 @@ export interface components {
             outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @example [
+             *       "topic"
+             *     ]
+             */
+            overridable: string[] | null;
             pauseAfterFailures: number;
             resultKey: components["schemas"]["ResultKey"];
             /** @description Counts material changes. */
@@ -4760,7 +4810,7 @@ export interface components {
              *       "instructions"
              *     ]
              */
-            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /**
              * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @example [
@@ -4796,6 +4846,13 @@ export interface components {
              * @enum {string}
              */
             outcome: "optional" | "required";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @example [
+             *       "topic"
+             *     ]
+             */
+            overridable: string[] | null;
             /** @description The revision that it took over again. */
             restoredFrom: number | null;
             resultKey: components["schemas"]["ResultKey"];
@@ -4873,7 +4930,7 @@ export interface components {
              *       "instructions"
              *     ]
              */
-            changed: ("instructions" | "variables" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -5483,6 +5540,13 @@ export interface components {
             outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @example [
+             *       "topic"
+             *     ]
+             */
+            overridable: string[] | null;
             pauseAfterFailures: number;
             resultKey: components["schemas"]["ResultKey"];
             /**
@@ -6041,6 +6105,13 @@ export interface components {
             outcome?: "optional" | "required";
             /** @enum {string} */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @example [
+             *       "topic"
+             *     ]
+             */
+            overridable?: string[] | null;
             pauseAfterFailures?: number;
             resultKey?: components["schemas"]["ResultKey"];
             /**
@@ -6824,6 +6895,7 @@ export interface operations {
                     /** @example nightly import */
                     name: string;
                     /**
+                     * @description `runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run are told to the model as material that is not to be followed, unless it has `routines:write` too; `overridable` of a routine says which may be given at all. `routines:write` changes what active routines do, `connections:write` which tools they may call.
                      * @default [
                      *       "models:read",
                      *       "routines:read",

@@ -6,6 +6,7 @@ type MaterialField = Shape<'RoutineVersionSummary'>['changed'][number];
 export const MATERIAL_FIELDS: Readonly<Record<MaterialField, string>> = {
   instructions: 'instructions',
   variables: 'variables',
+  overridable: 'variables of one run',
   model: 'model',
   skills: 'skills',
   limits: 'limits',

@@ -87,11 +87,16 @@ export function NewKeyDialog({ open, replaces, onClose, onCreated }: NewKeyProps
       <fieldset className="flex flex-col gap-2">
         <legend className="mb-1.5 text-sm font-medium text-ink">It may</legend>
         <div className="grid gap-2 sm:grid-cols-2">
-          {SCOPE_CHOICES.map(({ scope, label, writes }) => (
+          {SCOPE_CHOICES.map(({ scope, label, note, writes }) => (
             <Checkbox
               key={scope}
               label={label}
-              description={<span className="font-mono text-xs">{scope}</span>}
+              description={
+                <>
+                  <span className="font-mono text-xs">{scope}</span>
+                  {note !== undefined && <span className="block">{note}</span>}
+                </>
+              }
               checked={chosen.includes(scope)}
               disabled={writes && !mayWrite}
               onChange={(on) => choose(scope, on)}

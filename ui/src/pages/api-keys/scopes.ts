@@ -5,6 +5,8 @@ export type Scope = Shape<'ApiKey'>['scopes'][number];
 export interface ScopeChoice {
   readonly scope: Scope;
   readonly label: string;
+  /** What it gives that its label does not say. */
+  readonly note?: string;
   /** Owners and admins only, on the plans that let the API write. */
   readonly writes: boolean;
 }
@@ -15,7 +17,12 @@ export const SCOPE_CHOICES: readonly ScopeChoice[] = [
   { scope: 'routines:read', label: 'Read routines', writes: false },
   { scope: 'runs:read', label: 'Read runs', writes: false },
   { scope: 'connections:read', label: 'Read connections and tools', writes: false },
-  { scope: 'runs:write', label: 'Start and stop runs', writes: true },
+  {
+    scope: 'runs:write',
+    label: 'Start and stop runs',
+    note: 'Values that it gives for a run are material, not instructions, unless it may change routines too.',
+    writes: true,
+  },
   { scope: 'routines:write', label: 'Change, activate and pause routines', writes: true },
   { scope: 'connections:write', label: 'Change connections and tools', writes: true },
 ];

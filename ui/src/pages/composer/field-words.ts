@@ -5,6 +5,7 @@ export const FIELD_NAMES: Readonly<Record<keyof RoutineForm, string>> = {
   name: 'Name',
   instructions: 'Instructions',
   variables: 'Variables',
+  overridable: 'Variables of one run',
   schedule: 'Schedule',
   timezone: 'Time zone',
   startsAt: 'Not before',

@@ -11,6 +11,7 @@ export const NEW_ROUTINE: RoutineForm = {
   name: '',
   instructions: '',
   variables: {},
+  overridable: null,
   schedule: '0 7 * * *',
   timezone: VIEWER_ZONE,
   startsAt: null,

@@ -6,6 +6,7 @@ import { Button, IconButton } from '#ui/parts/button.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
 import { Menu } from '#ui/parts/menu.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
 import type { RoutineForm } from './form.ts';
 import { builtInsOf, variablesIn } from './placeholders.ts';
 
@@ -84,11 +85,18 @@ export function Instructions() {
 function Variables({ text }: { text: string }) {
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
   const values = watch('variables');
+  const overridable = watch('overridable');
   const asked = variablesIn(text);
   const names = [...new Set([...asked, ...Object.keys(values)])].filter(
     (name) => asked.includes(name) || (values[name] ?? '') !== '',
   );
   if (names.length === 0) return null;
+  const setOpen = (name: string, on: boolean) => {
+    const open = names.filter((each) =>
+      each === name ? on : (overridable?.includes(each) ?? true),
+    );
+    setValue('overridable', open.length === names.length ? null : open, { shouldDirty: true });
+  };
   const errors: Readonly<Record<string, { message?: string } | undefined>> =
     formState.errors.variables ?? {};
   return (
@@ -122,13 +130,36 @@ function Variables({ text }: { text: string }) {
           </div>
         </Field>
       ))}
+      <div className="flex flex-col gap-1.5" role="group" aria-label="Values of one run">
+        <p className="text-sm text-muted">
+          Who starts a run may give other values for it. Those of an API key that may only start
+          runs are material for the model, not instructions.
+        </p>
+        {names.map((name) => (
+          <Checkbox
+            key={name}
+            label={
+              <>
+                <code className="text-xs font-normal">{name}</code> may be given for one run
+              </>
+            }
+            checked={overridable?.includes(name) ?? true}
+            onChange={(on) => setOpen(name, on)}
+          />
+        ))}
+      </div>
     </fieldset>
   );
 }
 
-/** Returns the variables as they are saved: an empty value for each that is asked for and has none. */
-export function completeVariables({ instructions, variables }: RoutineForm) {
-  const asked = variablesIn(instructions).map((name) => [name, variables[name] ?? ''] as const);
-  const kept = Object.entries(variables).filter(([, value]) => value !== '');
-  return Object.fromEntries([...asked, ...kept]);
+/** Returns the form with its variables as they are saved: an empty value for each that is asked for and has none. */
+export function withVariables(form: RoutineForm): RoutineForm {
+  const { instructions, overridable } = form;
+  const asked = variablesIn(instructions).map(
+    (name) => [name, form.variables[name] ?? ''] as const,
+  );
+  const kept = Object.entries(form.variables).filter(([, value]) => value !== '');
+  const variables = Object.fromEntries([...asked, ...kept]);
+  const open = overridable?.filter((name) => Object.hasOwn(variables, name)) ?? null;
+  return { ...form, variables, overridable: open };
 }

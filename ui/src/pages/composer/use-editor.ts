@@ -3,7 +3,7 @@ import { useForm, type UseFormReturn } from 'react-hook-form';
 import { ApiError } from '#ui/api/error.ts';
 import { showFaults } from '#ui/api/form.ts';
 import { changedFields, FAULT_NAMES, type RoutineForm } from './form.ts';
-import { completeVariables } from './instructions.tsx';
+import { withVariables } from './instructions.tsx';
 
 export interface Editor {
   readonly form: UseFormReturn<RoutineForm>;
@@ -45,7 +45,7 @@ export function useEditor({ initial, onSave, onSaved, onTest }: EditorOptions): 
   };
   const complete = () => {
     const now = form.getValues();
-    return { ...now, variables: completeVariables(now) };
+    return withVariables(now);
   };
   const isDirty = () => changedFields(saved.current, complete()).length > 0;
   const send = async (): Promise<string | undefined> => {
@@ -67,7 +67,7 @@ export function useEditor({ initial, onSave, onSaved, onTest }: EditorOptions): 
   return {
     form,
     base,
-    hasChanges: changedFields(base, { ...values, variables: completeVariables(values) }).length > 0,
+    hasChanges: changedFields(base, withVariables(values)).length > 0,
     isDirty,
     save: () =>
       guarded('saving', async () => {

@@ -26,7 +26,7 @@ type Opened = 'run' | 'backfill' | 'pause' | 'archive' | 'secret';
 
 /** Offers what can be done with a routine in its present state. */
 export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> }) {
-  const { id: routineId, state, webhookUrl, variables } = routine;
+  const { id: routineId, state, webhookUrl, variables, overridable } = routine;
   const projectId = useProjectId();
   const navigate = useNavigate();
   const [open, setOpen] = useState<Opened | null>(null);
@@ -118,7 +118,12 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
       <ArchiveDialog routine={routine} open={open === 'archive'} onClose={close} />
       <Suspense>
         {open === 'run' && (
-          <RunDialog routineId={routineId} variables={variables} onClose={close} />
+          <RunDialog
+            routineId={routineId}
+            variables={variables}
+            overridable={overridable}
+            onClose={close}
+          />
         )}
         {open === 'backfill' && <BackfillDialog routineId={routineId} onClose={close} />}
         {open === 'secret' && <RotateSecret routineId={routineId} onClose={close} />}

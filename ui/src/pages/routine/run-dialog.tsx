@@ -12,11 +12,13 @@ import { Input } from '#ui/parts/input.tsx';
 export interface RunDialogProps {
   readonly routineId: string;
   readonly variables: Readonly<Record<string, string>>;
+  /** Names of those that may have another value in one run; null for all. */
+  readonly overridable: readonly string[] | null;
   readonly onClose: () => void;
 }
 
 /** Runs a routine once with variables of its own, now or at a given time. */
-export default function RunDialog({ routineId, variables, onClose }: RunDialogProps) {
+export default function RunDialog({ routineId, variables, overridable, onClose }: RunDialogProps) {
   const projectId = useProjectId();
   const navigate = useNavigate();
   const form = useForm({ defaultValues: { variables: { ...variables }, runAt: '' } });
@@ -37,6 +39,7 @@ export default function RunDialog({ routineId, variables, onClose }: RunDialogPr
       (error: unknown) => showFaults(form, error),
     );
   });
+  const isFixed = (name: string) => overridable?.includes(name) === false;
   const later = form.watch('runAt') !== '';
   return (
     <Dialog
@@ -58,8 +61,9 @@ export default function RunDialog({ routineId, variables, onClose }: RunDialogPr
           key={name}
           label={<code className="text-xs font-normal">{name}</code>}
           error={errors.variables?.[name]?.message}
+          description={isFixed(name) ? 'The routine keeps it as it is.' : undefined}
         >
-          <Input {...form.register(`variables.${name}`)} />
+          <Input readOnly={isFixed(name)} {...form.register(`variables.${name}`)} />
         </Field>
       ))}
       <Field
