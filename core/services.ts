@@ -3,6 +3,7 @@ import {
   createConnectionSecrets,
   createCredentialSource,
   createOAuthSource,
+  endSignInsOf,
   loadProviders,
 } from '#core/connections/index.ts';
 import type { DeletionDeps } from '#core/deletion/index.ts';
@@ -238,6 +239,7 @@ function hooksOf(
   return {
     async membershipEnded(tx, { organizationId, userId }, by) {
       await revokeAccountsOfMember(deps, tx, { organizationId, userId, by });
+      return { connections: await endSignInsOf(tx, by, { organizationId, userId }) };
     },
     async projectDeleted(tx, projectId, by) {
       await unpinRuns(tx, projectId);

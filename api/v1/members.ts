@@ -16,6 +16,29 @@ const member = z
   })
   .meta({ id: 'Member' });
 
+function named(resource: 'apiKey' | 'connection') {
+  const projectId = idOf('project', EXAMPLE.project);
+  return z.strictObject({ id: idOf(resource, EXAMPLE[resource]), name: z.string(), projectId });
+}
+
+const revokedKeys = z
+  .array(named('apiKey').meta({ id: 'RevokedKey' }))
+  .meta({ description: 'API keys that the person had made, and that were revoked with this.' });
+
+const changedMember = z
+  .strictObject({ ...member.shape, revokedKeys })
+  .meta({ id: 'ChangedMember' });
+
+const removedMember = z
+  .strictObject({
+    ...changedMember.shape,
+    connections: z.array(named('connection').meta({ id: 'EndedSignIn' })).meta({
+      description:
+        'Connections that the person had signed in to last: runs no longer act as them, and somebody has to sign in again.',
+    }),
+  })
+  .meta({ id: 'RemovedMember' });
+
 const organizationId = idOf('organization', EXAMPLE.organization);
 const memberParams = z.strictObject({ organizationId, userId: personId });
 
@@ -44,17 +67,20 @@ const changeMemberRole = route({
   tag,
   summary: 'Give a member another role',
   description:
-    'Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner.',
+    'Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner. API keys of theirs that the new role could not make are revoked: those with a write scope of somebody who becomes a member.',
   auth: 'session',
   params: memberParams,
   body: z.strictObject({ role: z.enum(['owner', 'admin', 'member']) }),
-  success: { status: 200, data: member, description: 'The member.' },
+  success: { status: 200, data: changedMember, description: 'The member.' },
   errors: ['forbidden', 'owner_required', 'last_owner'],
-}).to(async ({ by, params, body, deps }) => ({
-  data: presentMember(
-    await transaction(deps.database, (tx) => identity.changeRole(tx, by, params, body.role)),
-  ),
-}));
+}).to(async ({ by, params, body, deps }) => {
+  const changed = await transaction(deps.database, (tx) =>
+    identity.changeRole(tx, by, params, body.role),
+  );
+  return {
+    data: { ...presentMember(changed), revokedKeys: changed.revokedKeys.map(presentNamed) },
+  };
+});
 
 const removeMember = route({
   method: 'DELETE',
@@ -63,7 +89,7 @@ const removeMember = route({
   tag,
   summary: 'Remove a member, or leave',
   description:
-    'Owners and admins remove others, owners also owners; anybody leaves, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`.',
+    'Owners and admins remove others, owners also owners; anybody leaves, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`. Connections that they signed in to are `needs_reauthorization`, so that no run goes on acting as them.',
   auth: 'session',
   params: memberParams,
   query: z.strictObject({
@@ -72,7 +98,7 @@ const removeMember = route({
       .default('false')
       .meta({ description: 'Leaves the API keys that the person made. Owners only.' }),
   }),
-  success: { status: 200, data: member, description: 'Who was removed.' },
+  success: { status: 200, data: removedMember, description: 'Who was removed.' },
   errors: ['forbidden', 'owner_required', 'last_owner'],
 }).to(async ({ by, params, query, deps }) => {
   const { membershipEnded } = deps;
@@ -80,7 +106,14 @@ const removeMember = route({
   const removed = await transaction(deps.database, (tx) =>
     identity.removeMember(tx, by, params, options),
   );
-  return { data: presentMember(removed) };
+  const { revokedKeys: keys, connections } = removed;
+  return {
+    data: {
+      ...presentMember(removed),
+      revokedKeys: keys.map(presentNamed),
+      connections: connections.map(presentNamed),
+    },
+  };
 });
 
 export const memberRoutes: readonly Route[] = [listMembers, changeMemberRole, removeMember];
@@ -88,4 +121,8 @@ export const memberRoutes: readonly Route[] = [listMembers, changeMemberRole, re
 function presentMember(row: identity.ListedMember) {
   const { userId, name, email, role, joinedAt } = row;
   return { userId, name, email, role, joinedAt: iso(joinedAt) };
+}
+
+function presentNamed({ id, name, projectId }: { id: string; name: string; projectId: string }) {
+  return { id, name, projectId };
 }

@@ -20,6 +20,7 @@ export {
   readConnection,
 } from './store/queries.ts';
 export { readSealedCredentials } from './store/credentials.ts';
+export { endSignInsOf } from './departed.ts';
 export { eraseConnections, revokeErased, type ErasedConnection } from './erase.ts';
 export { deleteConnection } from './remove.ts';
 export type { RoutineEditor } from './routines.ts';

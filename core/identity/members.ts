@@ -1,7 +1,7 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { revokeKeysOf } from './revoke-keys.ts';
+import { revokeKeysOf, type RevokedKey } from './revoke-keys.ts';
 import {
   assertAdmin,
   assertAnotherOwner,
@@ -26,7 +26,22 @@ export interface ListedMember {
  * Called in the transaction that ends a person's membership of an organization, so that other subjects can end what
  * depends on it, such as personal model connections.
  */
-export type MembershipEnded = (tx: Db, ended: Member, by: Actor) => Promise<void>;
+export type MembershipEnded = (
+  tx: Db,
+  ended: Member,
+  by: Actor,
+) => Promise<Pick<Departure, 'connections'>>;
+
+/** The rights of a person that ended with their membership. */
+export interface Departure {
+  readonly revokedKeys: readonly RevokedKey[];
+  /** Connections that they had signed in to, which need another sign-in. */
+  readonly connections: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly projectId: string;
+  }[];
+}
 
 const columns = sql`u.id as "userId", u.name, u.email, m.role, m.created_at as "joinedAt"`;
 
@@ -48,7 +63,8 @@ export async function listMembers(
 }
 
 /**
- * Gives a person another role. Only an owner makes or unmakes an owner, which is how ownership is handed over.
+ * Gives a person another role. Only an owner makes or unmakes an owner, which is how ownership is handed over. API keys
+ * of theirs that the new role could not make are revoked.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
 export async function changeRole(
@@ -56,12 +72,12 @@ export async function changeRole(
   by: Actor & { readonly id: string },
   member: Member,
   role: Role,
-): Promise<ListedMember> {
+): Promise<ListedMember & Pick<Departure, 'revokedKeys'>> {
   const { organizationId, userId } = member;
   await lockOrganization(tx, organizationId);
   const own = await assertAdmin(tx, { organizationId, userId: by.id });
   const before = await readMember(tx, member);
-  if (before.role === role) return before;
+  if (before.role === role) return { ...before, revokedKeys: [] };
   if ((before.role === 'owner' || role === 'owner') && own !== 'owner') {
     throw new AppError('owner_required');
   }
@@ -77,12 +93,12 @@ export async function changeRole(
     targetId: userId,
     details: { from: before.role, to: role },
   });
-  return { ...before, role };
+  return { ...before, role, revokedKeys: await revokeKeysOf(tx, by, member, role) };
 }
 
 /**
  * Takes a person out of an organization, or lets them leave. The API keys that they made there are revoked, unless an
- * owner keeps them.
+ * owner keeps them, and what they had signed in to stops.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
 export async function removeMember(
@@ -90,7 +106,7 @@ export async function removeMember(
   by: Actor & { readonly id: string },
   member: Member,
   { keepKeys, membershipEnded }: { keepKeys: boolean; membershipEnded: MembershipEnded },
-): Promise<ListedMember> {
+): Promise<ListedMember & Departure> {
   const { organizationId, userId } = member;
   await lockOrganization(tx, organizationId);
   const own = await roleOf(tx, { organizationId, userId: by.id });
@@ -106,8 +122,7 @@ export async function removeMember(
     );
   }
   if (removed.role === 'owner') await assertAnotherOwner(tx, member);
-  await endMembership(tx, by, member, { keepKeys, membershipEnded });
-  return removed;
+  return { ...removed, ...(await endMembership(tx, by, member, { keepKeys, membershipEnded })) };
 }
 
 /** Ends a membership, whoever asked for it. The caller holds the organization and has checked that it may end. */
@@ -116,7 +131,7 @@ export async function endMembership(
   by: Actor,
   member: Member,
   { keepKeys, membershipEnded }: { keepKeys: boolean; membershipEnded: MembershipEnded },
-): Promise<void> {
+): Promise<Departure> {
   const { organizationId, userId } = member;
   await execute(
     tx,
@@ -129,8 +144,8 @@ export async function endMembership(
     targetId: userId,
     details: { keysKept: keepKeys },
   });
-  if (!keepKeys) await revokeKeysOf(tx, by, member);
-  await membershipEnded(tx, member, by);
+  const revokedKeys = keepKeys ? [] : await revokeKeysOf(tx, by, member);
+  return { revokedKeys, ...(await membershipEnded(tx, member, by)) };
 }
 
 async function readMember(tx: Db, { organizationId, userId }: Member): Promise<ListedMember> {

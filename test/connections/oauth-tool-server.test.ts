@@ -4,6 +4,8 @@ import { startProtectedToolServer } from '#dev/authorization-server/protected-to
 import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
 import { freePort } from '#dev/ports.ts';
 import { routes } from '#api/routes.ts';
+import { giveRole } from '../support/given.ts';
+import { signUp } from '../support/people.ts';
 import { createRoutine } from '../support/routines.ts';
 import {
   expireIn,
@@ -103,6 +105,38 @@ test('its token is renewed, and a revoked sign-in is made again in the same conn
   const again = await signIn({ connectionId: data.id });
   expect(again.data).toMatchObject({ id: data.id, state: 'ready', error: null });
   expect((await discover()).status).toBe(200);
+});
+
+test('runs no longer act as a person who has left, whoever made the connection', async () => {
+  const { service } = fixture;
+  const grace = await signUp(service);
+  const { organizationId, projectId } = person;
+  await giveRole(service.deps.database, organizationId, grace.userId, 'admin');
+  const inProject = grace.session.with({ 'X-Project-Id': projectId });
+  const { data: mine } = await signIn({ url: toolServer.url, name: 'Of the owner' });
+  const { data: theirs } = await signInTo(inProject, 'tool-server', {
+    url: toolServer.url,
+    name: 'Of grace',
+  });
+  const { data: taken } = await signIn({ url: toolServer.url, name: 'Signed in to again' });
+  await signInTo(inProject, 'tool-server', { connectionId: taken.id });
+
+  const member = `/v1/organizations/${organizationId}/members/${grace.userId}`;
+  const removed = await person.session.delete(member);
+  expect(removed.status).toBe(200);
+  expect(removed.data.connections.map(({ name }: { name: string }) => name).toSorted()).toEqual([
+    'Of grace',
+    'Signed in to again',
+  ]);
+  const stateOf = async (id: string) => (await person.session.get(`/v1/connections/${id}`)).data;
+  expect(await stateOf(mine.id)).toMatchObject({ state: 'ready' });
+  for (const { id } of [theirs, taken]) {
+    expect(await stateOf(id)).toMatchObject({
+      state: 'needs_reauthorization',
+      error: { code: 'person_left' },
+    });
+  }
+  expect((await signIn({ connectionId: theirs.id })).data).toMatchObject({ state: 'ready' });
 });
 
 test('a client that a person registered is used instead, and remembered', async () => {

@@ -207,6 +207,32 @@ test('members make keys that read, owners and admins also such that write', asyn
   expect((await make(['routines:read', 'runs:write'])).status).toBe(201);
 });
 
+test('who is made a member loses the keys that a member may not make, and the response names them', async ({
+  service,
+  join,
+}) => {
+  const [owner, grace] = [await signUp(service), await signUp(service)];
+  await join(owner, grace, 'admin');
+  const inProject = grace.session.with({ 'X-Project-Id': owner.projectId });
+  const make = async (name: string, scopes: string[]) => {
+    const { data } = await inProject.post('/v1/api-keys', { name, scopes });
+    return service.anonymous.with({ Authorization: `Bearer ${data.key}` });
+  };
+  const reading = await make('reads', ['routines:read']);
+  const writing = await make('writes', ['routines:read', 'runs:write']);
+  const demoted = await owner.session.patch(`${membersOf(owner)}/${grace.userId}`, {
+    role: 'member',
+  });
+  expect(demoted.data).toMatchObject({
+    role: 'member',
+    revokedKeys: [{ id: expect.any(String), name: 'writes', projectId: owner.projectId }],
+  });
+  expect((await reading.get('/v1/routines')).status).toBe(200);
+  expect(codeOf(await writing.get('/v1/routines'))).toEqual([401, 'invalid_api_key']);
+  const left = await grace.session.delete(`${membersOf(owner)}/${grace.userId}`);
+  expect(left.data).toMatchObject({ revokedKeys: [{ name: 'reads' }], connections: [] });
+});
+
 test('a key works until it expires', async ({ service, ada }) => {
   const body = { name: 'k', expiresAt: new Date(Date.now() + 3_600_000).toISOString() };
   const { data } = await ada.session.post('/v1/api-keys', body);

@@ -20,6 +20,7 @@ export const CONNECTION_ERRORS = {
   authorization_revoked: 'The provider no longer accepts the sign-in; connect again.',
   authorization_expired: 'The sign-in has expired and could not be renewed; connect again.',
   credentials_rejected: 'The server no longer accepts the credentials; connect again.',
+  person_left: 'The person who signed in has left the organization; connect again.',
   scopes_missing: 'The sign-in lacks a permission that the provider asks for; connect again.',
 } as const;
 export type ConnectionError = keyof typeof CONNECTION_ERRORS;

@@ -1123,14 +1123,14 @@ export interface paths {
         post?: never;
         /**
          * Remove a member, or leave
-         * @description Owners and admins remove others, owners also owners; anybody leaves, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`.
+         * @description Owners and admins remove others, owners also owners; anybody leaves, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`. Connections that they signed in to are `needs_reauthorization`, so that no run goes on acting as them.
          */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
         /**
          * Give a member another role
-         * @description Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner.
+         * @description Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner. API keys of theirs that the new role could not make are revoked: those with a write scope of somebody who becomes a member.
          */
         patch: operations["changeMemberRole"];
         trace?: never;
@@ -2157,7 +2157,7 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: string | null;
@@ -2460,6 +2460,25 @@ export interface components {
             after: unknown;
             before: unknown;
             key: string | number | boolean | null;
+        };
+        ChangedMember: {
+            email: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            joinedAt: string;
+            name: string;
+            /** @description API keys that the person had made, and that were revoked with this. */
+            revokedKeys: components["schemas"]["RevokedKey"][];
+            /** @enum {string} */
+            role: "owner" | "admin" | "member";
+            /**
+             * @description Id of a person.
+             * @example uQ4cVnY2bXk8sTq0LmZr7wHd3fJg5aEp
+             */
+            userId: string;
         };
         Checkout: {
             /** @enum {string} */
@@ -2830,7 +2849,7 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: string | null;
@@ -3155,6 +3174,19 @@ export interface components {
         };
         Done: {
             status: boolean;
+        };
+        EndedSignIn: {
+            /**
+             * @description Id of the connection.
+             * @example con_01kx3k9y6wfd8r0v5m2c7t4q8g
+             */
+            id: string;
+            name: string;
+            /**
+             * @description Id of the project.
+             * @example prj_01kx3k9y6wfd8r0v5m2c7t4q2a
+             */
+            projectId: string;
         };
         ForecastAmount: {
             /**
@@ -3701,6 +3733,11 @@ export interface components {
             /** @constant */
             received: true;
         };
+        PolicyWarning: {
+            /** @enum {string} */
+            code: "mixes_untrusted_and_outward" | "definition_hash_missing";
+            message: string;
+        };
         PreflightVerdict: {
             message: string | null;
             /** @description Whether a run that began now would call its model. */
@@ -3949,6 +3986,27 @@ export interface components {
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
         };
+        RemovedMember: {
+            /** @description Connections that the person had signed in to last: runs no longer act as them, and somebody has to sign in again. */
+            connections: components["schemas"]["EndedSignIn"][];
+            email: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            joinedAt: string;
+            name: string;
+            /** @description API keys that the person had made, and that were revoked with this. */
+            revokedKeys: components["schemas"]["RevokedKey"][];
+            /** @enum {string} */
+            role: "owner" | "admin" | "member";
+            /**
+             * @description Id of a person.
+             * @example uQ4cVnY2bXk8sTq0LmZr7wHd3fJg5aEp
+             */
+            userId: string;
+        };
         ResultCheck: {
             /** @constant */
             type: "result_not_empty";
@@ -4036,6 +4094,19 @@ export interface components {
             /** @description From the data to the list; empty where it is the list. */
             list: string;
         } | null;
+        RevokedKey: {
+            /**
+             * @description Id of the apiKey.
+             * @example key_01kx3k9y6wfd8r0v5m2c7t4q3b
+             */
+            id: string;
+            name: string;
+            /**
+             * @description Id of the project.
+             * @example prj_01kx3k9y6wfd8r0v5m2c7t4q2a
+             */
+            projectId: string;
+        };
         RotatedRoutine: {
             archivedAt: string | null;
             budget: {
@@ -4573,7 +4644,7 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: string | null;
@@ -4958,7 +5029,7 @@ export interface components {
         };
         RoutineWarning: {
             /** @enum {string} */
-            code: "skill_need_unmet" | "forecast_over_budget";
+            code: "skill_need_unmet" | "forecast_over_budget" | "mixes_untrusted_and_outward";
             message: string;
             /**
              * @description What the skill works on.
@@ -5628,7 +5699,7 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: string | null;
@@ -5970,6 +6041,8 @@ export interface components {
             updatedAt: string;
             /** @description When a discovery no longer found the tool. */
             vanishedAt: string | null;
+            /** @description What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition. */
+            warnings: components["schemas"]["PolicyWarning"][];
         };
         UpdateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
@@ -6211,7 +6284,7 @@ export interface components {
             } | null;
             /** @description True lets runs call the tool, as it is defined now, without anybody being asked. */
             confirmAutomaticExecution?: boolean;
-            /** @description The definition you have seen; when it is another one by now, the response is 412. */
+            /** @description The definition you have seen; when it is another one by now, the response is 412. A confirmation without it is accepted, with the warning `definition_hash_missing`: what was discovered since you looked is then confirmed unseen. */
             definitionHash?: string;
             /** @description Calls of this tool in one run; null for no limit of its own. */
             maxCallsPerRun?: number | null;
@@ -8441,7 +8514,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Member"];
+                        data: components["schemas"]["RemovedMember"];
                         requestId: string;
                     };
                 };
@@ -8482,7 +8555,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Member"];
+                        data: components["schemas"]["ChangedMember"];
                         requestId: string;
                     };
                 };

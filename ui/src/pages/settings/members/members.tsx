@@ -119,7 +119,13 @@ function RoleCell({
   const isOwner = organization.role === 'owner';
   const change = useSend('patch', '/v1/organizations/{organizationId}/members/{userId}', {
     refreshes: ['/v1/organizations'],
-    done: ({ name, role }) => `${name} is now ${role === 'member' ? 'a member' : `an ${role}`}`,
+    done: ({ name, role, revokedKeys }) =>
+      [
+        `${name} is now ${role === 'member' ? 'a member' : `an ${role}`}`,
+        ...(revokedKeys.length === 0
+          ? []
+          : [`keys revoked: ${revokedKeys.map((key) => key.name).join(', ')}`]),
+      ].join('; '),
   });
   // Only an owner makes or unmakes an owner.
   if (!mayChange(organization) || (member.role === 'owner' && !isOwner)) {

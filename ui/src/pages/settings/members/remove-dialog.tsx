@@ -27,7 +27,16 @@ export function RemoveDialog({ member, organization, onClose }: RemoveDialogProp
   };
   const remove = useSend('delete', '/v1/organizations/{organizationId}/members/{userId}', {
     refreshes: ['/v1/organizations', '/v1/projects'],
-    done: ({ name }) => (isSelf ? `You left ${organization.name}` : `${name} was removed`),
+    done: ({ name, revokedKeys, connections }) =>
+      isSelf
+        ? `You left ${organization.name}`
+        : [
+            `${name} was removed`,
+            ...(revokedKeys.length === 0 ? [] : [`revoked: ${namesOf(revokedKeys)}`]),
+            ...(connections.length === 0
+              ? []
+              : [`to be signed in to again: ${namesOf(connections)}`]),
+          ].join('; '),
     showsError: true,
     onDone: () => {
       // A new document: nothing of an organization that one has left is kept in memory.
@@ -42,8 +51,8 @@ export function RemoveDialog({ member, organization, onClose }: RemoveDialogProp
       title={isSelf ? `Leave ${organization.name}?` : `Remove ${member?.name ?? 'the member'}?`}
       description={
         isSelf
-          ? 'You lose access at once, and your own model accounts are signed out of its projects. Only somebody who stays can invite you again.'
-          : 'The access ends with the next request, and their own model accounts are signed out. Routines and runs stay.'
+          ? 'You lose access at once. Your own model accounts are signed out of its projects, and connections that you signed in to need somebody else to sign in. Only somebody who stays can invite you again.'
+          : 'The access ends with the next request. Their own model accounts are signed out, and connections that they signed in to need somebody else to sign in. Routines and runs stay.'
       }
       actions={
         <>
@@ -79,4 +88,8 @@ export function RemoveDialog({ member, organization, onClose }: RemoveDialogProp
       <FormError message={errorInWords(remove.error)} />
     </Dialog>
   );
+}
+
+function namesOf(things: readonly { readonly name: string }[]): string {
+  return things.map(({ name }) => name).join(', ');
 }
