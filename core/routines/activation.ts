@@ -1,6 +1,6 @@
 import { mayActivate, type Plan } from '#core/billing/index.ts';
 import { skillsBehind, type SkillBehind, type SkillCatalogue } from '#core/skills/index.ts';
-import type { CallableTool } from '#core/tools/index.ts';
+import type { HintedTool } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { hasOtherwiseSucceeded, readProvenSkills } from './proof.ts';
 import { readRoutine, type ProvenRoutine } from './queries.ts';
@@ -30,7 +30,7 @@ export interface Activation {
 
 export interface RoutineDetail extends Routine {
   readonly activation: Activation;
-  readonly callableTools: readonly CallableTool[];
+  readonly callableTools: readonly HintedTool[];
   readonly warnings: readonly RoutineWarning[];
   /** Skills with a newer text than its scheduled runs take; empty unless it is active. */
   readonly skillsBehind: readonly SkillBehind[];

@@ -66,6 +66,7 @@ export {
   type ServicePauses,
 } from './service-pauses.ts';
 export { ROUTINE_TRANSITIONS } from './states.ts';
+export { mixingIn } from './mixing.ts';
 export { WARNING_CODES, type RoutineWarning } from './warnings.ts';
 export { MAX_CARRIED_LENGTH, promptRoom } from './text-limits.ts';
 export {

@@ -3,7 +3,7 @@ import {
   callableTools,
   callableToolsJson,
   routinesUsing,
-  type CallableTool,
+  type HintedTool,
   type CallableToolJson,
 } from '#core/tools/index.ts';
 import { ownedBy, row, rows, sql, type Db } from '#lib/database/index.ts';
@@ -36,7 +36,7 @@ export interface ProvenRoutine extends Routine {
   /** The latest manual run that has succeeded with its present version, which may be deleted by now. */
   readonly proofRunId: string | null;
   /** The tools that a run which began now would be offered. */
-  readonly callableTools: readonly CallableTool[];
+  readonly callableTools: readonly HintedTool[];
 }
 
 /** Selects a routine's columns under the names of `Routine`. */

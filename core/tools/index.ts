@@ -16,6 +16,7 @@ export {
   offeredToolsJson,
   type CallableTool,
   type CallableToolJson,
+  type HintedTool,
   type OfferedTool,
   type OfferedToolJson,
 } from './offered.ts';

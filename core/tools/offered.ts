@@ -13,6 +13,18 @@ export interface CallableTool {
   readonly description: string | null;
 }
 
+/** Claims of a server about a tool, by MCP's names without `Hint`; any of them may be missing. */
+export interface ToolHints {
+  readonly readOnly?: unknown;
+  readonly destructive?: unknown;
+  readonly openWorld?: unknown;
+}
+
+/** A tool that a run could use, and what its server claims that it does. */
+export interface HintedTool extends CallableTool {
+  readonly hints: ToolHints;
+}
+
 /** A tool as a run offers it to its model. */
 export interface OfferedTool extends CallableTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
@@ -34,7 +46,9 @@ export interface OfferedToolJson extends Unnamed {
 }
 
 /** A tool as `callableToolsJson` selects it, for `callableTools` to name. */
-export type CallableToolJson = Unnamed;
+export interface CallableToolJson extends Unnamed {
+  readonly hints: ToolHints;
+}
 
 /**
  * Selects the tools that a run may use: automatic, and confirmed before the run began, so that nothing which happens
@@ -50,7 +64,9 @@ export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedA
 /** Selects the tools that a run could use if it began now, without what is long about them. As one JSON value. */
 export function callableToolsJson(routine: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
-    select coalesce(json_agg(json_build_object(${unnamed}, 'description', left(p.description, 1000))
+    select coalesce(json_agg(json_build_object(${unnamed}, 'description', left(p.description, 1000),
+      'hints', json_build_object('readOnly', p.annotations->'readOnlyHint',
+        'destructive', p.annotations->'destructiveHint', 'openWorld', p.annotations->'openWorldHint'))
       order by p.id), '[]') ${automatic(routine)}
   )`;
 }
@@ -89,13 +105,10 @@ export function offeredTools(
   ];
 }
 
-export function callableTools(
-  found: readonly CallableToolJson[],
-  rule: OwnToolRule,
-): CallableTool[] {
+export function callableTools(found: readonly CallableToolJson[], rule: OwnToolRule): HintedTool[] {
   const own = ownTools(rule, found.length);
   return [
-    ...own.map((name) => ofOwn(name, rule)),
+    ...own.map((name) => ({ ...ofOwn(name, rule), hints: {} })),
     ...found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes, own) })),
   ];
 }

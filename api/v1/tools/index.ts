@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as tools from '#core/tools/index.ts';
-import { readRoutine } from '#core/routines/index.ts';
+import { mixingIn, readRoutine, type ProvenRoutine } from '#core/routines/index.ts';
+import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
@@ -12,6 +13,7 @@ import {
   policyPatch,
   presentPolicy,
   toolPolicy,
+  type PolicyWarning,
 } from './schemas.ts';
 
 const tag = 'Tools';
@@ -35,11 +37,12 @@ const discoverTools = route({
     { projectId: access.projectId, ...params },
     by,
   );
+  const present = await presenterOf(deps, access, params);
   return {
     data: {
       ...counts,
       skippedTools: skippedTools.map(({ tool, reason }) => ({ name: tool, reason })),
-      tools: policies.map(presentPolicy),
+      tools: policies.map((policy) => present(policy)),
     },
   };
 });
@@ -56,10 +59,10 @@ const listTools = route({
   query: pageQuery('policy', {}),
   success: { status: 200, data: z.array(toolPolicy), description: 'Newest first.' },
 }).to(async ({ access: { projectId }, params: { routineId }, query, deps }) => {
-  await readRoutine(deps.database, projectId, routineId);
+  const present = await presenterOf(deps, { projectId }, { routineId });
   const page = pageOf(query);
   const found = await tools.listPolicies(deps.database, { projectId, routineId }, page);
-  return listReply(found, page, presentPolicy);
+  return listReply(found, page, (policy) => present(policy));
 });
 
 const updateToolPolicy = route({
@@ -76,15 +79,39 @@ const updateToolPolicy = route({
   body: policyPatch,
   success: { status: 200, data: toolPolicy, description: 'The policy.' },
   errors: ['confirmation_required', 'routine_archived', 'precondition_failed'],
-}).to(async ({ access, by, params, body, deps }) => ({
-  data: presentPolicy(
-    await tools.changePolicy(deps, {
-      projectId: access.projectId,
-      ...params,
-      by,
-      patch: body,
-    }),
-  ),
-}));
+}).to(async ({ access, by, params, body, deps }) => {
+  const { projectId } = access;
+  const changed = await tools.changePolicy(deps, { projectId, ...params, by, patch: body });
+  const present = await presenterOf(deps, access, params);
+  const unseen = body.confirmAutomaticExecution === true && body.definitionHash === undefined;
+  return { data: present(changed, unseen ? [UNSEEN] : []) };
+});
+
+const UNSEEN: PolicyWarning = {
+  code: 'definition_hash_missing',
+  message:
+    'The confirmation named no definitionHash, so it holds for whatever was discovered last. Send that of the definition that was looked at.',
+};
+
+/** Returns what presents the policies of a routine, each with what is to be considered before it is confirmed. */
+async function presenterOf(
+  { database }: Deps,
+  { projectId }: { projectId: string },
+  { routineId }: { routineId: string },
+) {
+  const routine = await readRoutine(database, projectId, routineId);
+  return (policy: tools.ToolPolicy, warnings: readonly PolicyWarning[] = []) =>
+    presentPolicy(policy, [...mixingWith(routine, policy), ...warnings]);
+}
+
+function mixingWith(routine: ProvenRoutine, policy: tools.ToolPolicy): PolicyWarning[] {
+  const { id: policyId, toolName, connectionId, annotations } = policy;
+  const { readOnlyHint, destructiveHint, openWorldHint } = annotations ?? {};
+  const others = routine.callableTools.filter((tool) => tool.policyId !== policyId);
+  const hints = { readOnly: readOnlyHint, destructive: destructiveHint, openWorld: openWorldHint };
+  const own = { policyId, toolName, connectionId, connectionName: null, hints };
+  const message = mixingIn(routine, [...others, own], policyId);
+  return message === undefined ? [] : [{ code: 'mixes_untrusted_and_outward', message }];
+}
 
 export const toolRoutes: readonly Route[] = [discoverTools, listTools, updateToolPolicy];

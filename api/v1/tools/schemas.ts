@@ -40,6 +40,13 @@ const confirmedDefinition = z
   })
   .meta({ id: 'ConfirmedDefinition' });
 
+export const POLICY_WARNINGS = ['mixes_untrusted_and_outward', 'definition_hash_missing'] as const;
+
+export interface PolicyWarning {
+  readonly code: (typeof POLICY_WARNINGS)[number];
+  readonly message: string;
+}
+
 export const toolPolicy = z
   .strictObject({
     id: idOf('policy', EXAMPLE.policy),
@@ -73,6 +80,16 @@ export const toolPolicy = z
       .meta({ description: 'When a discovery no longer found the tool.' }),
     maxCallsPerRun,
     argumentSchema,
+    warnings: z
+      .array(
+        z
+          .strictObject({ code: z.enum(POLICY_WARNINGS), message: z.string() })
+          .meta({ id: 'PolicyWarning' }),
+      )
+      .meta({
+        description:
+          'What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition.',
+      }),
     createdAt: timestamp,
     updatedAt: timestamp,
   })
@@ -89,7 +106,7 @@ export const policyPatch = z
     argumentSchema: argumentSchema.optional(),
     definitionHash: definitionHash.optional().meta({
       description:
-        'The definition you have seen; when it is another one by now, the response is 412.',
+        'The definition you have seen; when it is another one by now, the response is 412. A confirmation without it is accepted, with the warning `definition_hash_missing`: what was discovered since you looked is then confirmed unseen.',
     }),
   })
   .meta({ id: 'UpdateToolPolicy' });
@@ -125,7 +142,7 @@ export const policyParams = z.strictObject({
   policyId: idOf('policy', EXAMPLE.policy),
 });
 
-export function presentPolicy(row: ToolPolicy) {
+export function presentPolicy(row: ToolPolicy, warnings: readonly PolicyWarning[]) {
   return {
     id: row.id,
     routineId: row.routineId,
@@ -145,6 +162,7 @@ export function presentPolicy(row: ToolPolicy) {
     vanishedAt: isoOrNull(row.vanishedAt),
     maxCallsPerRun: row.maxCallsPerRun,
     argumentSchema: row.argumentSchema === null ? null : { ...row.argumentSchema },
+    warnings: warnings.map(({ code, message }) => ({ code, message })),
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
   };

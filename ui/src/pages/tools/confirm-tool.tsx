@@ -90,6 +90,11 @@ export function ConfirmTool({
       action={isChanged(policy) ? 'Confirm the new definition' : 'Let it run by itself'}
     >
       <KeyValue facts={factsOf(policy, connection)} />
+      {policy.warnings.map(({ code, message }) => (
+        <Notice key={code} tone="warn">
+          {message}
+        </Notice>
+      ))}
       <Definition policy={policy} />
       <Field
         label="Calls in one run, at most"
