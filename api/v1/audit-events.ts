@@ -37,7 +37,7 @@ const listAudit = route({
   tag: 'Audit',
   summary: 'List who changed what in an organization',
   description:
-    'Needs the role owner or admin. Changes of members, API keys, connections, tool policies, budgets, plans and activation are recorded together with the change, and never altered.',
+    'Needs the role owner or admin. Changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, of what routines do and where their results go, pinning and activation are recorded together with the change, and never altered.',
   auth: 'session',
   query: pageQuery('auditEvent', {
     organizationId: idOf('organization', EXAMPLE.organization),

@@ -173,6 +173,13 @@ async function recordChange(
     const details = { on: [...on], to: typeof to === 'string' ? to : [...to] };
     await recordAudit(tx, { ...entry, action: 'notifications.changed', details });
   }
+  if ('runDays' in before && 'runDays' in after) {
+    const { runDays, runContentDays } = after;
+    if (before.runDays !== runDays || before.runContentDays !== runContentDays) {
+      const details = { runContentDays, runDays };
+      await recordAudit(tx, { ...entry, action: 'retention.changed', details });
+    }
+  }
   const { maxTokensPerDay, maxCostUsdPerMonth } = after.budget;
   const isSame =
     before.budget.maxTokensPerDay === maxTokensPerDay &&

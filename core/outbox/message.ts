@@ -1,6 +1,6 @@
 /**
- * Kinds of messages: notifications, the ping of a monitor, a business enquiry for the operator, and a model account to
- * which its owner has to sign in again.
+ * Kinds of messages: notifications, the ping of a monitor, a business enquiry for the operator, a model account to
+ * which its owner has to sign in again, and results that go elsewhere.
  */
 export const MESSAGE_KINDS = [
   'failed',
@@ -11,6 +11,7 @@ export const MESSAGE_KINDS = [
   'digest',
   'success_ping',
   'model_connection',
+  'webhook_changed',
   'business_lead',
 ] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
@@ -43,7 +44,13 @@ export interface MessageSubject {
   readonly runId: string | null;
 }
 
-/** Returns false for mails about the recipient's own account, which cannot be ended. */
+/** Returns false for mails about the recipient's own account, or about its safety, which cannot be ended. */
 export function isUnsubscribable(kind: MessageKind): boolean {
-  return kind !== 'model_connection' && kind !== 'business_lead';
+  return !NOT_UNSUBSCRIBABLE.has(kind);
 }
+
+const NOT_UNSUBSCRIBABLE: ReadonlySet<MessageKind> = new Set([
+  'model_connection',
+  'webhook_changed',
+  'business_lead',
+]);

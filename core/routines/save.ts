@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -7,9 +6,10 @@ import { checkRoutine, type RoutineChecks } from './check.ts';
 import { checkNotifications } from './check-notifications.ts';
 import { checkTiming } from './check-timing.ts';
 import { recordDeactivation } from './deactivation.ts';
-import { isMaterialChange } from './material-change.ts';
+import { materialChanges } from './material-change.ts';
 import { nextTimeAfterSave } from './next-times.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
+import { recordChanges } from './record-changes.ts';
 import type { QueuedRuns } from './queued-runs.ts';
 import { assertRoomForRoutine } from './quota.ts';
 import type { Routine, RoutineFields } from './routine.ts';
@@ -114,7 +114,7 @@ export async function patchRoutine(
       const secret = deps.webhookSecrets.seal(id, webhookSecret);
       await writeWebhookSecret(tx, { id, projectId, secret, keepPrevious: false });
     }
-    const material = isMaterialChange(before, fields);
+    const material = materialChanges(before, fields).length > 0;
     const routine = await updateRoutine(tx, before, {
       fields,
       version: material ? input.origin : undefined,
@@ -123,12 +123,9 @@ export async function patchRoutine(
       rearmWebhook: patch.webhookUrl !== undefined,
     });
     if (material) await deps.queuedRuns.skip(tx, [id], 'superseded');
+    const { restoredFrom } = input.origin;
+    await recordChanges(tx, { before, after: routine, by: input.by, restoredFrom });
     if (material && before.state === 'active') await recordDeactivation(tx, input.by, routine);
-    const { budget } = fields;
-    if (!isDeepStrictEqual(before.budget, budget)) {
-      const entry = { by: input.by, projectId, targetId: id, details: { ...budget } };
-      await recordProjectAudit(tx, { ...entry, action: 'budget.changed' });
-    }
     return {
       routine,
       webhookSecret,
@@ -162,6 +159,7 @@ function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineFields {
  */
 export async function rotateWebhookSecret(
   deps: Pick<SaveDeps, 'database' | 'webhookSecrets'>,
+  by: Actor,
   { projectId, id, force }: { projectId: string; id: string; force: boolean },
 ): Promise<{ routine: Routine; webhookSecret: string }> {
   const webhookSecret = generateWebhookSecret();
@@ -170,9 +168,12 @@ export async function rotateWebhookSecret(
     if (routine.state === 'archived') throw new AppError('routine_archived');
     if (routine.webhookUrl === null) throw new AppError('webhook_not_configured');
     // The receiver may still have the secret that a second rotation would drop.
-    if (!force && (await isRotating(tx, projectId, id))) throw new AppError('rotation_in_progress');
+    const cutsOff = await isRotating(tx, projectId, id);
+    if (cutsOff && !force) throw new AppError('rotation_in_progress');
     const secret = deps.webhookSecrets.seal(id, webhookSecret);
     await writeWebhookSecret(tx, { id, projectId, secret, keepPrevious: true });
+    const entry = { by, projectId, targetId: id, details: { cutsOff } };
+    await recordProjectAudit(tx, { ...entry, action: 'webhook_secret.rotated' });
     return { routine: await readRoutine(tx, projectId, id), webhookSecret };
   });
 }

@@ -1,3 +1,4 @@
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { runColumns } from './queries.ts';
@@ -12,24 +13,34 @@ export const MAX_PINNED = 1_000;
  */
 export function pinRun(
   database: Database,
+  by: Actor,
   input: { projectId: string; id: string; pinned: boolean },
 ): Promise<Run> {
   const { projectId, id, pinned } = input;
   return transaction(database, async (tx) => {
     // One at a time in a project, so that those that count at the same moment cannot pass the limit together.
     if (pinned) await lockPins(tx, projectId);
-    const run = await row<Run>(
+    const found = await row<Run & { was: boolean }>(
       tx,
       sql`
-        update runs set pinned = ${pinned}
-        where id = ${id} and project_id = ${projectId}
+        with before as (
+          select id as "pinnedId", pinned as was from runs where id = ${id} and project_id = ${projectId} for update
+        )
+        update runs set pinned = ${pinned} from before
+        where id = before."pinnedId" and project_id = ${projectId}
           and exists (select from projects p where p.id = ${projectId} and p.deleted_at is null)
-        returning ${runColumns}
+        returning ${runColumns}, was
       `,
     );
-    if (run === undefined) throw new AppError('run_not_found');
+    if (found === undefined) throw new AppError('run_not_found');
     if (pinned && (await countPinned(tx, projectId)) > MAX_PINNED) {
       throw new AppError('allowance_exceeded', `A project can have ${MAX_PINNED} pinned runs.`);
+    }
+    const { was, ...run } = found;
+    if (was !== pinned) {
+      const action = pinned ? 'run.pinned' : 'run.unpinned';
+      const details = { routineId: run.routineId };
+      await recordProjectAudit(tx, { by, projectId, action, targetId: id, details });
     }
     return run;
   });

@@ -3,7 +3,7 @@ import { forgetAuditEvents, recordAudit, SYSTEM } from '#core/audit/index.ts';
 import { execute, rows, sql, transaction } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
-import { activeRoutine } from '#test/support/routines.ts';
+import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
 
 const test = serviceTest({ worker: true }).extend(
   'actions',
@@ -14,6 +14,52 @@ const test = serviceTest({ worker: true }).extend(
       return data.map(({ action }: { action: string }) => action);
     },
 );
+
+test('where results go, what runs do and how long they are kept is on record, of addresses the host alone', async ({
+  service,
+}) => {
+  const person = await signUp(service);
+  const key = await person.key();
+  const id = await createRoutine(key, { webhookUrl: 'https://old.example/hook?token=secret-1' });
+  const routine = `/v1/routines/${id}`;
+  await key.patch(routine, { webhookUrl: 'https://old.example/other?token=secret-2' });
+  await key.patch(routine, { webhookUrl: 'https://evil.example/hook?token=secret-3' });
+  await key.post(`${routine}/webhook-secret`);
+  await key.post(`${routine}/webhook-secret`, { force: true });
+  const successPingUrl = 'https://monitor.example/secret-4';
+  await key.patch(routine, { notifications: { successPingUrl } });
+  await key.patch(routine, { instructions: 'Something else.', name: 'Other' });
+  await key.patch(routine, { name: 'Once more' });
+  await key.post(`${routine}/versions/1/restore`);
+  const run = await runOnce(key, id);
+  for (const pinned of [true, true, false]) await key.patch(`/v1/runs/${run.id}`, { pinned });
+  const project = `/v1/projects/${person.projectId}`;
+  await person.session.patch(project, { runContentDays: 1 });
+  await person.session.patch(project, { runContentDays: 1 });
+
+  const path = `/v1/audit-events?organizationId=${person.organizationId}`;
+  const { data } = await person.session.get(path);
+  const told = data.map(({ action, targetId, details }: Told) => [action, targetId, details]);
+  expect(told.toReversed().slice(2)).toEqual([
+    ['webhook.changed', id, { from: 'old.example', to: 'old.example' }],
+    ['webhook.changed', id, { from: 'old.example', to: 'evil.example' }],
+    ['webhook_secret.rotated', id, { cutsOff: false }],
+    ['webhook_secret.rotated', id, { cutsOff: true }],
+    ['success_ping.changed', id, { from: null, to: 'monitor.example' }],
+    ['routine.changed', id, { revision: 2, changed: ['instructions'], restoredFrom: null }],
+    ['routine.changed', id, { revision: 3, changed: ['instructions'], restoredFrom: 1 }],
+    ['run.pinned', run.id, { routineId: id }],
+    ['run.unpinned', run.id, { routineId: id }],
+    ['retention.changed', person.projectId, { runContentDays: 1, runDays: expect.any(Number) }],
+  ]);
+  expect(JSON.stringify(data)).not.toContain('secret-');
+});
+
+interface Told {
+  readonly action: string;
+  readonly targetId: string;
+  readonly details: unknown;
+}
 
 test('each change leaves who did it, to what and from where, and nothing is left of one that failed', async ({
   service,
@@ -91,7 +137,9 @@ test('what takes a routine off its schedule is on record: a change of its text, 
   await key.delete(path);
   expect(await actions(person)).toEqual([
     'routine.archived',
+    'routine.changed',
     'routine.deactivated',
+    'routine.changed',
     'routine.activated',
     'api_key.created',
     'organization.created',

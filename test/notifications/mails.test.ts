@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
+import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import {
   activeWatched,
   EVERYTHING,
@@ -208,4 +208,28 @@ test('a run that says it is only partly done is told of, and a run that is done 
   const mails = await newsTo(mailbox, owner);
   expect(mails.map(({ subject }) => subject)).toEqual(['Partly done: Halfway']);
   expect(mails[0]?.text).not.toContain('Two of four pages');
+});
+
+test('the owners are mailed when the results of an active routine go to another host, whoever has unsubscribed', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  const webhookUrl = 'https://old.example/hook?token=secret';
+  const id = await activeRoutine(key, { name: 'Weekly audit', webhookUrl });
+  const move = (url: string) => key.patch(`/v1/routines/${id}`, { webhookUrl: url });
+  await move('https://old.example/other?token=secret');
+  await sendNow(service);
+  expect(await newsTo(mailbox, owner)).toEqual([]);
+
+  await move('https://evil.example/hook?token=secret');
+  await sendNow(service);
+  const [mail, ...others] = await newsTo(mailbox, owner);
+  expect(others).toEqual([]);
+  expect(mail?.subject).toBe('Results go elsewhere: Weekly audit');
+  expect(mail?.text).toContain('went to old.example and go to evil.example');
+  expect(mail?.text).not.toContain('secret');
+  expect(mail?.text).not.toContain('No more mail');
 });

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { SYSTEM } from '#core/audit/index.ts';
 import { createSealedWebhookSecrets, rotateWebhookSecret } from '#core/routines/index.ts';
 import { claimAttempt } from '#core/webhooks/claim.ts';
 import { attemptDelivery, enqueueDelivery, listDeliveries } from '#core/webhooks/index.ts';
@@ -114,7 +115,7 @@ describe('what is sent', () => {
       await world.queue(routine, receiver.origin),
       await world.queue(routine, receiver.origin),
     ];
-    const rotated = await rotateWebhookSecret(world.deps, { ...routine, force: false });
+    const rotated = await rotateWebhookSecret(world.deps, SYSTEM, { ...routine, force: false });
     await world.attempt(deliveries[0]!);
     const [during] = receiver.received;
     verify(routine.webhookSecret, during!);
@@ -459,7 +460,10 @@ test('secrets and results stand in no log line and in no row of deliveries but t
   });
   const routine = await world.createRoutine(`${receiver.origin}/hook?token=canary-url`);
   const delivery = await world.queue(routine, receiver.origin, { result: 'canary-result' });
-  const { webhookSecret } = await rotateWebhookSecret(world.deps, { ...routine, force: false });
+  const { webhookSecret } = await rotateWebhookSecret(world.deps, SYSTEM, {
+    ...routine,
+    force: false,
+  });
   await world.attempt(delivery);
   const dump = JSON.stringify([
     await rows(world.deps.database, sql`select * from webhook_attempts`),

@@ -24,8 +24,8 @@ export const rotateWebhookSecret = route({
   bodyOptional: true,
   success: { status: 200, data: rotatedRoutine, description: 'The routine with its new secret.' },
   errors: ['routine_archived', 'webhook_not_configured', 'rotation_in_progress'],
-}).to(async ({ access: { projectId }, params: { routineId }, body: { force }, deps }) => {
+}).to(async ({ access: { projectId }, by, params: { routineId }, body: { force }, deps }) => {
   const input = { projectId, id: routineId, force };
-  const { routine: rotated, webhookSecret } = await routines.rotateWebhookSecret(deps, input);
+  const { routine: rotated, webhookSecret } = await routines.rotateWebhookSecret(deps, by, input);
   return { data: { ...presentRoutine(rotated), webhookSecret } };
 });

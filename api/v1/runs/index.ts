@@ -132,8 +132,8 @@ const updateRun = route({
   body: z.strictObject({ pinned: z.boolean() }).meta({ id: 'UpdateRun' }),
   success: { status: 200, data: run, description: 'The run.' },
   errors: ['allowance_exceeded'],
-}).to(async ({ access: { projectId }, params: { runId }, body: { pinned }, deps }) => ({
-  data: presentRun(await runs.pinRun(deps.database, { projectId, id: runId, pinned })),
+}).to(async ({ access: { projectId }, by, params: { runId }, body: { pinned }, deps }) => ({
+  data: presentRun(await runs.pinRun(deps.database, by, { projectId, id: runId, pinned })),
 }));
 
 const cancelRun = route({

@@ -434,7 +434,7 @@ export interface paths {
         };
         /**
          * List who changed what in an organization
-         * @description Needs the role owner or admin. Changes of members, API keys, connections, tool policies, budgets, plans and activation are recorded together with the change, and never altered.
+         * @description Needs the role owner or admin. Changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, of what routines do and where their results go, pinning and activation are recorded together with the change, and never altered.
          */
         get: operations["listAudit"];
         put?: never;
@@ -2213,7 +2213,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
             /** @description Who, and from where. */
             actor: {
                 address: string | null;
@@ -5401,7 +5401,7 @@ export interface components {
              * @description What it tells of; `success_ping` is the GET to the monitor. More may be added.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "success_ping" | "model_connection" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "success_ping" | "model_connection" | "webhook_changed" | "business_lead";
             nextAttemptAt: string | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the mail of this hour has gone; the next one counts it, and then this is `merged`. `cancelled`: nobody is to get it any more. `failed`: given up. `error` says why.
@@ -7042,7 +7042,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */

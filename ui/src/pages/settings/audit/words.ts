@@ -29,8 +29,10 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'model_figures.changed': 'Figures of a model entered',
   'policy.changed': 'Tool policy changed',
   'budget.changed': 'Budget changed',
+  'retention.changed': 'How long runs are kept changed',
   'notifications.changed': 'Notifications changed',
   'plan.changed': 'Plan changed',
+  'routine.changed': 'Routine changed',
   'routine.activated': 'Routine activated',
   'routine.deactivated': 'Routine taken off its schedule by a change',
   'routine.paused': 'Routine paused',
@@ -40,6 +42,11 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'skill.deleted': 'Deleted a skill',
   'routine.skills_updated': 'Had a routine use newer skill texts',
   'routine.backfilled': 'Ran a routine for past times',
+  'webhook.changed': 'Webhook changed',
+  'webhook_secret.rotated': 'Webhook secret replaced',
+  'success_ping.changed': 'Ping changed',
+  'run.pinned': 'Run pinned',
+  'run.unpinned': 'Run unpinned',
 };
 
 export const ACTION_CHOICES = Object.entries(ACTIONS).map(([value, label]) => ({ value, label }));
