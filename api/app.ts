@@ -37,7 +37,7 @@ export function createApp(deps: Deps): Koa {
   app.use(docs(deps.config));
   app.use(clientMetadata(deps));
   app.use(unsubscribe(deps));
-  app.use(unmatched(router));
+  app.use(unmatched(router, deps));
   app.on('error', (err: Error) => {
     // A client that goes away in the middle of a stream has done nothing wrong.
     if ('code' in err && err.code === 'ERR_STREAM_PREMATURE_CLOSE') return;

@@ -2,6 +2,7 @@ import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from './deps.ts';
+import { countedKey } from './http/authenticate.ts';
 import { serve } from './http/serve.ts';
 import type { Route } from './route.ts';
 
@@ -30,9 +31,14 @@ export function createRouter(routes: readonly Route[], deps: Deps): Router {
   return router;
 }
 
-/** Refuses what no route took: 405 with `Allow` where another method would do, else 404. */
-export function unmatched(router: Router): Middleware {
+/**
+ * Refuses what no route took: 405 with `Allow` where another method would do, else 404. A key is counted there too, and
+ * one that does not work is told so.
+ */
+export function unmatched(router: Router, deps: Deps): Middleware {
   return async (ctx) => {
+    const hasKey = ctx.path.startsWith('/v1/') && ctx.get('authorization') !== '';
+    if (hasKey) await countedKey(ctx, deps);
     const { methods } = meantBy(router, ctx.path);
     if (methods.length === 0) throw new AppError('route_not_found');
     throw methodNotAllowed(methods);

@@ -141,7 +141,7 @@ async function start(
       mail,
     };
     const readyAfter = elapsed(startedAt);
-    console.log(summary({ addresses, demo, models: models.summary, notes, readyAfter }));
+    console.log(summary({ addresses, demo, models: models.summary, notes, payments, readyAfter }));
     const told = await demo?.firstRun;
     if (told !== undefined && stopping === undefined) log(told);
   } catch (error) {

@@ -15,11 +15,14 @@ export interface SummaryOptions {
   readonly models: string;
   /** What is not as it could be, and what to do about it: a sentence each. */
   readonly notes: readonly string[];
+  /** True where keys write on a paid plan only, and nobody has paid yet. */
+  readonly payments: boolean;
   readonly readyAfter: string;
 }
 
 /** Tells a person who has just started the service where things are, with three lines to paste. */
-export function summary({ addresses, demo, models, notes, readyAfter }: SummaryOptions): string {
+export function summary(options: SummaryOptions): string {
+  const { addresses, demo, models, notes, payments, readyAfter } = options;
   const { dashboard, api, temporalUi, mail } = addresses;
   const facts: [name: string, value: string][] = [
     ['Dashboard', dashboard],
@@ -40,13 +43,19 @@ export function summary({ addresses, demo, models, notes, readyAfter }: SummaryO
     ...facts.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`),
     '',
     ...notes.flatMap((note) => [`  ${note}`, '']),
-    ...(demo === undefined ? [] : linesToPaste(api, demo)),
+    ...(demo === undefined ? [] : linesToPaste(api, demo, payments)),
   ].join('\n');
 }
 
-function linesToPaste(api: string, { apiKey, routineId }: Demo): string[] {
+function linesToPaste(api: string, { apiKey, routineId }: Demo, payments: boolean): string[] {
   const auth = `-H 'Authorization: Bearer ${apiKey}'`;
   const list = `  curl -s ${auth} ${api}/v1/models`;
+  const latest = `  curl -s ${auth} '${api}/v1/runs?limit=1'`;
+  if (payments) {
+    const why =
+      'Keys write on a paid plan only: pay on the page Billing, and they do. Until then they read:';
+    return [`  ${why}`, '', list, latest, ''];
+  }
   if (routineId === null) return ['  List the models:', '', list, ''];
   return [
     '  List the models, start the demo routine, read its latest run:',

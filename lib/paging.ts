@@ -26,15 +26,17 @@ export function cutPage<Item extends { readonly id: string }>(
   return { items, nextCursor: more ? last.id : undefined };
 }
 
-/** Key by which a list is ordered: the ids of a resource, or the revisions of a routine. */
-export type Order = Resource | 'revision';
+/** Key by which a list is ordered: the ids of a resource, revisions, or ids of custom skills and then curated slugs. */
+export type Order = Resource | 'revision' | 'skillOrSlug';
 
 /**
  * Matches the cursors that a list gives out: the id after which the next page begins. Callers take them from the `Link`
  * header and make none themselves; as they are plain ids, OpenAPI can say exactly which are refused.
  */
 export function cursorPattern(of: Order): RegExp {
+  if (of === 'skillOrSlug') return SKILL_OR_SLUG;
   return of === 'revision' ? REVISION : idPattern(of);
 }
 
+const SKILL_OR_SLUG = new RegExp(`${idPattern('skill').source}|^[a-z0-9]+(?:-[a-z0-9]+)*$`);
 const REVISION = /^[1-9]\d{0,8}$/;

@@ -52,7 +52,7 @@ export async function authenticate(
 }
 
 /** Looks up the key of a request and counts it, also where the request is refused afterwards. */
-async function countedKey(ctx: Context, deps: Deps) {
+export async function countedKey(ctx: Context, deps: Deps) {
   const presented = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(ctx.get('authorization'))?.[1] ?? '';
   const address = networkOf(deps.clientAddress(ctx.req));
   const key = await deps.keyAttempts.lookUp({ address, presented }, async () =>

@@ -49,7 +49,7 @@ export async function readRoutineDetail(
   return {
     ...routine,
     activation: { ready: reason === null, proofRunId, reason },
-    warnings: warningsOf(skills, routine, callableTools),
+    warnings: await warningsOf(db, skills, routine, callableTools),
     skillsBehind: await behind(db, skills, routine),
   };
 }

@@ -54,7 +54,8 @@ export async function createRoutine(
   });
   // It has no policies yet, and so no tools of connections.
   if (created !== undefined) {
-    return { routine: created, webhookSecret, warnings: warningsOf(deps.skills, created, []) };
+    const warnings = await warningsOf(deps.database, deps.skills, created, []);
+    return { routine: created, webhookSecret, warnings };
   }
   // An earlier attempt of this request committed but its response was lost, so nobody has seen the secret yet.
   const stored = await readWebhookSecret(deps.database, projectId, id);
@@ -62,7 +63,7 @@ export async function createRoutine(
   return {
     routine,
     webhookSecret: stored === undefined ? undefined : deps.webhookSecrets.open(id, stored),
-    warnings: warningsOf(deps.skills, routine, routine.callableTools),
+    warnings: await warningsOf(deps.database, deps.skills, routine, routine.callableTools),
   };
 }
 
@@ -129,7 +130,7 @@ export async function patchRoutine(
     return {
       routine,
       webhookSecret,
-      warnings: warningsOf(deps.skills, routine, seen.callableTools),
+      warnings: await warningsOf(tx, deps.skills, routine, seen.callableTools),
     };
   });
   return saved ?? patchRoutine(deps, input);

@@ -1,11 +1,13 @@
-import { unmetNeeds, type Need, type SkillCatalogue } from '#core/skills/index.ts';
+import { missingSkills, unmetNeeds, type Need, type SkillCatalogue } from '#core/skills/index.ts';
 import type { HintedTool } from '#core/tools/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { mixingIn } from './mixing.ts';
 import type { Routine } from './routine.ts';
 
 /** Lists possible faults of a routine that do not keep it from being saved or run. */
 export const WARNING_CODES = [
   'skill_need_unmet',
+  'skill_deleted',
   'forecast_over_budget',
   'mixes_untrusted_and_outward',
 ] as const;
@@ -19,14 +21,15 @@ export interface RoutineWarning {
 }
 
 /**
- * Warns of each skill that works on something which none of the routine's tools seems to offer, and of a routine that
- * reads what strangers write and acts elsewhere.
+ * Warns of each skill that is gone or works on something which none of the routine's tools seems to offer, and of a
+ * routine that reads what strangers write and acts elsewhere.
  */
-export function warningsOf(
+export async function warningsOf(
+  db: Db,
   catalogue: SkillCatalogue,
-  routine: Pick<Routine, 'skills' | 'gate' | 'instructions'>,
+  routine: Pick<Routine, 'projectId' | 'skills' | 'gate' | 'instructions'>,
   tools: readonly HintedTool[],
-): RoutineWarning[] {
+): Promise<RoutineWarning[]> {
   const attached = routine.skills.flatMap((reference) => catalogue.find(reference) ?? []);
   const hints = tools
     .filter(({ connectionId }) => connectionId !== null)
@@ -41,8 +44,18 @@ export function warningsOf(
     need,
     message: `${slug} works on ${need} data, and no tool that the routine may call seems to offer it. Confirm one that does, or give the data in the instructions.`,
   }));
+  const missing = await missingSkills(db, catalogue, routine.projectId, routine.skills);
+  const gone = missing.map((skill) => ({
+    code: 'skill_deleted' as const,
+    skill,
+    message: `The skill ${skill} was deleted, so runs leave it out. Take it off the routine, or attach another one.`,
+  }));
   const mixing = mixingIn(routine, tools);
-  return mixing === undefined
-    ? unmet
-    : [...unmet, { code: 'mixes_untrusted_and_outward', message: mixing }];
+  return [
+    ...gone,
+    ...unmet,
+    ...(mixing === undefined
+      ? []
+      : [{ code: 'mixes_untrusted_and_outward' as const, message: mixing }]),
+  ];
 }

@@ -29,6 +29,7 @@ export {
 export { cutKeepingState, MAX_STATE, stateBlocks, stateKeys } from './state-block.ts';
 export {
   measureSkills,
+  missingSkills,
   resolveSkills,
   revisionsOf,
   sectionLength,

@@ -101,6 +101,18 @@ export async function measureSkills(
   return found.flatMap(({ size }) => (size === undefined ? [] : [size]));
 }
 
+/** Returns those of the references that name neither a curated skill nor a custom one of the project. */
+export async function missingSkills(
+  db: Db,
+  catalogue: SkillCatalogue,
+  projectId: string,
+  references: readonly string[],
+): Promise<string[]> {
+  const customIds = references.filter((reference) => catalogue.find(reference) === undefined);
+  const custom = await findCustomSummaries(db, projectId, customIds);
+  return customIds.filter((reference) => !custom.some(({ id }) => id === reference));
+}
+
 function show(reference: string): string {
   return JSON.stringify(reference.length > 60 ? `${reference.slice(0, 60)}…` : reference);
 }

@@ -12,8 +12,12 @@ export interface SkillRevision {
   readonly revision: number;
   readonly name: string;
   readonly instructions: string;
-  /** Id of the person or of the API key; null when it is not on record. */
-  readonly createdBy: string | null;
+  /** The person or the API key that made it, by their present name; null when it is not on record. */
+  readonly createdBy: {
+    readonly kind: 'person' | 'key';
+    readonly id: string;
+    readonly name: string | null;
+  } | null;
   readonly createdAt: Date;
   /** Fields that differ from the revision before; empty for the first one. */
   readonly changed: readonly ('name' | 'instructions')[];
@@ -29,7 +33,12 @@ export function listRevisions(
   return rows<SkillRevision>(
     db,
     sql`
-      select r.revision, r.name, r.instructions, r.created_by as "createdBy", r.created_at as "createdAt",
+      select r.revision, r.name, r.instructions, 
+        case when starts_with(r.created_by, 'key_') then jsonb_build_object('kind', 'key', 'id', r.created_by, 'name',
+            (select k.name from api_keys k where k.id = r.created_by and k.project_id = r.project_id))
+          when r.created_by is not null then jsonb_build_object('kind', 'person', 'id', r.created_by, 'name',
+            (select u.name from users u where u.id = r.created_by))
+        end as "createdBy", r.created_at as "createdAt",
         array_remove(array[case when r.name <> p.name then 'name' end,
           case when r.instructions <> p.instructions then 'instructions' end], null) as changed
       from skill_revisions r

@@ -6,8 +6,8 @@ export const DAY = 86_400;
 /** Days after which a payment that failed is tried again; after the last the subscription is given up. */
 const RETRY_DAYS = [3, 8, 15];
 
-/** Result of a customer's next payments. */
-export type Payments = 'succeed' | 'fail';
+/** Result of a customer's next payments; `ask` for one that the customer's bank wants to be confirmed. */
+export type Payments = 'succeed' | 'fail' | 'ask';
 
 /** State of the processor, with a clock of its own that can be set ahead. */
 export class Ledger {
@@ -145,10 +145,13 @@ export class Ledger {
       item.price,
       item.current_period_start,
     );
-    if (this.payments.get(customer) === 'fail') {
+    if (!this.#succeeds(customer)) {
       subscription.latest_invoice.status = 'open';
       subscription.status = 'past_due';
       this.emit('invoice.payment_failed', subscription.latest_invoice);
+      if (this.payments.get(customer) === 'ask') {
+        this.emit('invoice.payment_action_required', subscription.latest_invoice);
+      }
     } else {
       this.emit('invoice.paid', subscription.latest_invoice);
     }
@@ -160,7 +163,7 @@ export class Ledger {
     const age = Math.floor((this.now() - invoice.created) / DAY);
     if (!RETRY_DAYS.includes(age)) return;
     invoice.attempt_count += 1;
-    if (this.payments.get(subscription.customer) !== 'fail') {
+    if (this.#succeeds(subscription.customer)) {
       invoice.status = 'paid';
       subscription.status = 'active';
       this.emit('invoice.paid', invoice);
@@ -170,6 +173,10 @@ export class Ledger {
     } else {
       this.emit('invoice.payment_failed', invoice);
     }
+  }
+
+  #succeeds(customer: string): boolean {
+    return (this.payments.get(customer) ?? 'succeed') === 'succeed';
   }
 
   #end(subscription: Subscription): void {

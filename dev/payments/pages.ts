@@ -1,4 +1,4 @@
-import { itemOf, type Ledger } from './ledger.ts';
+import { itemOf, type Ledger, type Payments } from './ledger.ts';
 import type { Session, Subscription } from './objects.ts';
 
 /** Response of a hosted page: the page itself, or the address to go to next. */
@@ -25,8 +25,9 @@ export function visitPortal(
     ({ customer, status }) => customer === portal.customer && status !== 'canceled',
   );
   if (choice.action === 'back') return { location: portal.back };
-  if (choice.action === 'fail' || choice.action === 'succeed') {
-    ledger.payments.set(portal.customer, choice.action);
+  const payments = PAYMENTS.find(([result]) => result === choice.action)?.[0];
+  if (payments !== undefined) {
+    ledger.payments.set(portal.customer, payments);
   } else if (choice.action === 'advance') {
     ledger.advance(30);
   } else if (subscription !== undefined && choice.action === 'cancel') {
@@ -37,6 +38,12 @@ export function visitPortal(
   }
   return { html: portalPage(ledger, portal, subscription) };
 }
+
+const PAYMENTS: readonly (readonly [Payments, string])[] = [
+  ['succeed', 'Let the next payments succeed'],
+  ['fail', 'Let the next payments fail'],
+  ['ask', 'Let the bank ask the customer to confirm the next payments'],
+];
 
 function checkoutPage(ledger: Ledger, session: Session, notice = ''): string {
   const price = ledger.prices.get(session.price);
@@ -67,12 +74,13 @@ function portalPage(
   const prices = [...ledger.prices.values()]
     .filter(({ id }) => wanted === undefined || id === wanted)
     .map(({ id, unit_amount: cents }) => button('change', `Change to ${dollars(cents)}`, id));
-  const next = ledger.payments.get(customer) === 'fail' ? 'succeed' : 'fail';
+  const now = ledger.payments.get(customer) ?? 'succeed';
+  const others = PAYMENTS.filter(([result]) => result !== now);
   return page(
     'Your subscription',
     facts +
       (subscription === undefined ? '' : prices.join('') + button('cancel', 'Cancel at the end')) +
-      button(next, `Let the next payments ${next}`) +
+      others.map(([result, label]) => button(result, label)).join('') +
       button('advance', 'Let 30 days pass') +
       button('back', 'Back'),
   );

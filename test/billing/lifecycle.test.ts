@@ -134,6 +134,24 @@ test('the error of a used-up allowance names the plan, the limit and the end of 
   expect(body.error.message).toMatch(/free plan allows 100 runs .* until \d{4}-\d\d-01T00:00:00/);
 });
 
+test('a renewal that the bank wants to be confirmed is told as such, and the plan waits for it', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const { ledger } = processor;
+  const { subscription, customer } = await subscribed({ service, processor }, ada, 'pro');
+  const from = ledger.events.length;
+  ledger.payments.set(customer, 'ask');
+  ledger.advance(31);
+  expect(ledger.events.slice(from).map(({ type }) => type)).toContain(
+    'invoice.payment_action_required',
+  );
+  await sendSince(processor, from);
+  expect(subscription.status).toBe('past_due');
+  expect((await ada.session.get('/v1/billing')).data).toMatchObject({ status: 'past_due' });
+});
+
 test('after a downgrade what is active stays, and more activations are refused', async ({
   service,
   processor,

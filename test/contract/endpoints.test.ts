@@ -57,6 +57,11 @@ const beyondContract: readonly string[] = [
   'POST /v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver',
 ];
 
+/** The contract names no scope here, and yet a key that may not write connections must not make one. */
+const scopesBeyondContract: Readonly<Record<string, string>> = {
+  'POST /v1/connections/api-key/{provider}': 'connections:write',
+};
+
 interface Operation {
   readonly auth: string;
   readonly scope: string | undefined;
@@ -112,7 +117,7 @@ function readContract(): Map<string, Operation> {
   return new Map(
     operations.map(({ method, path, auth, scope, success }) => [
       `${method} ${path}`,
-      { auth, scope, success },
+      { auth, scope: scope ?? scopesBeyondContract[`${method} ${path}`], success },
     ]),
   );
 }

@@ -12,6 +12,7 @@ const options: SummaryOptions = {
   demo: { email: 'demo@example.com', password: 'word', apiKey: 'ras_key', routineId: 'rtn_1' },
   models: 'Ollama on this machine, 3 models',
   notes: ['Something is to be done.'],
+  payments: false,
   readyAfter: '8 s',
 };
 
@@ -26,6 +27,14 @@ test('the summary names the models, what is to be done, and lines that go to the
   const lines = linesToPaste(text);
   expect(lines).toHaveLength(3);
   for (const line of lines) expect(line).toContain('http://localhost:3100/v1/');
+});
+
+test('where keys write only on a paid plan, every line reads, and the way to write is told', () => {
+  const text = summary({ ...options, payments: true });
+  expect(text).toContain('pay on the page Billing');
+  const lines = linesToPaste(text);
+  expect(lines).toHaveLength(2);
+  for (const line of lines) expect(line).not.toContain('POST');
 });
 
 test('without a routine, and without an account, no line is offered that could not work', () => {

@@ -56,6 +56,27 @@ test('one credential at its limit does not slow another of the same project', as
   expect((await calm.get('/v1/runs')).status).toBe(200);
 });
 
+test('a key is counted where there is no route, and one that does not work is told so everywhere', async () => {
+  const key = await ada.key();
+  await startOfWindow();
+  const dead = service.anonymous.with({ Authorization: `Bearer ras_00000000_${'0'.repeat(43)}` });
+  const asked = [
+    (client: ApiClient) => client.get('/v1/nothing'),
+    (client: ApiClient) => client.delete('/v1/runs'),
+    (client: ApiClient) => client.get('/v1/organizations'),
+  ];
+  const answers = [];
+  for (const ask of asked) answers.push(await ask(key));
+  expect(answers.map(({ status }) => status)).toEqual([404, 405, 403]);
+  expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(
+    [1, 2, 3].map((used) => String(LIMIT - used)),
+  );
+  for (const ask of asked) {
+    const { status, body } = await ask(dead);
+    expect([status, body.error.code]).toEqual([401, 'invalid_api_key']);
+  }
+});
+
 test('the next window begins anew', async () => {
   const key = await ada.key();
   await startOfWindow();

@@ -54,6 +54,23 @@ test('a custom skill, and one that needs nothing, warn of nothing; nor does calc
   expect(computing.data.warnings).toHaveLength(2);
 });
 
+test('a deleted skill stands in the warnings until it is taken off', async ({ key }) => {
+  const { data: skill } = await key.post('/v1/skills', {
+    name: 'Own',
+    instructions: 'x'.repeat(40),
+  });
+  const id = await createRoutine(key, { skills: [skill.id] });
+  const warnings = async () => (await key.get(`/v1/routines/${id}`)).data.warnings;
+  expect(await warnings()).toEqual([]);
+  await key.delete(`/v1/skills/${skill.id}`);
+  const gone = [
+    { code: 'skill_deleted', skill: skill.id, message: expect.stringContaining('was deleted') },
+  ];
+  expect(await warnings()).toEqual(gone);
+  expect((await key.patch(`/v1/routines/${id}`, { name: 'Other' })).data.warnings).toEqual(gone);
+  expect((await key.patch(`/v1/routines/${id}`, { skills: [] })).data.warnings).toEqual([]);
+});
+
 test('a tool meets a need once it is confirmed, and only of its own routine', async ({
   key,
   bobsKey,

@@ -123,7 +123,8 @@ test('the revisions of a skill have their texts and say what differs', async () 
   await change(skill, { description: 'Not a part of what runs are told.' });
   await change(skill, { name: 'Voice' });
   const path = `/v1/skills/${skill}/revisions`;
-  const at = { createdAt: expect.any(String), createdBy: expect.stringMatching(/^key_/) };
+  const createdBy = { kind: 'key', id: expect.stringMatching(/^key_/), name: 'test' };
+  const at = { createdAt: expect.any(String), createdBy };
   expect((await key.get(path)).data).toEqual([
     { revision: 3, name: 'Voice', instructions: NEW, changed: ['name'], ...at },
     { revision: 2, name: 'Tone', instructions: NEW, changed: ['instructions'], ...at },

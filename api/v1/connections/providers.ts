@@ -11,8 +11,6 @@ import {
   type ProviderCatalogue,
   type SignInDeps,
 } from '#core/connections/index.ts';
-import { AppError } from '#lib/errors.ts';
-import type { ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { EXAMPLE, idOf, iso, nameOf, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
@@ -123,9 +121,9 @@ const connectWithApiKey = route({
   id: 'connectWithApiKey',
   tag,
   summary: 'Connect a provider with an API key of it',
-  description:
-    'The key is tried at the provider first. It is stored encrypted and never returned. An API key of ours needs the scope `connections:write` for this.',
+  description: 'The key is tried at the provider first. It is stored encrypted and never returned.',
   auth: 'key-or-session',
+  scope: 'connections:write',
   params: providerParams,
   body: z.strictObject({
     name: nameOf(100).optional().meta({ description: 'Of a new connection.' }),
@@ -140,9 +138,8 @@ const connectWithApiKey = route({
   }),
   idempotent: true,
   success: { status: 201, data: connection, description: 'The connection, ready.' },
-  errors: ['insufficient_scope', 'connection_not_found', 'limit_reached', 'provider_error'],
+  errors: ['connection_not_found', 'limit_reached', 'provider_error'],
 }).to(async ({ access, by, params, body, deps, newId }) => {
-  assertMayConnect(access);
   const created = await connectWithKey(deps, {
     id: newId('connection'),
     connectionId: body.connectionId,
@@ -193,13 +190,6 @@ export function signInDepsOf(deps: Deps): SignInDeps {
 
 /** Timeout for a renewal of the credentials and two calls. */
 const ACCOUNTS_TIMEOUT_MS = 60_000;
-
-/** The contract names no scope for this operation, and yet a key that may not write connections must not make one. */
-function assertMayConnect({ actor }: ProjectAccess): void {
-  if (actor.kind === 'key' && !actor.scopes.includes('connections:write')) {
-    throw new AppError('insufficient_scope', 'The API key lacks the scope connections:write.');
-  }
-}
 
 function presentProvider(each: Provider, providers: ProviderCatalogue, uiOrigin: string) {
   const { auth } = each;

@@ -51,7 +51,11 @@ export const modelConnection = z
       description: 'Safe to show: never an address as a whole.',
       example: 'a…@example.com',
     }),
-    owner: z.strictObject({ userId: z.string(), name: z.string().nullable() }),
+    owner: z.strictObject({
+      id: z.string(),
+      name: z.string().nullable(),
+      userId: z.string().meta({ description: 'The same as `id`.', deprecated: true }),
+    }),
     status: z.enum(STATUSES).meta({
       description: '`provider_disabled` while the operator has switched the provider off.',
     }),
@@ -80,7 +84,7 @@ export function presentModelConnection(row: ModelConnection, providers: ModelPro
     provider: row.provider,
     providerName: row.providerName,
     accountLabel: row.accountLabel,
-    owner: { userId: row.ownerId, name: row.ownerName },
+    owner: { id: row.ownerId, name: row.ownerName, userId: row.ownerId },
     status,
     error: error === null ? null : { code: error, message: MODEL_CONNECTION_ERRORS[error] },
     availableFrom: isWaiting(row) ? isoOrNull(row.notBefore) : null,

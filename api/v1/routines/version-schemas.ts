@@ -11,7 +11,7 @@ import { presentGate } from './gate-schema.ts';
 import { presentKey, presentLimits, presentModel } from './present.ts';
 import { shape } from './responses.ts';
 
-const author = z
+export const author = z
   .strictObject({
     kind: z.enum(['person', 'key']),
     id: z.string(),
@@ -96,7 +96,7 @@ export function presentSummary(row: VersionSummary) {
   };
 }
 
-function presentAuthor({ kind, id, name }: VersionAuthor) {
+export function presentAuthor({ kind, id, name }: VersionAuthor) {
   return { kind, id, name };
 }
 

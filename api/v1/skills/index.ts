@@ -19,19 +19,27 @@ const listSkills = route({
   tag: 'Skills',
   summary: 'List the skills of the project and the curated ones',
   description:
-    "The project's custom skills, newest first and paged; behind the last of them, on the last page, the curated catalogue.",
+    "The project's custom skills, newest first, and behind the last of them the curated catalogue. `limit` counts both.",
   auth: 'key-or-session',
   scope: 'routines:read',
-  query: pageQuery('skill', {}),
+  query: pageQuery('skillOrSlug', {}),
   success: { status: 200, data: z.array(skillSummary), description: 'Without the instructions.' },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
-  const found = await skills.listCustomSkills(deps.database, access.projectId, page);
-  const reply = listReply(found, page, summarizeCustom);
-  const last = reply.nextCursor === undefined;
-  return last
-    ? { ...reply, data: [...reply.data, ...deps.skills.skills.map(summarizeCurated)] }
-    : reply;
+  const { skills: catalogue } = deps.skills;
+  const isCurated = page.after?.startsWith('skl_') === false;
+  const custom = isCurated
+    ? []
+    : await skills.listCustomSkills(deps.database, access.projectId, page);
+  const seen = catalogue.findIndex(({ slug }) => slug === page.after);
+  const rest = isCurated && seen === -1 ? [] : catalogue.slice(seen + 1);
+  const rows = [
+    ...custom.map((row) => ({ id: row.id, summary: summarizeCustom(row) })),
+    ...(custom.length > page.limit
+      ? []
+      : rest.map((row) => ({ id: row.slug, summary: summarizeCurated(row) }))),
+  ];
+  return listReply(rows.slice(0, page.limit + 1), page, ({ summary }) => summary);
 });
 
 const createSkill = route({

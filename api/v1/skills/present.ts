@@ -1,5 +1,6 @@
 import * as skills from '#core/skills/index.ts';
 import { iso } from '../../http/schemas.ts';
+import { presentAuthor } from '../routines/version-schemas.ts';
 
 export function summarizeCustom(row: skills.CustomSkillSummary) {
   return {
@@ -62,7 +63,7 @@ export function presentRevision(row: skills.SkillRevision) {
     revision,
     name,
     instructions,
-    createdBy,
+    createdBy: createdBy === null ? null : presentAuthor(createdBy),
     createdAt: iso(createdAt),
     changed: [...changed],
   };

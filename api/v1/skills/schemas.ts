@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as skills from '#core/skills/index.ts';
 import { nameOf, timestamp } from '../../http/schemas.ts';
+import { author } from '../routines/version-schemas.ts';
 
 /** The fields of a custom skill that a caller sets. */
 export const fields = {
@@ -59,8 +60,8 @@ export const skillRevision = z
     revision: z.number().int(),
     name: z.string(),
     instructions: z.string(),
-    createdBy: z.string().nullable().meta({
-      description: 'Id of the person or of the API key; null when it is not on record.',
+    createdBy: author.nullable().meta({
+      description: 'The person or the API key that made it; null when it is not on record.',
     }),
     createdAt: timestamp,
     changed: z.array(z.enum(['name', 'instructions'])).meta({

@@ -600,7 +600,9 @@ export interface paths {
         put?: never;
         /**
          * Connect a provider with an API key of it
-         * @description The key is tried at the provider first. It is stored encrypted and never returned. An API key of ours needs the scope `connections:write` for this.
+         * @description The key is tried at the provider first. It is stored encrypted and never returned.
+         *
+         *     API keys need the scope `connections:write`.
          */
         post: operations["connectWithApiKey"];
         delete?: never;
@@ -1854,7 +1856,7 @@ export interface paths {
         };
         /**
          * List the skills of the project and the curated ones
-         * @description The project's custom skills, newest first and paged; behind the last of them, on the last page, the curated catalogue.
+         * @description The project's custom skills, newest first, and behind the last of them the curated catalogue. `limit` counts both.
          *
          *     API keys need the scope `routines:read`.
          */
@@ -2157,7 +2159,7 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: string | null;
@@ -2849,7 +2851,7 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: string | null;
@@ -3474,7 +3476,12 @@ export interface components {
             lastUsedAt: string | null;
             modelCount: number;
             owner: {
+                id: string;
                 name: string | null;
+                /**
+                 * @deprecated
+                 * @description The same as `id`.
+                 */
                 userId: string;
             };
             /** @enum {string} */
@@ -4644,7 +4651,7 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: string | null;
@@ -5029,7 +5036,7 @@ export interface components {
         };
         RoutineWarning: {
             /** @enum {string} */
-            code: "skill_need_unmet" | "forecast_over_budget" | "mixes_untrusted_and_outward";
+            code: "skill_need_unmet" | "skill_deleted" | "forecast_over_budget" | "mixes_untrusted_and_outward";
             message: string;
             /**
              * @description What the skill works on.
@@ -5699,7 +5706,7 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: string | null;
@@ -5829,8 +5836,8 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
-            /** @description Id of the person or of the API key; null when it is not on record. */
-            createdBy: string | null;
+            /** @description The person or the API key that made it; null when it is not on record. */
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             instructions: string;
             name: string;
             revision: number;

@@ -1,7 +1,7 @@
 import { ArrowDown, ArrowUp, Eye, Plus, X } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useFormContext } from 'react-hook-form';
-import { useList } from '#ui/api/read.ts';
+import { useAll } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import type { RoutineForm } from './form.ts';
@@ -21,7 +21,7 @@ export function SkillsField() {
   const [open, setOpen] = useState<'picker' | 'new' | null>(null);
   const [previewed, setPreviewed] = useState<string | null>(null);
   const [said, setSaid] = useState('');
-  const catalogue = useList('/v1/skills', { query: { limit: 200 } });
+  const catalogue = useAll('/v1/skills', { query: { limit: 200 } });
   const attached = watch('skills');
   const change = (skills: readonly string[]) =>
     setValue('skills', [...skills], { shouldDirty: true });

@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Plus, Search } from 'lucide-react';
 import { useState } from 'react';
-import { useList } from '#ui/api/read.ts';
+import { useAll } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
@@ -24,7 +24,7 @@ type Summary = Shape<'SkillSummary'>;
 /** Shows the project's own skills and the catalogue that comes with the service. */
 export function SkillsPage() {
   const { category, search } = useSearch();
-  const skills = useList('/v1/skills', { query: { limit: 200 } });
+  const skills = useAll('/v1/skills', { query: { limit: 200 } });
   const [isMaking, setMaking] = useState(false);
   const create = (
     <Button kind="primary" icon={Plus} onClick={() => setMaking(true)}>
