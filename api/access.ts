@@ -31,6 +31,8 @@ export interface SessionAccess {
   /** The id of the session's row, not the token in the cookie. */
   readonly sessionId: string;
   readonly userId: string;
+  /** The last proof of who the person is. */
+  readonly provenAt: Date;
 }
 
 /** The tenant of a request. Every query of a tenant's table takes its `projectId`. */

@@ -8,6 +8,7 @@ import type { Config } from '#lib/config/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Mailer } from '#lib/mail/index.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
 import type { Deps } from './deps.ts';
 import { clientAddressBehind } from './http/client-address.ts';
 import { limitKeyAttempts } from './http/key-attempts.ts';
@@ -20,17 +21,19 @@ export function openAccounts(
     readonly database: Database;
     readonly membershipEnded: MembershipEnded;
     readonly mailer: Mailer | undefined;
+    readonly secrets: SecretBox;
   },
   log: Log,
   passwords?: AuthSettings['passwords'],
 ): Pick<Deps, 'auth' | 'clientAddress' | 'keyAttempts' | 'readiness'> {
-  const { database, membershipEnded, mailer } = services;
+  const { database, membershipEnded, mailer, secrets } = services;
   const { UI_ORIGIN: uiOrigin } = config;
   const auth = createAuth({
     database,
     publicUrl: config.PUBLIC_URL,
     uiOrigin,
     secret: config.BETTER_AUTH_SECRET,
+    secrets,
     productTag: config.PRODUCT_TAG,
     signUp: config.SIGN_UP,
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,

@@ -28,6 +28,8 @@ export interface RouteSpec<
   readonly body?: B;
   /** The body may be left out altogether; it is then parsed as `{}`. */
   readonly bodyOptional?: boolean;
+  /** Needs a proof of who the person is that is at most 15 minutes old; API keys are not asked. */
+  readonly fresh?: true;
   /** Honours `Idempotency-Key`. */
   readonly idempotent?: boolean;
   /** Fields of the response that are null when it is repeated, where it has them. */

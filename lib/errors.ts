@@ -21,6 +21,11 @@ export const ERRORS = {
   plan_write_required: [402, 'API keys may write only on the pro and scale plans.'],
   allowance_exceeded: [402, 'The allowance of the plan is used up.'],
   session_required: [403, 'This operation needs a browser session; an API key cannot call it.'],
+  reauthentication_required: [
+    403,
+    'Prove that it is you: POST /auth/prove with your password or a code, then repeat the request.',
+  ],
+  second_factor_required: [403, 'This organization demands a second factor, which you lack.'],
   insufficient_scope: [403, 'The API key lacks the scope of this operation.'],
   owner_required: [403, 'Only the owner may do this.'],
   forbidden: [403, 'Your role does not permit this.'],

@@ -14,6 +14,18 @@ const password = z
   .meta({ format: 'password', description: 'None of the ten thousand most common ones.' });
 /** A password that is only compared; one that was set under older rules still has to fit. */
 const givenPassword = z.string().min(1).max(128).meta({ format: 'password' });
+const code = z
+  .string()
+  .regex(/^[0-9]{6}$/, 'must be six digits')
+  .meta({ description: 'Of the authenticator; each counts once.', example: '492039' });
+const recoveryCode = z.string().min(1).max(100).meta({ description: 'Each counts once.' });
+const recoveryCodes = z
+  .object({
+    recoveryCodes: z.array(z.string()).meta({
+      description: 'Ten, shown once: only their hashes are kept. Each signs in once.',
+    }),
+  })
+  .meta({ id: 'RecoveryCodes' });
 const token = z.string().min(1).max(2_000).meta({ description: 'From the mail.' });
 const returnTo = z.string().min(1).max(2_000).meta({
   description: 'Where the link in the mail leads to: a path, or an address of the user interface.',
@@ -54,11 +66,104 @@ export const authOperations: readonly AuthOperation[] = [
         .meta({ description: 'False ends the session with the browser.' }),
       callbackURL: returnTo.optional(),
     }),
-    success: z.object({ user }),
+    success: z.union([z.object({ user }), z.object({ secondFactorRequired: z.literal(true) })]),
     errors: {
       401: ['invalid_email_or_password'],
       403: ['email_not_verified', 'invalid_callback_url'],
     },
+  },
+  {
+    method: 'POST',
+    path: '/sign-in/second-factor',
+    id: 'signInSecondFactor',
+    summary: 'Give the second factor of a sign-in',
+    description:
+      'After `secondFactorRequired`, within ten minutes and with the cookie of that response: a code, or one of the recovery codes. Ten attempts for an account in a quarter of an hour.',
+    body: z.strictObject({ code: code.optional(), recoveryCode: recoveryCode.optional() }),
+    success: z.object({ user }),
+    errors: { 401: ['invalid_code', 'sign_in_expired'] },
+  },
+  {
+    method: 'POST',
+    path: '/prove',
+    id: 'prove',
+    summary: 'Prove again who you are',
+    description:
+      'What changes access responds with 403 `reauthentication_required` when the last proof of the session is over 15 minutes ago; signing in is one. Whoever has a second factor gives a code or a recovery code, others their password.',
+    body: z.strictObject({
+      password: givenPassword.optional(),
+      code: code.optional(),
+      recoveryCode: recoveryCode.optional(),
+    }),
+    success: done,
+    needsSession: true,
+    errors: { 400: ['invalid_password', 'invalid_code'] },
+  },
+  {
+    method: 'GET',
+    path: '/second-factor',
+    id: 'readSecondFactor',
+    summary: 'Read your second factor',
+    success: z
+      .object({
+        confirmedAt: z
+          .string()
+          .nullable()
+          .meta({ description: 'Since when you have one; null for none.' }),
+        recoveryCodesLeft: z.number().int(),
+      })
+      .meta({ id: 'SecondFactor' }),
+    needsSession: true,
+    errors: {},
+  },
+  {
+    method: 'POST',
+    path: '/second-factor/begin',
+    id: 'beginSecondFactor',
+    summary: 'Begin to add a second factor',
+    description:
+      'Makes a secret for an authenticator (RFC 6238: SHA-1, six digits, 30 seconds). It counts for nothing until it is confirmed by a code.',
+    body: z.strictObject({}),
+    success: z
+      .object({
+        secret: z.string().meta({ description: 'In base32, to type.' }),
+        uri: z.string().meta({ description: 'For a QR code.', example: 'otpauth://totp/…' }),
+      })
+      .meta({ id: 'BegunSecondFactor' }),
+    needsSession: true,
+    errors: { 403: ['reauthentication_required'], 409: ['second_factor_exists'] },
+  },
+  {
+    method: 'POST',
+    path: '/second-factor/confirm',
+    id: 'confirmSecondFactor',
+    summary: 'Confirm a second factor by a code',
+    description: 'Ends your other sessions. From then on signing in needs a code.',
+    body: z.strictObject({ code }),
+    success: recoveryCodes,
+    needsSession: true,
+    errors: { 400: ['invalid_code'], 403: ['reauthentication_required'] },
+  },
+  {
+    method: 'POST',
+    path: '/second-factor/recovery-codes',
+    id: 'replaceRecoveryCodes',
+    summary: 'Make new recovery codes',
+    description: 'The earlier ones no longer work.',
+    body: z.strictObject({}),
+    success: recoveryCodes,
+    needsSession: true,
+    errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
+  },
+  {
+    method: 'POST',
+    path: '/second-factor/remove',
+    id: 'removeSecondFactor',
+    summary: 'Remove your second factor',
+    body: z.strictObject({}),
+    success: done,
+    needsSession: true,
+    errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
   },
   {
     method: 'POST',
@@ -146,7 +251,7 @@ export const authOperations: readonly AuthOperation[] = [
     }),
     success: z.object({ user }),
     needsSession: true,
-    errors: { 400: ['invalid_password'] },
+    errors: { 400: ['invalid_password'], 403: ['reauthentication_required'] },
   },
   {
     method: 'POST',
@@ -158,7 +263,10 @@ export const authOperations: readonly AuthOperation[] = [
     body: z.strictObject({ newEmail: emailAddress, callbackURL: returnTo.optional() }),
     success: done,
     needsSession: true,
-    errors: { 400: ['change_email_disabled'], 403: ['invalid_callback_url'] },
+    errors: {
+      400: ['change_email_disabled'],
+      403: ['invalid_callback_url', 'reauthentication_required'],
+    },
   },
   {
     method: 'POST',
@@ -180,6 +288,10 @@ export const authOperations: readonly AuthOperation[] = [
     body: z.strictObject({ password: givenPassword }),
     success: z.object({ success: z.boolean() }),
     needsSession: true,
-    errors: { 400: ['invalid_password'], 409: ['last_owner'] },
+    errors: {
+      400: ['invalid_password'],
+      403: ['reauthentication_required'],
+      409: ['last_owner'],
+    },
   },
 ];

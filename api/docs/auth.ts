@@ -59,7 +59,7 @@ function responsesOf(operation: AuthOperation): ZodOpenApiResponsesObject {
   return responses;
 }
 
-const STATUSES = [400, 401, 403, 408, 409, 413, 415, 429, 431, 500, 503] as const;
+const STATUSES = [400, 401, 403, 404, 408, 409, 413, 415, 429, 431, 500, 503] as const;
 
 const failure = z.strictObject({
   error: z.strictObject({ code: z.string(), message: z.string() }),
@@ -73,6 +73,7 @@ function errorsOf({ method, needsSession, errors }: AuthOperation): Map<number, 
     400: ['invalid_request', ...(writes ? ['invalid_json'] : [])],
     401: needsSession === true ? ['unauthorized'] : [],
     403: writes ? ['missing_or_null_origin', 'invalid_origin'] : [],
+    404: [],
     408: ['request_timeout'],
     409: [],
     413: writes ? ['body_too_large'] : [],

@@ -83,6 +83,10 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
     if (spec.auth === 'key-or-session') add('invalid_api_key', 'insufficient_scope');
     else add('invalid_api_key', 'session_required');
     if (hasProject(spec)) add('project_required', 'project_not_found');
+    if (hasProject(spec) || codes.has('organization_not_found') || codes.has('project_not_found')) {
+      add('second_factor_required');
+    }
+    if (spec.fresh === true) add('reauthentication_required');
     if (spec.auth === 'key-or-session' && writes) add('plan_write_required');
     if (spec.auth === 'org-owner-session') add('owner_required');
   }

@@ -2,6 +2,7 @@ import { timingSafeEqual, createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { effectivePlan, mayWrite, verifyEvent, writeRefused } from '#core/billing/index.ts';
 import {
+  assertFreshProof,
   authenticateKey,
   countUse,
   findMemberships,
@@ -33,12 +34,12 @@ export async function authenticate(
       return undefined;
     case 'session':
     case 'returning-owner':
-      return sessionAccess(ctx, deps);
+      return sessionAccess(ctx, spec, deps);
     case 'project-session':
     case 'owner-session':
-      return projectOfSession(ctx, deps);
+      return projectOfSession(ctx, spec, deps);
     case 'org-owner-session':
-      return ownerAccess(ctx, deps);
+      return ownerAccess(ctx, spec, deps);
     case 'ui-origin':
       assertOrigin(ctx, deps);
       return { clientAddress: deps.clientAddress(ctx.req) };
@@ -46,7 +47,7 @@ export async function authenticate(
       return { event: await signedEvent(ctx, deps) };
     case 'key-or-session':
       return ctx.get('authorization') === ''
-        ? projectOfSession(ctx, deps)
+        ? projectOfSession(ctx, spec, deps)
         : keyAccess(ctx, spec, deps);
   }
 }
@@ -92,7 +93,7 @@ async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<Pro
   };
 }
 
-async function sessionAccess(ctx: Context, deps: Deps) {
+async function sessionAccess(ctx: Context, spec: RouteSpec, deps: Deps) {
   if (ctx.get('authorization') !== '') {
     await countedKey(ctx, deps);
     throw new AppError('session_required');
@@ -104,11 +105,13 @@ async function sessionAccess(ctx: Context, deps: Deps) {
   if (session.setCookies.length > 0) ctx.set('Set-Cookie', [...session.setCookies]);
   assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') assertOrigin(ctx, deps);
-  return { kind: 'session' as const, sessionId: session.id, userId: session.userId };
+  if (spec.fresh === true) assertFreshProof(session);
+  const { id: sessionId, userId, provenAt } = session;
+  return { kind: 'session' as const, sessionId, userId, provenAt };
 }
 
-async function projectOfSession(ctx: Context, deps: Deps) {
-  const { sessionId, userId } = await sessionAccess(ctx, deps);
+async function projectOfSession(ctx: Context, spec: RouteSpec, deps: Deps) {
+  const { sessionId, userId } = await sessionAccess(ctx, spec, deps);
   const selected = selectedProject(ctx, deps.config.PRODUCT_TAG);
   if (selected !== undefined && !idPattern('project').test(selected)) {
     throw new AppError('project_not_found');
@@ -119,6 +122,7 @@ async function projectOfSession(ctx: Context, deps: Deps) {
   }
   // With one project there is nothing to choose. With more, guessing would be choosing a tenant by accident.
   if (another !== undefined) throw new AppError('project_required');
+  if (membership.lacksSecondFactor) throw new AppError('second_factor_required');
   ctx.state.projectId = membership.projectId;
   return {
     projectId: membership.projectId,
@@ -128,8 +132,8 @@ async function projectOfSession(ctx: Context, deps: Deps) {
   };
 }
 
-async function ownerAccess(ctx: Context, deps: Deps) {
-  const access = await projectOfSession(ctx, deps);
+async function ownerAccess(ctx: Context, spec: RouteSpec, deps: Deps) {
+  const access = await projectOfSession(ctx, spec, deps);
   if (access.actor.role !== 'owner') throw new AppError('owner_required');
   return access;
 }

@@ -59,6 +59,7 @@ const createApiKey = route({
   description:
     'The key is in this response and nowhere else: only its SHA-256 is stored. Keys with a write scope are made by owners and admins. A response that is repeated under its `Idempotency-Key` no longer has the key: revoke it and create another.',
   auth: 'project-session',
+  fresh: true,
   body: z.strictObject({
     name: nameOf(100).meta({ example: 'nightly import' }),
     scopes: z
@@ -109,6 +110,7 @@ const revokeApiKey = route({
   summary: 'Revoke an API key',
   description: 'Takes effect with the next request.',
   auth: 'project-session',
+  fresh: true,
   params: z.strictObject({ apiKeyId: idOf('apiKey', EXAMPLE.apiKey) }),
   success: { status: 200, data: apiKey, description: 'The key that was revoked.' },
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {

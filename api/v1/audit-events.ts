@@ -57,7 +57,7 @@ const listAudit = route({
       .meta({ description: 'Only changes of this one.' }),
   }),
   success: { status: 200, data: z.array(auditEvent), description: 'Newest first.' },
-  errors: ['organization_not_found', 'forbidden'],
+  errors: ['organization_not_found', 'forbidden', 'second_factor_required'],
 }).to(async ({ access: { userId }, query, deps }) => {
   const page = pageOf(query);
   const { organizationId, projectId, action, actorId, targetId } = query;

@@ -107,6 +107,7 @@ const startCheckout = route({
   description:
     'An organization that has a subscription is led to the portal instead. `entrypoint` names the page to return to; an unknown one leads to the page on billing.',
   auth: 'org-owner-session',
+  fresh: true,
   body: z
     .strictObject({
       plan: z.enum(PAID_PLANS),
@@ -141,6 +142,7 @@ const openBillingPortal = route({
   summary: 'Open the portal of the payment processor',
   description: 'To change or cancel a subscription, its means of payment and its addresses.',
   auth: 'org-owner-session',
+  fresh: true,
   success: {
     status: 200,
     data: z.strictObject({ url: z.url() }).meta({ id: 'BillingPortal' }),

@@ -58,6 +58,7 @@ const createInvitation = route({
   description:
     'Needs the role owner or admin. It holds for seven days and for this address only; an earlier one of the same address is replaced. The token is in this response, and in the mail where there is a mail server, and nowhere else. Ownership is handed over to a member afterwards.',
   auth: 'session',
+  fresh: true,
   params: z.strictObject({ organizationId }),
   body: z.strictObject({ email: emailAddress, role: role.default('member') }),
   idempotent: true,

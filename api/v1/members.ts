@@ -69,6 +69,7 @@ const changeMemberRole = route({
   description:
     'Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner. API keys of theirs that the new role could not make are revoked: those with a write scope of somebody who becomes a member.',
   auth: 'session',
+  fresh: true,
   params: memberParams,
   body: z.strictObject({ role: z.enum(['owner', 'admin', 'member']) }),
   success: { status: 200, data: changedMember, description: 'The member.' },
@@ -91,6 +92,7 @@ const removeMember = route({
   description:
     'Owners and admins remove others, owners also owners; anybody leaves, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`. Connections that they signed in to are `needs_reauthorization`, so that no run goes on acting as them.',
   auth: 'session',
+  fresh: true,
   params: memberParams,
   query: z.strictObject({
     keepKeys: z
@@ -116,7 +118,34 @@ const removeMember = route({
   };
 });
 
-export const memberRoutes: readonly Route[] = [listMembers, changeMemberRole, removeMember];
+const endMemberSessions = route({
+  method: 'DELETE',
+  path: '/v1/organizations/:organizationId/members/:userId/sessions',
+  id: 'endMemberSessions',
+  tag,
+  summary: 'End the sessions of a member',
+  description:
+    'Needs the role owner or admin; those of an owner are ended by an owner. The person signs in again. Their API keys go on.',
+  auth: 'session',
+  params: memberParams,
+  success: {
+    status: 200,
+    data: z.strictObject({ ended: z.number().int() }).meta({ id: 'EndedSessions' }),
+    description: 'How many there were.',
+  },
+  errors: ['forbidden', 'owner_required'],
+}).to(async ({ by, params, deps }) => ({
+  data: {
+    ended: await transaction(deps.database, (tx) => identity.endSessionsOf(tx, by, params)),
+  },
+}));
+
+export const memberRoutes: readonly Route[] = [
+  listMembers,
+  changeMemberRole,
+  removeMember,
+  endMemberSessions,
+];
 
 function presentMember(row: identity.ListedMember) {
   const { userId, name, email, role, joinedAt } = row;

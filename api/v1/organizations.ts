@@ -56,6 +56,7 @@ const deleteOrganization = route({
   description:
     'Needs the role owner, no active routine in any project, no subscription, and its name as `confirm`. It is out of reach at once: API keys are revoked, credentials erased, runs under way cancelled. What runs said is erased by retention.',
   auth: 'session',
+  fresh: true,
   params: z.strictObject({ organizationId: idOf('organization', EXAMPLE.organization) }),
   query: confirmation,
   success: { status: 200, data: organization, description: 'The deleted organization.' },
@@ -80,6 +81,7 @@ const deleteProject = route({
   description:
     'Needs the role owner or admin, no active routine, and its name as `confirm`. It is out of reach at once: API keys are revoked, credentials erased, runs under way cancelled. What runs said is erased by retention.',
   auth: 'session',
+  fresh: true,
   params: z.strictObject({ projectId: idOf('project', EXAMPLE.project) }),
   query: confirmation,
   success: { status: 200, data: project, description: 'The deleted project.' },
@@ -159,7 +161,7 @@ const createProject = route({
   }),
   idempotent: true,
   success: { status: 201, data: project, description: 'The project.' },
-  errors: ['organization_not_found', 'forbidden', 'limit_reached'],
+  errors: ['organization_not_found', 'forbidden', 'second_factor_required', 'limit_reached'],
 }).to(async ({ by, body, deps, newId }) => {
   const input = { id: newId('project'), ...body };
   const created = await transaction(deps.database, (tx) => identity.createProject(tx, by, input));

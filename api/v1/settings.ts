@@ -25,7 +25,14 @@ const notifications = z.strictObject({
 });
 
 const organizationDetail = z
-  .strictObject({ ...organization.shape, budget })
+  .strictObject({
+    ...organization.shape,
+    budget,
+    requiresSecondFactor: z.boolean().meta({
+      description:
+        'Members without a second factor get 403 `second_factor_required` for every request in it; API keys go on.',
+    }),
+  })
   .meta({ id: 'OrganizationDetail' });
 const projectDetail = z
   .strictObject({
@@ -47,7 +54,9 @@ const patchFields = {
   name: nameOf(100).meta({ example: 'Website' }),
   budget: z.strictObject(budgetFields).partial(),
 };
-const organizationPatch = z.strictObject(patchFields).partial();
+const organizationPatch = z
+  .strictObject({ ...patchFields, requiresSecondFactor: z.boolean() })
+  .partial();
 
 const days = z
   .number()
@@ -89,13 +98,15 @@ const updateOrganization = route({
   id: 'updateOrganization',
   tag,
   summary: 'Change the name or the budget of an organization',
-  description: 'Needs the role owner or admin. `budget` is changed field by field.',
+  description:
+    'Needs the role owner or admin. `budget` is changed field by field. `requiresSecondFactor` is for an owner who has a second factor, and asks for a fresh proof.',
   auth: 'session',
   params: organizationParams,
   body: organizationPatch.meta({ id: 'UpdateOrganization' }),
   success: { status: 200, data: organizationDetail, description: 'The organization.' },
-  errors: ['forbidden'],
-}).to(async ({ by, params: { organizationId }, body, deps }) => {
+  errors: ['forbidden', 'owner_required', 'reauthentication_required'],
+}).to(async ({ access, by, params: { organizationId }, body, deps }) => {
+  if (body.requiresSecondFactor !== undefined) identity.assertFreshProof(access);
   const changed = await transaction(deps.database, (tx) =>
     identity.patchOrganization(tx, by, organizationId, body),
   );
@@ -146,7 +157,8 @@ export const settingsRoutes: readonly Route[] = [
 ];
 
 function presentSettled(row: identity.OrganizationSettings) {
-  return { ...presentOrganization(row), budget: presentBudget(row) };
+  const { requiresSecondFactor } = row;
+  return { ...presentOrganization(row), budget: presentBudget(row), requiresSecondFactor };
 }
 
 function presentDetail(row: identity.ProjectSettings, deps: Pick<Deps, 'mailer'>) {

@@ -140,7 +140,7 @@ async function signUpPast(
     signUp: 'open',
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: undefined,
-    membershipEnded: async () => undefined,
+    membershipEnded: async () => ({ connections: [] }),
   });
   const email = newEmail();
   const { status } = await auth.handler(

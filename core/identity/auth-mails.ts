@@ -8,6 +8,7 @@ export interface AuthMails {
   passwordReset(to: string, token: string): Promise<void>;
   changeOfAddress(to: string, newEmail: string, url: string): Promise<void>;
   accountExists(to: string): Promise<void>;
+  factorEvent(to: string, event: { subject: string; text: string }): Promise<void>;
 }
 
 /** @param options.uiOrigin where people sign in */
@@ -48,8 +49,14 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
         `Sign in, or choose a new password, at ${uiOrigin}.`,
         'If it was not you, do nothing.',
       ]),
+    // Not counted among those that a stranger can cause: it must not be lost for them.
+    factorEvent: async (to, { subject, text }) =>
+      mailer.send({ to, subject, text: `${text}\n\n${NOT_YOU}\n` }),
   };
 }
+
+const NOT_YOU =
+  'If it was not you, change your password, end the other sessions in your settings, and tell the people who run this service.';
 
 /**
  * Has a link to us lead to the user interface in the end: a path alone would be one of this API, which has no pages.

@@ -1,6 +1,7 @@
 import type { BetterAuthOptions } from 'better-auth';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
 import { authHooks } from './auth-hooks.ts';
 import type { AuthMails } from './auth-mails.ts';
 import { leaveOrganizations } from './depart.ts';
@@ -17,6 +18,8 @@ export interface AuthSettings {
   readonly publicUrl: string;
   readonly uiOrigin: string;
   readonly secret: string;
+  /** Seals the secrets of second factors. */
+  readonly secrets: SecretBox;
   readonly productTag: string;
   readonly signUp: SignUpMode;
   /** Organizations that one person may found. */
@@ -164,6 +167,16 @@ export function authOptions(settings: AuthSettings) {
         ipAddress: 'ip_address',
         userAgent: 'user_agent',
         ...timestamps,
+      },
+      additionalFields: {
+        /** The last proof of who the person is; signing in is one. */
+        provenAt: {
+          type: 'date',
+          required: true,
+          input: false,
+          fieldName: 'proven_at',
+          defaultValue: () => new Date(),
+        },
       },
     },
     account: {

@@ -1,11 +1,15 @@
 import { betterAuth } from 'better-auth';
 import { row, sql, type Database } from '#lib/database/index.ts';
 import { authOptions, type AuthSettings } from './auth-options.ts';
+import { freshProof } from './proof.ts';
+import { factorEnrolment } from './second-factor/enrolment.ts';
+import { factorSignIn } from './second-factor/sign-in.ts';
 
 /** The person behind a request's session cookie. */
 export interface Session {
   readonly id: string;
   readonly userId: string;
+  readonly provenAt: Date;
   /** Cookies to send along: the session was prolonged, and the browser has to learn it. */
   readonly setCookies: readonly string[];
 }
@@ -21,7 +25,10 @@ export interface Auth {
  * Sets up better-auth (email and password) over our own tables. Signing in makes an organization where there is none.
  */
 export function createAuth(settings: AuthSettings): Auth {
-  const auth = betterAuth(authOptions(settings));
+  const auth = betterAuth({
+    ...authOptions(settings),
+    plugins: [factorSignIn(settings), factorEnrolment(settings), freshProof(settings)],
+  });
   const needsVerifiedAddress = settings.mails !== undefined;
   return {
     async handler(request) {
@@ -39,8 +46,8 @@ export function createAuth(settings: AuthSettings): Auth {
       if (found === null) return undefined;
       // A session from before there was a mail server; its person has to sign in again, and is sent a mail.
       if (needsVerifiedAddress && !found.user.emailVerified) return undefined;
-      const { id, userId } = found.session;
-      return { id, userId, setCookies: headers.getSetCookie() };
+      const { id, userId, provenAt } = found.session;
+      return { id, userId, provenAt, setCookies: headers.getSetCookie() };
     },
   };
 }

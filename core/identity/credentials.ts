@@ -3,6 +3,7 @@ import { hashApiKey, prefixOf, sameHash } from './api-key-format.ts';
 import { createCoalescer } from '#lib/coalesce.ts';
 import { paidPlanOf, type PaidPlan } from './paid-plan.ts';
 import type { Role } from './roles.ts';
+import { lacksSecondFactor } from './second-factor/demand.ts';
 import type { Scope } from './scopes.ts';
 import { counting, type WindowUse } from './throttle.ts';
 
@@ -86,6 +87,8 @@ export interface ProjectMembership {
   readonly projectId: string;
   readonly organizationId: string;
   readonly role: Role;
+  /** True when the organization demands a second factor and the person has none. */
+  readonly lacksSecondFactor: boolean;
   readonly paidPlan: PaidPlan | null;
 }
 
@@ -99,7 +102,8 @@ export function findMemberships(
   return rows<ProjectMembership>(
     db,
     sql`
-      select p.id as "projectId", p.organization_id as "organizationId", m.role, ${paidPlanOf(sql`o`)} as "paidPlan"
+      select p.id as "projectId", p.organization_id as "organizationId", m.role, ${paidPlanOf(sql`o`)} as "paidPlan",
+        ${lacksSecondFactor(sql`o`, userId)} as "lacksSecondFactor"
       from memberships m
       join organizations o on o.id = m.organization_id
       join projects p on p.organization_id = m.organization_id

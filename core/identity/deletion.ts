@@ -42,7 +42,11 @@ export async function markOrganizationDeleted(
   by: Actor & { readonly id: string },
   { id, confirm }: Confirmed,
 ): Promise<{ organization: Organization; projectIds: readonly string[] }> {
-  const { budget: _, ...organization } = await readOrganization(tx, { userId: by.id, id });
+  const {
+    budget: _,
+    requiresSecondFactor: __,
+    ...organization
+  } = await readOrganization(tx, { userId: by.id, id });
   await lockOrganization(tx, id);
   if ((await assertAdmin(tx, { organizationId: id, userId: by.id })) !== 'owner') {
     throw new AppError('owner_required');

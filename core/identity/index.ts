@@ -39,9 +39,11 @@ export {
 } from './members.ts';
 export { foundOrganization, listOrganizations, type Organization } from './organizations.ts';
 export { paidPlanOf, type PaidPlan } from './paid-plan.ts';
+export { assertFreshProof } from './proof.ts';
 export { createProject, listProjects, type Project } from './projects.ts';
 export { assertAdmin, type Role } from './roles.ts';
 export {
+  endSessionsOf,
   listSessions,
   MAX_LISTED_SESSIONS,
   revokeSession,
@@ -63,6 +65,7 @@ export {
   type OrganizationSettings,
   type ProjectSettings,
 } from './settings.ts';
+export { freeAccount } from './second-factor/free.ts';
 export { stillStands } from './standing.ts';
 export { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts';
 export {

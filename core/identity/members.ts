@@ -148,7 +148,11 @@ export async function endMembership(
   return { revokedKeys, ...(await membershipEnded(tx, member, by)) };
 }
 
-async function readMember(tx: Db, { organizationId, userId }: Member): Promise<ListedMember> {
+/** Reads a member. @throws {AppError} `member_not_found` */
+export async function readMember(
+  tx: Db,
+  { organizationId, userId }: Member,
+): Promise<ListedMember> {
   const found = await row<ListedMember>(
     tx,
     sql`

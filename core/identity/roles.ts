@@ -1,5 +1,6 @@
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { lacksSecondFactor } from './second-factor/demand.ts';
 
 export type Role = 'owner' | 'admin' | 'member';
 
@@ -11,18 +12,19 @@ export interface Member {
 
 /**
  * Reads the role of a person, and holds it for the rest of a transaction. @throws {AppError} `organization_not_found`
- * when they do not belong to it
+ * when they do not belong to it, `second_factor_required`
  */
 export async function roleOf(db: Db, { organizationId, userId }: Member): Promise<Role> {
-  const found = await row<{ role: Role }>(
+  const found = await row<{ role: Role; lacks: boolean }>(
     db,
     sql`
-      select m.role from memberships m join organizations o on o.id = m.organization_id
+      select m.role, ${lacksSecondFactor(sql`o`, userId)} as lacks from memberships m join organizations o on o.id = m.organization_id
       where m.user_id = ${userId} and m.organization_id = ${organizationId} and o.deleted_at is null
       for share of m
     `,
   );
   if (found === undefined) throw new AppError('organization_not_found');
+  if (found.lacks) throw new AppError('second_factor_required');
   return found.role;
 }
 

@@ -1,5 +1,8 @@
-import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import { recordAudit, type Actor } from '#core/audit/index.ts';
+import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { readMember } from './members.ts';
+import { assertAdmin, lockOrganization, type Member } from './roles.ts';
 
 /** A browser in which a person is signed in. */
 export interface ListedSession {
@@ -44,4 +47,34 @@ export async function revokeSession(
   );
   if (revoked === undefined) throw new AppError('session_not_found');
   return revoked;
+}
+
+/**
+ * Ends every session of a member, with their next request. They may be in other organizations too, and sign in again.
+ * @returns how many
+ * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would end
+ * those of an owner
+ */
+export async function endSessionsOf(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  member: Member,
+): Promise<number> {
+  const { organizationId, userId } = member;
+  await lockOrganization(tx, organizationId);
+  const own = await assertAdmin(tx, { organizationId, userId: by.id });
+  const { role } = await readMember(tx, member);
+  if (role === 'owner' && own !== 'owner') throw new AppError('owner_required');
+  const ended = await execute(
+    tx,
+    sql`delete from sessions where user_id = ${userId} and expires_at > now()`,
+  );
+  await recordAudit(tx, {
+    organizationId,
+    by,
+    action: 'member.sessions_ended',
+    targetId: userId,
+    details: { sessions: ended },
+  });
+  return ended;
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
+import { AppError, type ErrorCode } from '#lib/errors.ts';
 import type { Organization } from './organizations.ts';
 import type { Project } from './projects.ts';
 import {
@@ -15,6 +15,7 @@ import {
 } from './retention.ts';
 import { assertRecipients, type MailSettings } from './mail-settings.ts';
 import { assertAdmin, lockOrganization } from './roles.ts';
+import { lacksSecondFactor } from './second-factor/demand.ts';
 
 /** Limits of what may be spent; null for no limit. */
 export interface Budget {
@@ -26,6 +27,8 @@ export interface Budget {
 
 export interface OrganizationSettings extends Organization {
   readonly budget: Budget;
+  /** True when people need a second factor for every request in it; API keys go on. */
+  readonly requiresSecondFactor: boolean;
 }
 
 export interface ProjectSettings extends Project, Retention {
@@ -45,6 +48,10 @@ export interface SettingsPatch {
     | undefined;
 }
 
+export interface OrganizationPatch extends SettingsPatch {
+  readonly requiresSecondFactor?: boolean | undefined;
+}
+
 export type ProjectPatch = SettingsPatch &
   RetentionPatch & {
     readonly notifications?: { readonly mail?: MailSettings | null | undefined } | undefined;
@@ -55,72 +62,109 @@ function budget(table: Sql) {
   'maxCostUsdPerMonth', trim_scale(${table}.max_cost_usd_per_month)::text) as budget`;
 }
 
-/** Reads an organization that the person belongs to. @throws {AppError} `organization_not_found` */
+/**
+ * Reads an organization that the person belongs to. @throws {AppError} `organization_not_found`,
+ * `second_factor_required`
+ */
 export async function readOrganization(
   db: Db,
   key: { userId: string; id: string },
 ): Promise<OrganizationSettings> {
-  const found = await row<OrganizationSettings>(
+  const found = await row<OrganizationSettings & Admission>(
     db,
     sql`
-      select o.id, o.name, m.role, o.created_at as "createdAt", ${budget(sql`o`)}
+      select o.id, o.name, m.role, o.created_at as "createdAt", ${budget(sql`o`)},
+        o.requires_second_factor as "requiresSecondFactor", ${lacksSecondFactor(sql`o`, key.userId)} as lacks
       from memberships m join organizations o on o.id = m.organization_id
       where m.user_id = ${key.userId} and o.id = ${key.id} and o.deleted_at is null
     `,
   );
-  if (found === undefined) throw new AppError('organization_not_found');
+  return admitted(found, 'organization_not_found');
+}
+
+interface Admission {
+  readonly lacks: boolean;
+}
+
+function admitted<R extends Admission>(found: R | undefined, missing: ErrorCode): R {
+  if (found === undefined) throw new AppError(missing);
+  if (found.lacks) throw new AppError('second_factor_required');
   return found;
 }
 
-/** Finds a project of one of the person's organizations. @throws {AppError} `project_not_found` */
+/**
+ * Finds a project of one of the person's organizations. @throws {AppError} `project_not_found`,
+ * `second_factor_required`
+ */
 export async function findProject(db: Db, key: { userId: string; id: string }): Promise<Project> {
-  const found = await row<Project>(
+  const found = await row<Project & Admission>(
     db,
     sql`
-      select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt"
-      from memberships m join projects p on p.organization_id = m.organization_id
+      select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt",
+        ${lacksSecondFactor(sql`o`, key.userId)} as lacks
+      from memberships m join organizations o on o.id = m.organization_id
+      join projects p on p.organization_id = o.id
       where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
     `,
   );
-  if (found === undefined) throw new AppError('project_not_found');
-  return found;
+  return admitted(found, 'project_not_found');
 }
 
-/** Reads a project of one of the person's organizations. @throws {AppError} `project_not_found` */
+/**
+ * Reads a project of one of the person's organizations. @throws {AppError} `project_not_found`,
+ * `second_factor_required`
+ */
 export async function readProject(
   db: Db,
   key: { userId: string; id: string },
   rule: RetentionRule,
 ): Promise<ProjectSettings> {
-  const found = await row<ProjectSettings>(
+  const found = await row<ProjectSettings & Admission>(
     db,
     sql`
       select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt", ${budget(sql`p`)},
-        p.notify_mail as mail, ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays"
-      from memberships m join projects p on p.organization_id = m.organization_id
+        p.notify_mail as mail, ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays",
+        ${lacksSecondFactor(sql`o`, key.userId)} as lacks
+      from memberships m join organizations o on o.id = m.organization_id
+      join projects p on p.organization_id = o.id
       where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
     `,
   );
-  if (found === undefined) throw new AppError('project_not_found');
-  return found;
+  return admitted(found, 'project_not_found');
 }
 
 /**
- * Changes an organization.
- * @throws {AppError} `organization_not_found`, `forbidden` when the person is neither owner nor admin
+ * Changes an organization. Only an owner who has a second factor demands one from the others.
+ * @throws {AppError} `organization_not_found`, `forbidden` when the person is neither owner nor admin,
+ * `owner_required`, `second_factor_required`
  */
 export async function patchOrganization(
   tx: Db,
   by: Actor & { readonly id: string },
   id: string,
-  patch: SettingsPatch,
+  { requiresSecondFactor, ...patch }: OrganizationPatch,
 ): Promise<OrganizationSettings> {
   const key = { userId: by.id, id };
   const before = await readOrganization(tx, key);
   // The organization before the role, as changes of its members take them.
   await lockOrganization(tx, id);
-  await assertAdmin(tx, { organizationId: id, userId: by.id });
+  const role = await assertAdmin(tx, { organizationId: id, userId: by.id });
   await execute(tx, sql`update organizations set ${assignments(patch)} where id = ${id}`);
+  if (requiresSecondFactor !== undefined && requiresSecondFactor !== before.requiresSecondFactor) {
+    if (role !== 'owner') throw new AppError('owner_required');
+    await execute(
+      tx,
+      sql`update organizations set requires_second_factor = ${requiresSecondFactor} where id = ${id}`,
+    );
+    await recordAudit(tx, {
+      organizationId: id,
+      by,
+      action: 'organization.second_factor_set',
+      targetId: id,
+      details: { required: requiresSecondFactor },
+    });
+  }
+  // Refused here where the person lacks what they demand.
   const after = await readOrganization(tx, key);
   await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
   return after;

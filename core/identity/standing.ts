@@ -1,4 +1,5 @@
 import { row, sql, type Db } from '#lib/database/index.ts';
+import { lacksSecondFactor } from './second-factor/demand.ts';
 import type { Scope } from './scopes.ts';
 
 /** A credential that was let in before, and what for. */
@@ -38,8 +39,9 @@ function ofSession({ sessionId, userId, projectId }: Extract<Standing, { kind: '
   return sql`
     select from sessions s
     join memberships m on m.user_id = s.user_id
-    join projects p on p.organization_id = m.organization_id
+    join organizations o on o.id = m.organization_id
+    join projects p on p.organization_id = o.id
     where s.id = ${sessionId} and s.user_id = ${userId} and s.expires_at > now() and p.id = ${projectId}
-      and p.deleted_at is null
+      and p.deleted_at is null and not ${lacksSecondFactor(sql`o`, userId)}
   `;
 }

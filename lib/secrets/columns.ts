@@ -25,6 +25,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'model_connections', column: 'credential', keys: ['id'], rowOf: only },
   { table: 'model_sign_ins', column: 'sealed', keys: ['id'], rowOf: only },
   { table: 'model_revocations', column: 'sealed', keys: ['connection_id'], rowOf: only },
+  { table: 'second_factors', column: 'secret', keys: ['user_id'], rowOf: only },
   { table: 'oauth_flows', column: 'sealed', keys: ['state_hash'], rowOf: hexadecimal },
   {
     table: 'idempotency_keys',

@@ -39,6 +39,7 @@ const beyondContract: readonly string[] = [
   'GET /v1/organizations/{organizationId}/members',
   'PATCH /v1/organizations/{organizationId}/members/{userId}',
   'DELETE /v1/organizations/{organizationId}/members/{userId}',
+  'DELETE /v1/organizations/{organizationId}/members/{userId}/sessions',
   'GET /v1/organizations/{organizationId}/invitations',
   'POST /v1/organizations/{organizationId}/invitations',
   'DELETE /v1/organizations/{organizationId}/invitations/{invitationId}',

@@ -38,6 +38,7 @@ function settingsOf({ config, deps }: Service): AuthSettings {
     publicUrl: config.PUBLIC_URL,
     uiOrigin: config.UI_ORIGIN,
     secret: config.BETTER_AUTH_SECRET,
+    secrets: deps.secrets,
     productTag: config.PRODUCT_TAG,
     signUp: 'open',
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,

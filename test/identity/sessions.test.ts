@@ -2,7 +2,8 @@ import { expect } from 'vitest';
 import { sessionCookieName } from '#core/identity/index.ts';
 import { execute, row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { PASSWORD, postAuth, signInAgain, signUp } from '#test/support/people.ts';
+import { giveRole } from '#test/support/given.ts';
+import { PASSWORD, postAuth, signInAgain, signUp, type Person } from '#test/support/people.ts';
 
 const test = serviceTest();
 
@@ -30,6 +31,44 @@ test("nobody sees or ends another's session", async ({ ada, bob }) => {
   const foreign = await bob.session.delete(`/v1/sessions/${ids[0]}`);
   expect([foreign.status, foreign.body.error.code]).toEqual([404, 'session_not_found']);
   expect((await ada.session.get('/v1/sessions')).status).toBe(200);
+});
+
+test('owners and admins end the sessions of a member, which is on record, but an admin not those of an owner', async ({
+  service,
+  bob,
+}) => {
+  const { database } = service.deps;
+  const [owner, admin, member] = [
+    await signUp(service),
+    await signUp(service),
+    await signUp(service),
+  ];
+  const { organizationId } = owner;
+  await giveRole(database, organizationId, admin.userId, 'admin');
+  await giveRole(database, organizationId, member.userId, 'member');
+  const key = await member.key();
+  const end = (by: Person, { userId }: Person) =>
+    by.session.delete(`/v1/organizations/${organizationId}/members/${userId}/sessions`);
+  const refused = [await end(admin, owner), await end(member, admin), await end(owner, bob)];
+  expect(refused.map(({ status, body }) => [status, body.error.code])).toEqual([
+    [403, 'owner_required'],
+    [403, 'forbidden'],
+    [404, 'member_not_found'],
+  ]);
+  await signInAgain(service, member);
+  expect((await end(admin, member)).data).toEqual({ ended: 2 });
+  expect((await member.session.get('/v1/sessions')).status).toBe(401);
+  expect((await key.get('/v1/routines')).status).toBe(200);
+  expect((await end(owner, admin)).data).toEqual({ ended: 1 });
+  const { data: events } = await owner.session.get(
+    `/v1/audit-events?organizationId=${organizationId}&action=member.sessions_ended`,
+  );
+  expect(
+    events.map(({ actor, targetId, details }: AuditEvent) => [actor.id, targetId, details]),
+  ).toEqual([
+    [owner.userId, admin.userId, { sessions: 1 }],
+    [admin.userId, member.userId, { sessions: 2 }],
+  ]);
 });
 
 test('use prolongs a session and the browser learns it, but a month after the sign-in it ends', async ({
@@ -104,4 +143,10 @@ interface Document {
   readonly components: {
     readonly securitySchemes: { readonly session: { readonly name: string } };
   };
+}
+
+interface AuditEvent {
+  readonly actor: { readonly id: string };
+  readonly targetId: string;
+  readonly details: object;
 }

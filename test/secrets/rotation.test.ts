@@ -18,6 +18,7 @@ import {
 } from '#lib/secrets/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
+import { addSecondFactor } from '#test/support/second-factor.ts';
 import { createRoutine, routineBody } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { changeRoutines, plantConnection } from '#test/support/given.ts';
@@ -84,6 +85,7 @@ test('no column outside the list holds a sealed text, and after a rotation the o
   });
   await insertFlow(database, service.deps.secrets, 'a-state', flowOwner(), FLOW_SECRETS);
   await sealModelAccount();
+  const { secret } = await addSecondFactor(database, person);
   const before = await sealedTexts();
   expect(Object.entries(before).filter(([, texts]) => texts.length === 0)).toEqual([]);
   expect(await columnsWithSealedTexts()).toEqual(new Set(Object.keys(before)));
@@ -114,6 +116,12 @@ test('no column outside the list holds a sealed text, and after a rotation the o
     token: 'opaque',
   });
   expect(await takeFlowWith(box)).toMatchObject({ verifier: 'the-verifier' });
+
+  const [factor] = (
+    await database.query(`select secret from second_factors where user_id = $1`, [person.userId])
+  ).rows;
+  const place = { table: 'second_factors', row: person.userId, column: 'secret' };
+  expect(box.open(factor.secret, place)).toBe(secret);
 
   const replica = await service.replica({ ENCRYPTION_KEY: second });
   try {

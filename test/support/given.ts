@@ -125,6 +125,22 @@ export const changeKeys = changer<'lastUsedAt' | 'expiresAt'>('api_keys');
 /** Changes sign-ins at model providers that are under way: due to be asked for, or over. */
 export const changeSignIns = changer<'nextPollAt' | 'expiresAt'>('model_sign_ins');
 
+/** Lets time pass since a person last proved who they are. */
+export async function ageProofs(db: Db, userId: string, interval: string): Promise<void> {
+  await execute(
+    db,
+    sql`update sessions set proven_at = proven_at - ${interval}::interval where user_id = ${userId}`,
+  );
+}
+
+/** Lets time pass since a person last used a code of their authenticator. */
+export async function ageCodes(db: Db, userId: string): Promise<void> {
+  await execute(
+    db,
+    sql`update second_factors set last_step = last_step - 10 where user_id = ${userId}`,
+  );
+}
+
 /** Lets time pass for the checkouts of an organization. */
 export async function ageCheckouts(
   db: Db,

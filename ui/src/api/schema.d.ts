@@ -87,6 +87,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/prove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prove again who you are
+         * @description What changes access responds with 403 `reauthentication_required` when the last proof of the session is over 15 minutes ago; signing in is one. Whoever has a second factor gives a code or a recovery code, others their password.
+         *
+         *     Browsers send `Origin`, which has to be that of the user interface.
+         */
+        post: operations["prove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/request-password-reset": {
         parameters: {
             query?: never;
@@ -131,6 +153,114 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your second factor
+         * @description Read your second factor.
+         */
+        get: operations["readSecondFactor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/second-factor/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to add a second factor
+         * @description Makes a secret for an authenticator (RFC 6238: SHA-1, six digits, 30 seconds). It counts for nothing until it is confirmed by a code.
+         *
+         *     Browsers send `Origin`, which has to be that of the user interface.
+         */
+        post: operations["beginSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/second-factor/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a second factor by a code
+         * @description Ends your other sessions. From then on signing in needs a code.
+         *
+         *     Browsers send `Origin`, which has to be that of the user interface.
+         */
+        post: operations["confirmSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/second-factor/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make new recovery codes
+         * @description The earlier ones no longer work.
+         *
+         *     Browsers send `Origin`, which has to be that of the user interface.
+         */
+        post: operations["replaceRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/second-factor/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove your second factor
+         * @description Remove your second factor.
+         *
+         *     Browsers send `Origin`, which has to be that of the user interface.
+         */
+        post: operations["removeSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/send-verification-email": {
         parameters: {
             query?: never;
@@ -169,6 +299,28 @@ export interface paths {
          *     Browsers send `Origin`, which has to be that of the user interface.
          */
         post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sign-in/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the second factor of a sign-in
+         * @description After `secondFactorRequired`, within ten minutes and with the cookie of that response: a code, or one of the recovery codes. Ten attempts for an account in a quarter of an hour.
+         *
+         *     Browsers send `Origin`, which has to be that of the user interface.
+         */
+        post: operations["signInSecondFactor"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1044,7 +1196,7 @@ export interface paths {
         head?: never;
         /**
          * Change the name or the budget of an organization
-         * @description Needs the role owner or admin. `budget` is changed field by field.
+         * @description Needs the role owner or admin. `budget` is changed field by field. `requiresSecondFactor` is for an owner who has a second factor, and asks for a fresh proof.
          */
         patch: operations["updateOrganization"];
         trace?: never;
@@ -1135,6 +1287,26 @@ export interface paths {
          * @description Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner. API keys of theirs that the new role could not make are revoked: those with a write scope of somebody who becomes a member.
          */
         patch: operations["changeMemberRole"];
+        trace?: never;
+    };
+    "/v1/organizations/{organizationId}/members/{userId}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End the sessions of a member
+         * @description Needs the role owner or admin; those of an owner are ended by an owner. The person signs in again. Their API keys go on.
+         */
+        delete: operations["endMemberSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/projects": {
@@ -2215,7 +2387,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
             /** @description Who, and from where. */
             actor: {
                 address: string | null;
@@ -2337,6 +2509,15 @@ export interface components {
              * @example 2026-11-08T00:00:00Z
              */
             to: string;
+        };
+        BegunSecondFactor: {
+            /** @description In base32, to type. */
+            secret: string;
+            /**
+             * @description For a QR code.
+             * @example otpauth://totp/…
+             */
+            uri: string;
         };
         Billing: {
             allowances: {
@@ -3177,6 +3358,9 @@ export interface components {
         Done: {
             status: boolean;
         };
+        EndedSessions: {
+            ended: number;
+        };
         EndedSignIn: {
             /**
              * @description Id of the connection.
@@ -3723,6 +3907,8 @@ export interface components {
              */
             id: string;
             name: string;
+            /** @description Members without a second factor get 403 `second_factor_required` for every request in it; API keys go on. */
+            requiresSecondFactor: boolean;
             /**
              * @description Your role in it.
              * @enum {string}
@@ -3992,6 +4178,10 @@ export interface components {
             reason: string | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
+        };
+        RecoveryCodes: {
+            /** @description Ten, shown once: only their hashes are kept. Each signs in once. */
+            recoveryCodes: string[];
         };
         RemovedMember: {
             /** @description Connections that the person had signed in to last: runs no longer act as them, and somebody has to sign in again. */
@@ -5749,6 +5939,11 @@ export interface components {
             /** @description The next five times, fewer up to `endsAt`. */
             times: string[];
         };
+        SecondFactor: {
+            /** @description Since when you have one; null for none. */
+            confirmedAt: string | null;
+            recoveryCodesLeft: number;
+        };
         Session: {
             /** @description Where it signed in from. */
             address: string | null;
@@ -6093,6 +6288,7 @@ export interface components {
             };
             /** @example Website */
             name?: string;
+            requiresSecondFactor?: boolean;
         };
         UpdateProject: {
             budget?: {
@@ -6494,6 +6690,40 @@ export interface operations {
             };
         };
     };
+    prove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Of the authenticator; each counts once.
+                     * @example 492039
+                     */
+                    code?: string;
+                    /** Format: password */
+                    password?: string;
+                    /** @description Each counts once. */
+                    recoveryCode?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Prove again who you are: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
     requestPasswordReset: {
         parameters: {
             query?: never;
@@ -6546,6 +6776,128 @@ export interface operations {
         };
         responses: {
             /** @description Choose a new password: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
+    readSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read your second factor: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactor"];
+                };
+            };
+        };
+    };
+    beginSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Begin to add a second factor: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BegunSecondFactor"];
+                };
+            };
+        };
+    };
+    confirmSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Of the authenticator; each counts once.
+                     * @example 492039
+                     */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Confirm a second factor by a code: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+        };
+    };
+    replaceRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Make new recovery codes: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+        };
+    };
+    removeSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Remove your second factor: done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6614,6 +6966,43 @@ export interface operations {
         };
         responses: {
             /** @description Sign in: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        user: components["schemas"]["User"];
+                    } | {
+                        /** @constant */
+                        secondFactorRequired: true;
+                    };
+                };
+            };
+        };
+    };
+    signInSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Of the authenticator; each counts once.
+                     * @example 492039
+                     */
+                    code?: string;
+                    /** @description Each counts once. */
+                    recoveryCode?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Give the second factor of a sign-in: done. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7049,7 +7438,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -8563,6 +8952,40 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ChangedMember"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    endMemberSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the organization. */
+                organizationId: string;
+                /** @description Id of a person. */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many there were. */
+            200: {
+                headers: {
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["EndedSessions"];
                         requestId: string;
                     };
                 };

@@ -1,0 +1,100 @@
+import type { BetterAuthPlugin } from 'better-auth';
+import {
+  APIError,
+  createAuthEndpoint,
+  createAuthMiddleware,
+  getSessionFromCtx,
+  sensitiveSessionMiddleware,
+} from 'better-auth/api';
+import { z } from 'zod';
+import { execute, sql } from '#lib/database/index.ts';
+import { AppError, ERRORS } from '#lib/errors.ts';
+import type { AuthSettings } from './auth-options.ts';
+import { countGuess, createFactorCheck, factorProof } from './second-factor/check.ts';
+import { findSecondFactor } from './second-factor/store.ts';
+import { PROOFS, unthrottle } from './throttle.ts';
+
+const PROOF_MS = 15 * 60 * 1_000;
+
+/**
+ * Checks that a person proved not long ago who they are, before they change access.
+ * @throws {AppError} `reauthentication_required`
+ */
+export function assertFreshProof({ provenAt }: { readonly provenAt: Date }): void {
+  if (!isFresh(provenAt)) throw new AppError('reauthentication_required');
+}
+
+function isFresh(provenAt: Date): boolean {
+  return Date.now() - provenAt.getTime() < PROOF_MS;
+}
+
+/** Operations of the library and of ours that need a fresh proof. */
+const NEED_PROOF: ReadonlySet<string> = new Set([
+  '/change-email',
+  '/second-factor/begin',
+  '/second-factor/confirm',
+  '/second-factor/recovery-codes',
+  '/second-factor/remove',
+]);
+
+/** Those that take the password, which is proof enough for a person without a second factor. */
+const TAKE_PASSWORD: ReadonlySet<string> = new Set(['/change-password', '/delete-user']);
+
+const sessionWithProof = z.object({ provenAt: z.date() });
+
+/** Lets a person prove again who they are, and asks for it before what changes how they sign in. */
+export function freshProof(settings: AuthSettings): BetterAuthPlugin {
+  const { database } = settings;
+  const check = createFactorCheck(settings);
+  return {
+    id: 'fresh-proof',
+    rateLimit: [{ pathMatcher: (path) => path === '/prove', window: 10, max: 5 }],
+    hooks: {
+      before: [
+        {
+          matcher: ({ path = '' }) => NEED_PROOF.has(path) || TAKE_PASSWORD.has(path),
+          handler: createAuthMiddleware(async (ctx) => {
+            const found = await getSessionFromCtx(ctx);
+            // Without a session the operation itself refuses.
+            if (found === null) return;
+            if (isFresh(sessionWithProof.parse(found.session).provenAt)) return;
+            const isPasswordEnough =
+              TAKE_PASSWORD.has(ctx.path) &&
+              (await findSecondFactor(database, found.user.id)) === undefined;
+            if (isPasswordEnough) return;
+            const [, message] = ERRORS.reauthentication_required;
+            throw new APIError('FORBIDDEN', { code: 'reauthentication_required', message });
+          }),
+        },
+      ],
+    },
+    endpoints: {
+      prove: createAuthEndpoint(
+        '/prove',
+        {
+          method: 'POST',
+          body: factorProof.extend({ password: z.string().optional() }),
+          use: [sensitiveSessionMiddleware],
+        },
+        async (ctx) => {
+          const { user, session } = ctx.context.session;
+          if ((await findSecondFactor(database, user.id)) === undefined) {
+            await countGuess(database, PROOFS, user.id);
+            await ctx.context.password.checkPassword(user.id, ctx);
+            await unthrottle(database, PROOFS, user.id);
+          } else if (!(await check.accept(user, ctx.body, ctx.headers))) {
+            throw new APIError('BAD_REQUEST', {
+              code: 'invalid_code',
+              message: 'The code is wrong or was used before.',
+            });
+          }
+          await execute(
+            database,
+            sql`update sessions set proven_at = now() where id = ${session.id}`,
+          );
+          return ctx.json({ status: true });
+        },
+      ),
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import type { BetterAuthPlugin } from 'better-auth';
+import { APIError, createAuthEndpoint, sensitiveSessionMiddleware } from 'better-auth/api';
+import { z } from 'zod';
+import { execute, sql, transaction, type Db } from '#lib/database/index.ts';
+import type { AuthSettings } from '../auth-options.ts';
+import { CODES, unthrottle } from '../throttle.ts';
+import { actorOf, countGuess, createFactorCheck, type FactorOwner } from './check.ts';
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  findSecondFactor,
+  removeSecondFactor,
+  replaceRecoveryCodes,
+} from './store.ts';
+import { recordFactorEvent, type FactorEvent } from './told.ts';
+import { totpUri } from './totp.ts';
+
+const use = [sensitiveSessionMiddleware];
+
+/** Lets a person add a second factor, replace its recovery codes and remove it. */
+export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
+  const { database, secrets } = settings;
+  const check = createFactorCheck(settings);
+  const issuer = new URL(settings.uiOrigin).hostname;
+
+  /** Makes a change with its audit events, then tells of it. A change that returns undefined was none. */
+  async function change<R>(
+    { user, headers }: { user: FactorOwner; headers: Headers | undefined },
+    action: FactorEvent,
+    make: (tx: Db) => Promise<R | undefined>,
+  ): Promise<R | undefined> {
+    const made = await transaction(database, async (tx) => {
+      const result = await make(tx);
+      if (result === undefined) return undefined;
+      await recordFactorEvent(tx, actorOf(user, headers), { action, userId: user.id });
+      return result;
+    });
+    if (made !== undefined) await check.tell(user, action);
+    return made;
+  }
+
+  return {
+    id: 'second-factor-enrolment',
+    rateLimit: [{ pathMatcher: (path) => path.startsWith('/second-factor/'), window: 10, max: 5 }],
+    endpoints: {
+      readSecondFactor: createAuthEndpoint(
+        '/second-factor',
+        { method: 'GET', use },
+        async (ctx) => {
+          const found = await findSecondFactor(database, ctx.context.session.user.id);
+          return ctx.json({
+            confirmedAt: found?.confirmedAt ?? null,
+            recoveryCodesLeft: found?.recoveryCodesLeft ?? 0,
+          });
+        },
+      ),
+      beginSecondFactor: createAuthEndpoint(
+        '/second-factor/begin',
+        { method: 'POST', use },
+        async (ctx) => {
+          const { user } = ctx.context.session;
+          const secret = await beginSecondFactor(database, secrets, user.id);
+          if (secret === undefined) {
+            throw new APIError('CONFLICT', {
+              code: 'second_factor_exists',
+              message: 'You have a second factor; remove it first.',
+            });
+          }
+          return ctx.json({ secret, uri: totpUri(secret, { issuer, account: user.email }) });
+        },
+      ),
+      confirmSecondFactor: createAuthEndpoint(
+        '/second-factor/confirm',
+        { method: 'POST', body: z.object({ code: z.string() }), use },
+        async (ctx) => {
+          const { user, session } = ctx.context.session;
+          await countGuess(database, CODES, user.id);
+          const by = { user, headers: ctx.headers };
+          const recoveryCodes = await change(by, 'member.second_factor_added', async (tx) => {
+            const input = { userId: user.id, code: ctx.body.code };
+            const codes = await confirmSecondFactor(tx, secrets, input);
+            if (codes === undefined) return undefined;
+            // Those were signed in by the password alone.
+            await execute(
+              tx,
+              sql`delete from sessions where user_id = ${user.id} and id <> ${session.id}`,
+            );
+            return codes;
+          });
+          if (recoveryCodes === undefined) {
+            throw new APIError('BAD_REQUEST', {
+              code: 'invalid_code',
+              message: 'The code is wrong. Is the clock of your device right?',
+            });
+          }
+          await unthrottle(database, CODES, user.id);
+          return ctx.json({ recoveryCodes });
+        },
+      ),
+      replaceRecoveryCodes: createAuthEndpoint(
+        '/second-factor/recovery-codes',
+        { method: 'POST', use },
+        async (ctx) => {
+          const { user } = ctx.context.session;
+          const by = { user, headers: ctx.headers };
+          const recoveryCodes = await change(by, 'member.recovery_codes_replaced', async (tx) =>
+            (await findSecondFactor(tx, user.id)) === undefined
+              ? undefined
+              : replaceRecoveryCodes(tx, user.id),
+          );
+          if (recoveryCodes === undefined) throw noFactor();
+          return ctx.json({ recoveryCodes });
+        },
+      ),
+      removeSecondFactor: createAuthEndpoint(
+        '/second-factor/remove',
+        { method: 'POST', use },
+        async (ctx) => {
+          const { user } = ctx.context.session;
+          const by = { user, headers: ctx.headers };
+          const removed = await change(by, 'member.second_factor_removed', async (tx) =>
+            (await removeSecondFactor(tx, user.id)) ? true : undefined,
+          );
+          if (removed === undefined) throw noFactor();
+          return ctx.json({ status: true });
+        },
+      ),
+    },
+  };
+}
+
+function noFactor(): APIError {
+  return new APIError('NOT_FOUND', {
+    code: 'second_factor_not_found',
+    message: 'You have no second factor.',
+  });
+}

@@ -1,0 +1,43 @@
+import { recordAudit, type Actor, type AuditAction } from '#core/audit/index.ts';
+import { rows, sql, type Db } from '#lib/database/index.ts';
+
+/** What happened to the way in which a person signs in. */
+export type FactorEvent = Extract<AuditAction, `member.${'second_factor' | 'recovery'}_${string}`>;
+
+/** Records what happened to a person's second factor in each organization that they belong to. */
+export async function recordFactorEvent(
+  tx: Db,
+  by: Actor,
+  { action, userId }: { action: FactorEvent; userId: string },
+): Promise<void> {
+  const organizations = await rows<{ id: string }>(
+    tx,
+    sql`
+      select o.id from memberships m join organizations o on o.id = m.organization_id
+      where m.user_id = ${userId} and o.deleted_at is null order by o.id
+    `,
+  );
+  for (const { id: organizationId } of organizations) {
+    await recordAudit(tx, { organizationId, by, action, targetId: userId });
+  }
+}
+
+/** Says in a mail what happened, to the person themselves. */
+export const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string }>> = {
+  'member.second_factor_added': {
+    subject: 'A second factor was added to your account',
+    text: 'From now on signing in needs a code of your authenticator, or one of your recovery codes.',
+  },
+  'member.second_factor_removed': {
+    subject: 'The second factor of your account was removed',
+    text: 'From now on your password alone signs you in.',
+  },
+  'member.recovery_code_used': {
+    subject: 'A recovery code of your account was used',
+    text: 'It is used up. Make new recovery codes in your settings before they run out.',
+  },
+  'member.recovery_codes_replaced': {
+    subject: 'The recovery codes of your account were replaced',
+    text: 'The earlier ones no longer work.',
+  },
+};

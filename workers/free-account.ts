@@ -1,0 +1,29 @@
+/**
+ * Entry: `npm run accounts:free -- ada@example.com` removes the second factor of somebody who has lost it together with
+ * the recovery codes. Exits with 1 when there is none.
+ */
+import { freeAccount } from '#core/identity/index.ts';
+import { startingConfig } from '#lib/config/index.ts';
+import { openDatabase, transaction } from '#lib/database/index.ts';
+
+const [email = ''] = process.argv.slice(2);
+const config = startingConfig('accounts');
+const database = openDatabase({
+  url: config.DATABASE_URL,
+  poolSize: 1,
+  applicationName: 'ras-free-account',
+  onError: (err) => console.error(err),
+});
+try {
+  const removed = await transaction(database, (tx) => freeAccount(tx, email));
+  if (removed === true) {
+    console.log(
+      'The second factor is removed, and every session has ended: the password signs in.',
+    );
+  } else {
+    console.error(removed === false ? 'This person has no second factor.' : 'No such address.');
+    process.exitCode = 1;
+  }
+} finally {
+  await database.end();
+}
