@@ -1,6 +1,7 @@
 import createClient from 'openapi-fetch';
-import { errorOf, unreachable } from './error.ts';
+import { ApiError, errorOf, unproven, unreachable } from './error.ts';
 import { nextCursorOf } from './link.ts';
+import { askForProof } from './proof.ts';
 import type { paths } from './schema.d.ts';
 import type { DataOf, InputOf, Method } from './types.ts';
 
@@ -25,7 +26,7 @@ export interface CallOptions {
 const client = createClient<paths>({ baseUrl: '' });
 
 /**
- * Calls an operation.
+ * Calls an operation. Where the API wants the person to prove who they are, they are asked and the call is repeated.
  * @throws {ApiError}
  */
 export async function call<P extends keyof paths, M extends Method>(
@@ -33,6 +34,21 @@ export async function call<P extends keyof paths, M extends Method>(
   path: P,
   input: InputOf<P, M>,
   options: CallOptions = {},
+): Promise<Reply<DataOf<P, M>>> {
+  try {
+    return await callOnce(method, path, input, options);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'reauthentication_required') throw error;
+    if (!(await askForProof())) throw unproven(error);
+    return callOnce(method, path, input, options);
+  }
+}
+
+async function callOnce<P extends keyof paths, M extends Method>(
+  method: M,
+  path: P,
+  input: InputOf<P, M>,
+  options: CallOptions,
 ): Promise<Reply<DataOf<P, M>>> {
   const given: { path?: unknown; query?: unknown; body?: unknown } = input;
   const { signal, projectId, ifMatch, idempotencyKey } = options;

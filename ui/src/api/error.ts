@@ -68,6 +68,12 @@ export function unreachable(): ApiError {
   });
 }
 
+/** Says in words for a person that they gave up to prove who they are. */
+export function unproven({ status, code, requestId }: ApiError): ApiError {
+  const message = 'Nothing has changed, as you did not confirm that it is you.';
+  return new ApiError({ status, code, message, requestId });
+}
+
 function record(value: unknown): Readonly<Record<string, unknown>> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of an object is unknown
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

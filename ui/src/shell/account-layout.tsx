@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { sessionQuery } from '#ui/api/session.ts';
+import { ProofDialog } from './second-factor/proof-dialog.tsx';
 
 /** Leads to the sign-in page once the session has ended, and from there back to this page. */
 export function AccountLayout() {
@@ -13,5 +14,11 @@ export function AccountLayout() {
     if (!isOver) return;
     void router.navigate({ to: '/sign-in', search: { to: router.state.location.href } });
   }, [isOver, router]);
-  return isOver ? null : <Outlet />;
+  if (isOver) return null;
+  return (
+    <>
+      <Outlet />
+      <ProofDialog />
+    </>
+  );
 }

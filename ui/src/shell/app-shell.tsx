@@ -13,6 +13,7 @@ import { TopBar } from './top-bar.tsx';
 // Loaded when they are first opened.
 const CommandPalette = lazy(() => import('./command-palette.tsx'));
 const Drawer = lazy(() => import('./drawer.tsx'));
+const FactorDemanded = lazy(() => import('./second-factor/demanded.tsx'));
 const KeyboardHelp = lazy(() => import('./keyboard-help.tsx'));
 
 /** The frame of every page of a project: where one is, where one can go, and the keys for it. */
@@ -82,7 +83,11 @@ function Project({ projectId }: { projectId: string }) {
     return (
       <>
         <h1 className="sr-only">Project</h1>
-        {project.error.status === 404 ? (
+        {project.error.code === 'second_factor_required' ? (
+          <Suspense>
+            <FactorDemanded />
+          </Suspense>
+        ) : project.error.status === 404 ? (
           <EmptyState
             title="This project is not one of yours"
             action={<ButtonLink to="/">Go to your own</ButtonLink>}

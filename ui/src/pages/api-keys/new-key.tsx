@@ -28,7 +28,6 @@ const NEW: { name: string; scopes: string; expiresAt: Expiry } = {
 };
 
 export interface NewKeyProps {
-  readonly open: boolean;
   /** The key whose place it takes, and whose name, scopes and duration it gets at first. */
   readonly replaces: Shape<'ApiKey'> | undefined;
   readonly onClose: () => void;
@@ -37,7 +36,7 @@ export interface NewKeyProps {
 }
 
 /** Asks for the name, scopes and end of a key. */
-export function NewKeyDialog({ open, replaces, onClose, onCreated }: NewKeyProps) {
+export default function NewKeyDialog({ replaces, onClose, onCreated }: NewKeyProps) {
   const role = useRole();
   const mayWrite = role === 'owner' || role === 'admin';
   const [scopes, setScopes] = useState<readonly Scope[]>();
@@ -47,16 +46,10 @@ export function NewKeyDialog({ open, replaces, onClose, onCreated }: NewKeyProps
   const { errors } = form.formState;
   const create = useSend('post', '/v1/api-keys', { refreshes: ['/v1/api-keys'], showsError: true });
 
-  const close = () => {
-    form.reset();
-    setScopes(undefined);
-    create.reset();
-    onClose();
-  };
   const submit = async ({ name, expiresAt }: typeof NEW) => {
     const body = { name, scopes: [...chosen], expiresAt: instantOf(expiresAt) };
     const { key } = await create.sendAsync({ body });
-    close();
+    onClose();
     if (key !== null) onCreated(key);
   };
   const choose = (scope: Scope, on: boolean) =>
@@ -64,8 +57,7 @@ export function NewKeyDialog({ open, replaces, onClose, onCreated }: NewKeyProps
 
   return (
     <FormDialog
-      open={open}
-      onClose={close}
+      onClose={onClose}
       size="md"
       title={replaces === undefined ? 'New API key' : `Replace ${replaces.name}`}
       description={

@@ -1,5 +1,5 @@
 import { KeyRound, Plus, RefreshCw } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useList, useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
@@ -13,7 +13,9 @@ import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { CreatedKey } from './created-key.tsx';
-import { NewKeyDialog } from './new-key.tsx';
+
+// Loaded when it is first opened.
+const NewKeyDialog = lazy(() => import('./new-key.tsx'));
 
 type ApiKey = Shape<'ApiKey'>;
 
@@ -83,13 +85,15 @@ export function ApiKeysPage() {
           )
         }
       </Await>
-      <NewKeyDialog
-        key={replaced?.id}
-        open={isMaking}
-        replaces={replaced}
-        onClose={() => setMaking(false)}
-        onCreated={setSecret}
-      />
+      <Suspense>
+        {isMaking && (
+          <NewKeyDialog
+            replaces={replaced}
+            onClose={() => setMaking(false)}
+            onCreated={setSecret}
+          />
+        )}
+      </Suspense>
       <CreatedKey secret={secret} replaces={replaced} onClose={() => setSecret(undefined)} />
       <Revoke apiKey={revoked} onClose={() => setRevoked(undefined)} />
     </>

@@ -1,4 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
@@ -10,6 +11,7 @@ import { useEnter } from '#ui/shell/after-sign-in.ts';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 import { ResendMail } from '#ui/shell/resend-mail.tsx';
+import { FactorStep } from './factor-step.tsx';
 
 const route = getRouteApi('/sign-in');
 
@@ -26,15 +28,27 @@ export function SignInPage() {
   const enter = useEnter();
   const { errors } = form.formState;
   const isUnconfirmed = signIn.error?.code === 'email_not_verified';
+  const [needsFactor, setNeedsFactor] = useState(false);
   const submit = form.handleSubmit(async (body) => {
     try {
-      await signIn.sendAsync({ body });
+      const signedIn = await signIn.sendAsync({ body });
+      if ('secondFactorRequired' in signedIn) {
+        setNeedsFactor(true);
+        return;
+      }
     } catch (error) {
       showFaults(form, error);
       return;
     }
     await enter(to);
   });
+  if (needsFactor) {
+    const startOver = () => {
+      setNeedsFactor(false);
+      form.resetField('password');
+    };
+    return <FactorStep onSignedIn={() => enter(to)} onStartOver={startOver} />;
+  }
   return (
     <AuthFrame
       title="Sign in"

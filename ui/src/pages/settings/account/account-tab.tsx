@@ -2,6 +2,7 @@ import { DeleteAccount } from './delete-account.tsx';
 import { EmailForm } from './email-form.tsx';
 import { NameForm } from './name-form.tsx';
 import { PasswordForm } from './password-form.tsx';
+import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
 
 /** Shows the settings of the person, whichever project is open. */
@@ -11,6 +12,7 @@ export function AccountTab() {
       <NameForm />
       <EmailForm />
       <PasswordForm />
+      <SecondFactor />
       <Sessions />
       <DeleteAccount />
     </>

@@ -13,6 +13,7 @@ import { Badge } from '#ui/parts/state.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { mayChange, type Organization } from '../of-organization.tsx';
+import { EndSessionsDialog } from './end-sessions.tsx';
 import { HandOverDialog } from './hand-over.tsx';
 import { RemoveDialog } from './remove-dialog.tsx';
 import { roleName, ROLES, type Member } from './roles.ts';
@@ -22,6 +23,7 @@ export function Members({ organization }: { readonly organization: Organization 
   const members = useRead('/v1/organizations/{organizationId}/members', { path });
   const { user } = useSession();
   const [removed, setRemoved] = useState<Member>();
+  const [signedOut, setSignedOut] = useState<Member>();
   const [isHandingOver, setHandingOver] = useState(false);
   const others = (members.data ?? []).filter(({ userId }) => userId !== user.id);
   return (
@@ -48,12 +50,14 @@ export function Members({ organization }: { readonly organization: Organization 
             columns={columnsFor(organization, user.id)}
             rows={rows}
             keyOf={({ userId }) => userId}
+            actionsWidth="w-42"
             actions={(member) => (
               <MemberAction
                 member={member}
                 organization={organization}
                 isSelf={member.userId === user.id}
                 onRemove={() => setRemoved(member)}
+                onEndSessions={() => setSignedOut(member)}
               />
             )}
           />
@@ -63,6 +67,11 @@ export function Members({ organization }: { readonly organization: Organization 
         member={removed}
         organization={organization}
         onClose={() => setRemoved(undefined)}
+      />
+      <EndSessionsDialog
+        member={signedOut}
+        organization={organization}
+        onClose={() => setSignedOut(undefined)}
       />
       <HandOverDialog
         open={isHandingOver}
@@ -89,7 +98,7 @@ function columnsFor(organization: Organization, ownId: string): readonly Column<
     {
       key: 'email',
       header: 'E-mail address',
-      width: 'w-72',
+      width: 'w-60',
       bare: true,
       cell: ({ email }) => <span className="wrap-anywhere">{email}</span>,
     },
@@ -153,11 +162,13 @@ function MemberAction({
   organization,
   isSelf,
   onRemove,
+  onEndSessions,
 }: {
   readonly member: Member;
   readonly organization: Organization;
   readonly isSelf: boolean;
   readonly onRemove: () => void;
+  readonly onEndSessions: () => void;
 }) {
   const mayRemove =
     isSelf ||
@@ -165,9 +176,16 @@ function MemberAction({
     (organization.role === 'admin' && member.role !== 'owner');
   if (!mayRemove) return null;
   return (
-    <Button kind="quiet" size="sm" onClick={onRemove}>
-      {isSelf ? 'Leave' : 'Remove'}
-      <span className="sr-only"> {isSelf ? organization.name : member.name}</span>
-    </Button>
+    <span className="flex gap-1">
+      {!isSelf && (
+        <Button kind="quiet" size="sm" onClick={onEndSessions}>
+          Sign out<span className="sr-only"> {member.name}</span>
+        </Button>
+      )}
+      <Button kind="quiet" size="sm" onClick={onRemove}>
+        {isSelf ? 'Leave' : 'Remove'}
+        <span className="sr-only"> {isSelf ? organization.name : member.name}</span>
+      </Button>
+    </span>
   );
 }

@@ -4,6 +4,7 @@ import { KeyValue, Section } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { mayChange, OfOrganization, type Organization } from '../of-organization.tsx';
 import { DeleteOrganization } from './delete-organization.tsx';
+import { DemandFactor } from './demand-factor.tsx';
 import { OrganizationForm } from './organization-form.tsx';
 import { PlanLine } from './plan-line.tsx';
 
@@ -18,6 +19,7 @@ export function OrganizationTab() {
           ) : (
             <Facts organization={organization} />
           )}
+          {organization.role === 'owner' && <DemandFactor organization={organization} />}
           <PlanLine />
           {organization.role === 'owner' && <DeleteOrganization organization={organization} />}
         </>
