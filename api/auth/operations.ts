@@ -56,7 +56,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'signIn',
     summary: 'Sign in',
     description:
-      'Sets the session cookie, and one by which this browser is known to have been signed in. In a quarter of an hour ten attempts for an account from one network, or from one browser that is known, then 429; 200 from all networks together, which do not count against known browsers. Unknown addresses are counted as known ones are. At most three in ten seconds from one network.',
+      'Sets the session cookie, and one by which this browser is known to have been signed in; for a person with a second factor it responds with `secondFactorRequired` instead, and `POST /auth/sign-in/second-factor` goes on. In a quarter of an hour ten attempts for an account from one network, or from one browser that is known, then 429; 200 from all networks together, which do not count against known browsers. Unknown addresses are counted as known ones are. At most three in ten seconds from one network.',
     body: z.strictObject({
       email: emailAddress,
       password: givenPassword,

@@ -75,7 +75,7 @@ const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
   invalid_request: ['createConnection'],
   invalid_signature: ['receivePaymentEvent', 'schedulerTick'],
   invitation_not_found: ['acceptInvitation', 'deleteInvitation'],
-  member_not_found: ['changeMemberRole', 'removeMember'],
+  member_not_found: ['changeMemberRole', 'endMemberSessions', 'removeMember'],
   policy_not_found: ['updateToolPolicy'],
   provider_disabled: ['connectModelAccountWithApiKey', 'startDeviceSignIn', 'startModelSignIn'],
   provider_not_found: ['connectWithApiKey', 'startConnectionSignIn'],

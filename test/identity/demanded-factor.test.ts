@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { stillStands } from '#core/identity/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { giveRole } from '#test/support/given.ts';
@@ -26,6 +27,23 @@ test('an owner with a second factor demands one, and nobody else does', async ({
   await addSecondFactor(service.deps.database, owner);
   expect((await demand(owner)).data).toMatchObject({ requiresSecondFactor: true });
   expect((await demand(owner, false)).data).toMatchObject({ requiresSecondFactor: false });
+});
+
+test('a stream of events that is open ends when a factor is demanded that its reader lacks', async ({
+  service,
+  demanding,
+}) => {
+  const { database } = service.deps;
+  const { owner, member, demand, projectId } = await demanding();
+  const { data: sessions } = await member.session.get('/v1/sessions');
+  const [{ id: sessionId }] = sessions;
+  const standing = { kind: 'session', sessionId, userId: member.userId, projectId } as const;
+  expect(await stillStands(database, standing)).toBe(true);
+  await addSecondFactor(database, owner);
+  await demand(owner);
+  expect(await stillStands(database, standing)).toBe(false);
+  await addSecondFactor(database, member);
+  expect(await stillStands(database, standing)).toBe(true);
 });
 
 test('a member without one is refused everything in the organization until they add one; keys go on', async ({
