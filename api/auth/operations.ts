@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isCommonPassword } from '#core/identity/index.ts';
+import { isCommonPassword, newPasskey, passkeyAssertion } from '#core/identity/index.ts';
 import { emailAddress, nameOf } from '../http/schemas.ts';
 import type { AuthOperation } from './operation.ts';
 import { done, session, user } from './schemas.ts';
@@ -26,6 +26,9 @@ const recoveryCodes = z
     }),
   })
   .meta({ id: 'RecoveryCodes' });
+const passkeyOptions = z
+  .looseObject({ challenge: z.string() })
+  .meta({ id: 'PasskeyOptions', description: 'Options in JSON as WebAuthn Level 3 has them.' });
 const token = z.string().min(1).max(2_000).meta({ description: 'From the mail.' });
 const returnTo = z.string().min(1).max(2_000).meta({
   description: 'Where the link in the mail leads to: a path, or an address of the user interface.',
@@ -89,15 +92,16 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'prove',
     summary: 'Prove again who you are',
     description:
-      'What changes access responds with 403 `reauthentication_required` when the last proof of the session is over 15 minutes ago; signing in is one. Whoever has a second factor gives a code or a recovery code, others their password.',
+      'What changes access responds with 403 `reauthentication_required` when the last proof of the session is over 15 minutes ago; signing in is one. Whoever has a second factor gives a code, a recovery code or a passkey, others their password.',
     body: z.strictObject({
       password: givenPassword.optional(),
       code: code.optional(),
       recoveryCode: recoveryCode.optional(),
+      passkey: passkeyAssertion.optional(),
     }),
     success: done,
     needsSession: true,
-    errors: { 400: ['invalid_password', 'invalid_code'] },
+    errors: { 400: ['invalid_password', 'invalid_code', 'invalid_passkey'] },
   },
   {
     method: 'GET',
@@ -111,6 +115,14 @@ export const authOperations: readonly AuthOperation[] = [
           .nullable()
           .meta({ description: 'Since when you have one; null for none.' }),
         recoveryCodesLeft: z.number().int(),
+        passkeys: z.array(
+          z.object({
+            id: z.string(),
+            name: z.string(),
+            createdAt: z.string(),
+            lastUsedAt: z.string().nullable(),
+          }),
+        ),
       })
       .meta({ id: 'SecondFactor' }),
     needsSession: true,
@@ -160,10 +172,69 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/second-factor/remove',
     id: 'removeSecondFactor',
     summary: 'Remove your second factor',
+    description: 'Your passkeys are removed with it.',
     body: z.strictObject({}),
     success: done,
     needsSession: true,
     errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
+  },
+  {
+    method: 'POST',
+    path: '/sign-in/passkey/begin',
+    id: 'beginPasskeySignIn',
+    summary: 'Begin a sign-in with a passkey',
+    description:
+      'Also begins a proof by a passkey. The challenge is for this browser and five minutes.',
+    body: z.strictObject({}),
+    success: passkeyOptions,
+    errors: {},
+  },
+  {
+    method: 'POST',
+    path: '/sign-in/passkey',
+    id: 'signInPasskey',
+    summary: 'Sign in with a passkey',
+    description: 'A passkey is asked for a PIN or a finger, and needs no password.',
+    body: z.strictObject({ passkey: passkeyAssertion }),
+    success: z.object({ user }),
+    errors: { 400: ['invalid_passkey'] },
+  },
+  {
+    method: 'POST',
+    path: '/passkeys/begin',
+    id: 'beginPasskey',
+    summary: 'Begin to add a passkey',
+    description:
+      'Needs a second factor, whose recovery codes are the way back when a passkey is lost.',
+    body: z.strictObject({}),
+    success: passkeyOptions,
+    needsSession: true,
+    errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
+  },
+  {
+    method: 'POST',
+    path: '/passkeys/add',
+    id: 'addPasskey',
+    summary: 'Add a passkey',
+    body: z.strictObject({ name: nameOf(100), passkey: newPasskey }),
+    success: done,
+    needsSession: true,
+    errors: {
+      400: ['invalid_passkey'],
+      403: ['reauthentication_required'],
+      404: ['second_factor_not_found'],
+      409: ['limit_reached'],
+    },
+  },
+  {
+    method: 'POST',
+    path: '/passkeys/remove',
+    id: 'removePasskey',
+    summary: 'Remove a passkey',
+    body: z.strictObject({ id: z.string().min(1).max(1_400) }),
+    success: done,
+    needsSession: true,
+    errors: { 400: ['invalid_passkey'], 403: ['reauthentication_required'] },
   },
   {
     method: 'POST',

@@ -16,6 +16,8 @@ export const AUDIT_ACTIONS = [
   'member.second_factor_removed',
   'member.recovery_code_used',
   'member.recovery_codes_replaced',
+  'member.passkey_added',
+  'member.passkey_removed',
   'invitation.created',
   'invitation.deleted',
   'api_key.created',

@@ -3,6 +3,7 @@ import { row, sql, type Database } from '#lib/database/index.ts';
 import { authOptions, type AuthSettings } from './auth-options.ts';
 import { freshProof } from './proof.ts';
 import { factorEnrolment } from './second-factor/enrolment.ts';
+import { passkeys } from './second-factor/passkeys.ts';
 import { factorSignIn } from './second-factor/sign-in.ts';
 
 /** The person behind a request's session cookie. */
@@ -27,7 +28,12 @@ export interface Auth {
 export function createAuth(settings: AuthSettings): Auth {
   const auth = betterAuth({
     ...authOptions(settings),
-    plugins: [factorSignIn(settings), factorEnrolment(settings), freshProof(settings)],
+    plugins: [
+      factorSignIn(settings),
+      factorEnrolment(settings),
+      passkeys(settings),
+      freshProof(settings),
+    ],
   });
   const needsVerifiedAddress = settings.mails !== undefined;
   return {

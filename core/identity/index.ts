@@ -65,6 +65,8 @@ export {
   type OrganizationSettings,
   type ProjectSettings,
 } from './settings.ts';
+export { passkeyAssertion } from './second-factor/passkey-check.ts';
+export { newPasskey } from './second-factor/passkeys.ts';
 export { freeAccount } from './second-factor/free.ts';
 export { stillStands } from './standing.ts';
 export { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts';

@@ -11,6 +11,11 @@ import { execute, sql } from '#lib/database/index.ts';
 import { AppError, ERRORS } from '#lib/errors.ts';
 import type { AuthSettings } from './auth-options.ts';
 import { countGuess, createFactorCheck, factorProof } from './second-factor/check.ts';
+import {
+  createPasskeyCheck,
+  invalidPasskey,
+  passkeyAssertion,
+} from './second-factor/passkey-check.ts';
 import { findSecondFactor } from './second-factor/store.ts';
 import { PROOFS, unthrottle } from './throttle.ts';
 
@@ -35,6 +40,9 @@ const NEED_PROOF: ReadonlySet<string> = new Set([
   '/second-factor/confirm',
   '/second-factor/recovery-codes',
   '/second-factor/remove',
+  '/passkeys/begin',
+  '/passkeys/add',
+  '/passkeys/remove',
 ]);
 
 /** Those that take the password, which is proof enough for a person without a second factor. */
@@ -46,6 +54,7 @@ const sessionWithProof = z.object({ provenAt: z.date() });
 export function freshProof(settings: AuthSettings): BetterAuthPlugin {
   const { database } = settings;
   const check = createFactorCheck(settings);
+  const checkPasskey = createPasskeyCheck(settings);
   return {
     id: 'fresh-proof',
     rateLimit: [{ pathMatcher: (path) => path === '/prove', window: 10, max: 5 }],
@@ -73,12 +82,18 @@ export function freshProof(settings: AuthSettings): BetterAuthPlugin {
         '/prove',
         {
           method: 'POST',
-          body: factorProof.extend({ password: z.string().optional() }),
+          body: factorProof.extend({
+            password: z.string().optional(),
+            passkey: passkeyAssertion.optional(),
+          }),
           use: [sensitiveSessionMiddleware],
         },
         async (ctx) => {
           const { user, session } = ctx.context.session;
-          if ((await findSecondFactor(database, user.id)) === undefined) {
+          const { passkey } = ctx.body;
+          if (passkey !== undefined) {
+            if ((await checkPasskey.verify(ctx, passkey)) !== user.id) throw invalidPasskey();
+          } else if ((await findSecondFactor(database, user.id)) === undefined) {
             await countGuess(database, PROOFS, user.id);
             await ctx.context.password.checkPassword(user.id, ctx);
             await unthrottle(database, PROOFS, user.id);

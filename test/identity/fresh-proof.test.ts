@@ -32,8 +32,18 @@ function changesOf({ organizationId, projectId, userId }: Person) {
     ['POST', '/auth/second-factor/confirm', { code: '123456' }],
     ['POST', '/auth/second-factor/recovery-codes', {}],
     ['POST', '/auth/second-factor/remove', {}],
+    ['POST', '/auth/passkeys/begin', {}],
+    ['POST', '/auth/passkeys/add', { name: 'Laptop', passkey: NO_PASSKEY }],
+    ['POST', '/auth/passkeys/remove', { id: 'e30' }],
   ] as const;
 }
+
+const NO_PASSKEY = {
+  id: 'e30',
+  rawId: 'e30',
+  type: 'public-key',
+  response: { clientDataJSON: 'e30', attestationObject: 'e30' },
+};
 
 test('what changes access is refused a quarter of an hour after the last proof, and nothing else is', async ({
   stale,

@@ -98,6 +98,7 @@ test('a second factor counts only once a code has confirmed it', async ({
   expect((await session.get('/auth/second-factor')).body).toEqual({
     confirmedAt: null,
     recoveryCodesLeft: 0,
+    passkeys: [],
   });
 });
 
@@ -194,6 +195,25 @@ test('ten codes for an account in a quarter of an hour, from wherever, whatever 
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
   const { cookies } = await beginSignIn(email);
   expect((await giveFactor(cookies, { code: await factor.code() })).status).toBe(429);
+});
+
+test('a passkey needs a second factor, and nothing that no challenge was made for signs in', async ({
+  service,
+  guarded,
+}) => {
+  const { session } = await signUp(service);
+  const refused = await session.post('/auth/passkeys/begin');
+  expect([refused.status, refused.body.error.code]).toEqual([404, 'second_factor_not_found']);
+  const { session: own } = await guarded();
+  const { body } = await own.post('/auth/passkeys/begin');
+  expect(body).toMatchObject({
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
+  const response = { clientDataJSON: 'e30', authenticatorData: 'e30', signature: 'e30' };
+  const passkey = { id: 'e30', rawId: 'e30', type: 'public-key', response };
+  const forged = await postAuth(service, '/auth/sign-in/passkey', { passkey });
+  expect(forged.status).toBe(400);
+  expect(await forged.json()).toMatchObject({ error: { code: 'invalid_passkey' } });
 });
 
 test('the secret is sealed to its row, and stands nowhere in clear', async ({

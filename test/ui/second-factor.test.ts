@@ -74,6 +74,46 @@ test('a second factor is added, asked for at the sign-in, recovered and removed'
   expect(complaints).toEqual([]);
 });
 
+test('a passkey is added, signs in without the password, proves who one is and is removed', async ({
+  service,
+  visit,
+}) => {
+  const { database } = service.deps;
+  const person = await signUp(service);
+  await addSecondFactor(database, person);
+  const take = sequence('passkey');
+  const account = `/p/${person.projectId}/settings?tab=account`;
+  const watched = await visit(account, { as: person });
+  const { page, complaints } = watched;
+  await addAuthenticator(page);
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('My laptop');
+  await page.getByRole('button', { name: 'Add passkey' }).click();
+  await page.getByRole('button', { name: 'Remove My laptop' }).waitFor();
+  await take(watched, 'added');
+
+  await page.context().clearCookies();
+  await page.goto('/sign-in');
+  await take(watched, 'sign-in');
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.waitForURL(/\/p\/prj_/);
+
+  await page.goto(account);
+  await ageProofs(database, person.userId, '16 minutes');
+  await page.getByRole('button', { name: 'Remove My laptop' }).click();
+  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+  await take(watched, 'proof');
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByText('Passkey removed').waitFor();
+  await page.getByRole('list', { name: 'Passkeys' }).waitFor({ state: 'detached' });
+  expect(complaints).toEqual([]);
+
+  await page.context().clearCookies();
+  await page.goto('/sign-in');
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByText('The passkey is unknown here').waitFor();
+});
+
 test('what changes access asks for the password and is then done by itself', async ({
   service,
   visit,
@@ -149,4 +189,20 @@ test('an owner signs a member out everywhere', async ({ service, visit }) => {
 async function keyOf(page: Page): Promise<string> {
   const key = page.getByRole('dialog').locator('code', { hasText: /[A-Z2-7]{4} [A-Z2-7]{4}/ });
   return (await key.innerText()).replaceAll(' ', '');
+}
+
+/** Gives the browser of a page an authenticator that asks for a finger, and always finds it. */
+async function addAuthenticator(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
 }

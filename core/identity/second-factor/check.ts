@@ -67,3 +67,10 @@ export async function countGuess(db: Db, rule: ThrottleRule, userId: string): Pr
     { 'Retry-After': String(wait) },
   );
 }
+
+export function noFactor(): APIError {
+  return new APIError('NOT_FOUND', {
+    code: 'second_factor_not_found',
+    message: 'You have no second factor.',
+  });
+}

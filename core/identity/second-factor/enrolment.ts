@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { execute, sql, transaction, type Db } from '#lib/database/index.ts';
 import type { AuthSettings } from '../auth-options.ts';
 import { CODES, unthrottle } from '../throttle.ts';
-import { actorOf, countGuess, createFactorCheck, type FactorOwner } from './check.ts';
+import { actorOf, countGuess, createFactorCheck, noFactor, type FactorOwner } from './check.ts';
+import { listPasskeys } from './passkey-store.ts';
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -47,10 +48,12 @@ export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
         '/second-factor',
         { method: 'GET', use },
         async (ctx) => {
-          const found = await findSecondFactor(database, ctx.context.session.user.id);
+          const { id } = ctx.context.session.user;
+          const found = await findSecondFactor(database, id);
           return ctx.json({
             confirmedAt: found?.confirmedAt ?? null,
             recoveryCodesLeft: found?.recoveryCodesLeft ?? 0,
+            passkeys: await listPasskeys(database, id),
           });
         },
       ),
@@ -127,11 +130,4 @@ export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
       ),
     },
   };
-}
-
-function noFactor(): APIError {
-  return new APIError('NOT_FOUND', {
-    code: 'second_factor_not_found',
-    message: 'You have no second factor.',
-  });
 }

@@ -2,7 +2,10 @@ import { recordAudit, type Actor, type AuditAction } from '#core/audit/index.ts'
 import { rows, sql, type Db } from '#lib/database/index.ts';
 
 /** What happened to the way in which a person signs in. */
-export type FactorEvent = Extract<AuditAction, `member.${'second_factor' | 'recovery'}_${string}`>;
+export type FactorEvent = Extract<
+  AuditAction,
+  `member.${'second_factor' | 'recovery' | 'passkey'}_${string}`
+>;
 
 /** Records what happened to a person's second factor in each organization that they belong to. */
 export async function recordFactorEvent(
@@ -30,7 +33,7 @@ export const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text:
   },
   'member.second_factor_removed': {
     subject: 'The second factor of your account was removed',
-    text: 'From now on your password alone signs you in.',
+    text: 'From now on your password alone signs you in. Your passkeys are removed too.',
   },
   'member.recovery_code_used': {
     subject: 'A recovery code of your account was used',
@@ -39,5 +42,13 @@ export const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text:
   'member.recovery_codes_replaced': {
     subject: 'The recovery codes of your account were replaced',
     text: 'The earlier ones no longer work.',
+  },
+  'member.passkey_added': {
+    subject: 'A passkey was added to your account',
+    text: 'It signs in to your account without the password.',
+  },
+  'member.passkey_removed': {
+    subject: 'A passkey of your account was removed',
+    text: 'It no longer signs in.',
   },
 };

@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
+import { hasPasskeys, askForPasskey } from '#ui/api/passkeys.ts';
 import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
@@ -42,6 +43,18 @@ export function SignInPage() {
     }
     await enter(to);
   });
+  const passkeySignIn = useSend('post', '/auth/sign-in/passkey', { showsError: true });
+  const signInByPasskey = async () => {
+    try {
+      const passkey = await askForPasskey();
+      if (passkey === undefined) return;
+      await passkeySignIn.sendAsync({ body: { passkey } });
+    } catch (error) {
+      showFaults(form, error);
+      return;
+    }
+    await enter(to);
+  };
   if (needsFactor) {
     const startOver = () => {
       setNeedsFactor(false);
@@ -89,6 +102,11 @@ export function SignInPage() {
         <Button kind="primary" type="submit" busy={signIn.isSending}>
           Sign in
         </Button>
+        {hasPasskeys() && (
+          <Button busy={passkeySignIn.isSending} onClick={() => void signInByPasskey()}>
+            Use a passkey
+          </Button>
+        )}
       </form>
     </AuthFrame>
   );

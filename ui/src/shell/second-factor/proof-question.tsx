@@ -1,8 +1,11 @@
 import { useForm } from 'react-hook-form';
 import { call } from '#ui/api/call.ts';
 import { ApiError } from '#ui/api/error.ts';
+import { showFaults } from '#ui/api/form.ts';
+import { hasPasskeys, askForPasskey } from '#ui/api/passkeys.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSession } from '#ui/api/session.ts';
+import { Button } from '#ui/parts/button.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
@@ -16,6 +19,17 @@ export default function ProofQuestion({ onEnd }: { readonly onEnd: (proven: bool
   const hasFactor = factor.data !== undefined && factor.data.confirmedAt !== null;
   const form = useForm<FactorValues>({ defaultValues: { code: '' } });
   const { errors } = form.formState;
+  const proveByPasskey = async () => {
+    try {
+      const passkey = await askForPasskey();
+      if (passkey === undefined) return;
+      await call('post', '/auth/prove', { body: { passkey } });
+    } catch (error) {
+      showFaults(form, error);
+      return;
+    }
+    onEnd(true);
+  };
   return (
     <FormDialog
       form={form}
@@ -41,6 +55,11 @@ export default function ProofQuestion({ onEnd }: { readonly onEnd: (proven: bool
       <input type="text" autoComplete="username" value={user.email} readOnly hidden />
       {factor.isPending && <SkeletonRows rows={1} />}
       {hasFactor && <FactorField form={form} />}
+      {hasFactor && factor.data.passkeys.length > 0 && hasPasskeys() && (
+        <div>
+          <Button onClick={() => void proveByPasskey()}>Use a passkey</Button>
+        </div>
+      )}
       {!factor.isPending && !hasFactor && (
         <Field label="Your password" error={errors.code?.message}>
           <Input

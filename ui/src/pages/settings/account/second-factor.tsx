@@ -11,6 +11,8 @@ import { Badge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { RecoveryCodes } from '#ui/shell/second-factor/recovery-codes.tsx';
 
+import { Passkeys } from './passkeys.tsx';
+
 const AddDialog = lazy(() => import('#ui/shell/second-factor/add-dialog.tsx'));
 
 const FEW_CODES = 3;
@@ -40,7 +42,7 @@ export function SecondFactor() {
         skeleton={<SkeletonRows rows={1} />}
         errorTitle="The second factor could not be read"
       >
-        {({ confirmedAt, recoveryCodesLeft }) =>
+        {({ confirmedAt, recoveryCodesLeft, passkeys }) =>
           confirmedAt === null ? (
             <Button onClick={() => setOpen('add')}>Add a second factor</Button>
           ) : (
@@ -63,6 +65,7 @@ export function SecondFactor() {
                   Remove
                 </Button>
               </div>
+              <Passkeys passkeys={passkeys} />
             </div>
           )
         }
@@ -73,7 +76,7 @@ export function SecondFactor() {
         open={open === 'remove'}
         onClose={close}
         title="Remove your second factor?"
-        description="From then on your password alone signs you in. Organizations that demand a second factor are closed to you until you add one again."
+        description="From then on your password alone signs you in. Your passkeys are removed too. Organizations that demand a second factor are closed to you until you add one again."
         action="Remove second factor"
         busy={remove.isSending}
         onConfirm={() => remove.send({ body: {} })}

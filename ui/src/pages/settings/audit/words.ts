@@ -22,6 +22,8 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'member.second_factor_removed': 'Second factor removed',
   'member.recovery_code_used': 'Recovery code used',
   'member.recovery_codes_replaced': 'Recovery codes replaced',
+  'member.passkey_added': 'Passkey added',
+  'member.passkey_removed': 'Passkey removed',
   'invitation.created': 'Invitation sent',
   'invitation.deleted': 'Invitation taken back',
   'api_key.created': 'API key made',
