@@ -7,6 +7,7 @@ import type { Child } from '#dev/child.ts';
 import { freePort } from '#dev/ports.ts';
 import { loadConfig, type Config } from '#lib/config/index.ts';
 import { openDatabase, type Database } from '#lib/database/index.ts';
+import { createSecretBox } from '#lib/secrets/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine } from '#test/support/routines.ts';
 import { newEmail, PASSWORD, signIn, type Person } from '#test/support/people.ts';
@@ -133,6 +134,10 @@ async function signUpPast(
 ): Promise<Person> {
   const auth = createAuth({
     database,
+    secrets: createSecretBox({
+      current: config.ENCRYPTION_KEY,
+      previous: config.ENCRYPTION_KEY_PREVIOUS,
+    }),
     publicUrl: config.PUBLIC_URL,
     uiOrigin: config.UI_ORIGIN,
     secret: config.BETTER_AUTH_SECRET,

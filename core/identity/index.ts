@@ -65,6 +65,7 @@ export {
   type OrganizationSettings,
   type ProjectSettings,
 } from './settings.ts';
+export { lacksSecondFactor } from './second-factor/demand.ts';
 export { passkeyAssertion } from './second-factor/passkey-check.ts';
 export { newPasskey } from './second-factor/passkeys.ts';
 export { freeAccount } from './second-factor/free.ts';

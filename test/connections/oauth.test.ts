@@ -10,7 +10,7 @@ import {
   visit,
   type SignInFixture,
 } from './sign-in-fixture.ts';
-import { ageCounts } from '#test/support/given.ts';
+import { ageCounts, changeOrganizations } from '#test/support/given.ts';
 import { proves } from '#test/support/proves.ts';
 
 let fixture: SignInFixture;
@@ -185,6 +185,15 @@ test('a person who has left the project cannot end a sign-in to it', async () =>
     sql`delete from memberships where user_id = ${leaver.userId}`,
   );
   expect((await comeBack(query, leaver.session)).status).toBe(409);
+});
+
+test('a person who lacks a second factor that is demanded meanwhile cannot end a sign-in', async () => {
+  const lacking = await signUp(fixture.service);
+  const { data } = await start(lacking.session);
+  const query = await visit(data.authorizationUrl);
+  const { database } = fixture.service.deps;
+  await changeOrganizations(database, lacking.organizationId, { requiresSecondFactor: true });
+  expect((await comeBack(query, lacking.session)).status).toBe(409);
 });
 
 test('a state is good for ten minutes', async () => {

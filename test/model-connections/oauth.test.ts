@@ -19,7 +19,7 @@ import {
   visitModelPage,
   type OwnSession,
 } from './fixture.ts';
-import { changeAccounts } from '#test/support/given.ts';
+import { changeAccounts, changeOrganizations } from '#test/support/given.ts';
 
 useModelFixture();
 
@@ -135,8 +135,13 @@ test('a person with many projects comes back without naming one: the sign-in has
   expect((await session.get('/v1/model-connections')).data).toHaveLength(1);
 });
 
-test('a state is over after ten minutes, and when its person has left the project', async () => {
+test('a state is over after ten minutes, when its person lacks a factor that is demanded, or has left', async () => {
   const { database } = fixture.service.deps;
+  const lacking = await begin();
+  const { organizationId } = ada.person;
+  await changeOrganizations(database, organizationId, { requiresSecondFactor: true });
+  expect((await comeBack(ada.session, lacking)).status).toBe(409);
+  await changeOrganizations(database, organizationId, { requiresSecondFactor: false });
   const late = await begin();
   await execute(database, sql`update model_sign_ins set expires_at = now() - interval '1 second'`);
   expect((await comeBack(ada.session, late)).status).toBe(409);

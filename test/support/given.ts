@@ -108,8 +108,10 @@ export const changeProjects = changer<
   'deletedAt' | 'runContentDays' | 'runDays' | 'maxTokensPerDay' | 'maxCostUsdPerMonth'
 >('projects');
 
-/** Changes what organizations pay for. */
-export const changeOrganizations = changer<'paidPlan' | 'paidUntil' | 'periodEnd'>('organizations');
+/** Changes what organizations pay for, and what they demand. */
+export const changeOrganizations = changer<
+  'paidPlan' | 'paidUntil' | 'periodEnd' | 'requiresSecondFactor'
+>('organizations');
 
 /** Changes deliveries of webhooks: due at once, or given up. */
 export const changeDeliveries = changer<

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { lacksSecondFactor } from '#core/identity/index.ts';
 import { deleteBatch, row, sql, type Db } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';
@@ -80,7 +81,9 @@ export async function takeFlow(
         f.name, f.sealed, f.expires_at > now() as live,
         exists (
           select 1 from projects p join memberships m on m.organization_id = p.organization_id
+          join organizations o on o.id = p.organization_id
           where p.id = f.project_id and m.user_id = f.user_id and p.deleted_at is null
+            and not ${lacksSecondFactor(sql`o`, sql`f.user_id`)}
         ) as member
     `,
   );

@@ -1,3 +1,4 @@
+import { lacksSecondFactor } from '#core/identity/index.ts';
 import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
@@ -64,7 +65,9 @@ export function takeByState(
       returning ${columns}, s.expires_at > now() as live,
         exists (
           select 1 from projects p join memberships m on m.organization_id = p.organization_id
-          where p.id = s.project_id and m.user_id = s.user_id and p.deleted_at is null) as member
+          join organizations o on o.id = p.organization_id
+          where p.id = s.project_id and m.user_id = s.user_id and p.deleted_at is null
+            and not ${lacksSecondFactor(sql`o`, sql`s.user_id`)}) as member
     `,
   );
 }
