@@ -6,12 +6,15 @@ import {
   acceptGuess,
   countGuess,
   forgetGuesses,
+  guessByPerson,
   SIGN_INS_OF_NETWORK,
   takeBackGuess,
+  tooManyGuesses,
   type Guess,
 } from './guesses.ts';
 import type { KnownBrowsers } from './known-browser.ts';
 import { NOT_CHECKED } from './password-hashes.ts';
+import { findSecondFactor } from './second-factor/store.ts';
 import { signUpRefusal, type SignUpMode } from './sign-up.ts';
 import { throttle } from './throttle.ts';
 
@@ -32,6 +35,9 @@ type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 /** What is logged of the operations with which a person signs in, or changes how they do. */
 const EVENTS: Readonly<Record<string, { readonly done: string; readonly refused: string }>> = {
   '/sign-in/email': { done: 'signed in', refused: 'a sign-in was refused' },
+  '/sign-in/second-factor': { done: 'signed in', refused: 'a second factor was refused' },
+  '/sign-in/passkey': { done: 'signed in', refused: 'a passkey was refused' },
+  '/prove': { done: 'a person proved who they are', refused: 'a proof was refused' },
   '/reset-password': { done: 'a password was reset', refused: 'a new password was refused' },
   '/change-password': { done: 'a password was changed', refused: 'a new password was refused' },
   '/change-email': {
@@ -55,9 +61,7 @@ export function authHooks(rules: AuthRules) {
       case '/change-password':
       case '/delete-user': {
         const account = (await getSessionFromCtx(ctx))?.user.id;
-        return account === undefined
-          ? undefined
-          : { kind: 'own-password', account, network: '', browserId: undefined };
+        return account === undefined ? undefined : guessByPerson('own-password', account);
       }
       default:
         return undefined;
@@ -89,11 +93,7 @@ export function authHooks(rules: AuthRules) {
       (await countGuess(database, guess));
     if (wait === undefined) return;
     await report(ctx, 'rate_limited');
-    throw new APIError(
-      'TOO_MANY_REQUESTS',
-      { code: 'rate_limited', message: 'Too many attempts; try again later.' },
-      { 'Retry-After': String(wait) },
-    );
+    throw tooManyGuesses(wait);
   }
 
   /** Logs who signed in, or changed how they do, or was refused; the address is on each line of the request. */
@@ -107,8 +107,11 @@ export function authHooks(rules: AuthRules) {
     const reset = ctx.request && resets.get(ctx.request);
     const userId =
       newSession?.user.id ?? session?.user.id ?? reset?.id ?? (await accountOf(database, ctx.body));
-    if (reason === undefined) log.info({ userId }, what);
-    else log.warn({ userId, reason }, what);
+    if (reason !== undefined) log.warn({ userId, reason }, what);
+    // The plugin that asks for it comes after this.
+    else if (ctx.path === '/sign-in/email' && userId && (await findSecondFactor(database, userId)))
+      log.info({ userId }, 'a password was right, and a second factor is asked for');
+    else log.info({ userId }, what);
   }
 
   return {
@@ -133,7 +136,7 @@ export function authHooks(rules: AuthRules) {
       if (reset !== undefined) {
         const freed = await signInGuess(ctx, reset.email);
         await forgetGuesses(database, freed);
-        await forgetGuesses(database, { ...freed, kind: 'own-password', account: reset.id });
+        await forgetGuesses(database, guessByPerson('own-password', reset.id));
         await remember(ctx, freed);
       }
       await report(ctx, error && (error.body?.code ?? String(error.status)).toLowerCase());

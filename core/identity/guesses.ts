@@ -1,3 +1,4 @@
+import { APIError } from 'better-auth/api';
 import type { Db } from '#lib/database/index.ts';
 import { throttle, uncount, unthrottle, type ThrottleRule } from './throttle.ts';
 
@@ -24,10 +25,17 @@ export const SIGN_INS_OF_NETWORK: ThrottleRule = {
 };
 
 const FEW = 10;
-/** Who guesses codes has the password, so no stranger can use up this count, and codes have six digits only. */
-const OF_ACCOUNT = { password: 200, 'second-factor': FEW };
-/** A stolen session must not lead to the password. */
-const OWN_PASSWORD = 5;
+const SIGN_INS_OF_ACCOUNT = 200;
+/**
+ * Who guesses codes has the password, so no stranger can use up that count, and codes have six digits only. A stolen
+ * session must not lead to the password.
+ */
+const BY_PERSON = { 'second-factor': FEW, 'own-password': 5 };
+
+/** Makes an attempt of a person whose password was right, or who is signed in; it counts from wherever it comes. */
+export function guessByPerson(kind: keyof typeof BY_PERSON, userId: string): Guess {
+  return { kind, account: userId, network: '', browserId: undefined };
+}
 
 /**
  * Counts an attempt before it is looked at. A known browser has a count of its own, which no stranger can use up. All
@@ -41,6 +49,20 @@ export async function countGuess(db: Db, guess: Guess): Promise<number | undefin
     if (wait !== undefined) return wait;
   }
   return undefined;
+}
+
+/** @throws {APIError} `rate_limited`, when the attempt may not be made; else it is counted */
+export async function assertMayGuess(db: Db, guess: Guess): Promise<void> {
+  const wait = await countGuess(db, guess);
+  if (wait !== undefined) throw tooManyGuesses(wait);
+}
+
+export function tooManyGuesses(waitSeconds: number): APIError {
+  return new APIError(
+    'TOO_MANY_REQUESTS',
+    { code: 'rate_limited', message: 'Too many attempts; try again later.' },
+    { 'Retry-After': String(waitSeconds) },
+  );
 }
 
 /** Forgets the attempts of this network or browser, and this one among the account's: it was right. */
@@ -65,12 +87,12 @@ function countsOf({ kind, account, network, browserId }: Guess) {
   const rule = (of: string, limit: number) => {
     return { name: `${kind}-of-${of}`, limit, windowSeconds: 15 * 60 };
   };
-  if (kind === 'own-password') return [{ rule: rule('account', OWN_PASSWORD), subject: account }];
+  if (kind !== 'password') return [{ rule: rule('account', BY_PERSON[kind]), subject: account }];
   if (browserId !== undefined) {
     return [{ rule: rule('browser', FEW), subject: `${account} ${browserId}` }];
   }
   return [
     { rule: rule('network', FEW), subject: `${account} ${network}` },
-    { rule: rule('account', OF_ACCOUNT[kind]), subject: account },
+    { rule: rule('account', SIGN_INS_OF_ACCOUNT), subject: account },
   ];
 }

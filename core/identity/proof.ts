@@ -10,14 +10,14 @@ import { z } from 'zod';
 import { execute, sql } from '#lib/database/index.ts';
 import { AppError, ERRORS } from '#lib/errors.ts';
 import type { AuthSettings } from './auth-options.ts';
-import { countGuess, createFactorCheck, factorProof } from './second-factor/check.ts';
+import { acceptGuess, assertMayGuess, guessByPerson } from './guesses.ts';
+import { createFactorCheck, factorProof } from './second-factor/check.ts';
 import {
   createPasskeyCheck,
   invalidPasskey,
   passkeyAssertion,
 } from './second-factor/passkey-check.ts';
 import { findSecondFactor } from './second-factor/store.ts';
-import { PROOFS, unthrottle } from './throttle.ts';
 
 const PROOF_MS = 15 * 60 * 1_000;
 
@@ -94,9 +94,10 @@ export function freshProof(settings: AuthSettings): BetterAuthPlugin {
           if (passkey !== undefined) {
             if ((await checkPasskey.verify(ctx, passkey)) !== user.id) throw invalidPasskey();
           } else if ((await findSecondFactor(database, user.id)) === undefined) {
-            await countGuess(database, PROOFS, user.id);
+            const guess = guessByPerson('own-password', user.id);
+            await assertMayGuess(database, guess);
             await ctx.context.password.checkPassword(user.id, ctx);
-            await unthrottle(database, PROOFS, user.id);
+            await acceptGuess(database, guess);
           } else if (!(await check.accept(user, ctx.body, ctx.headers))) {
             throw new APIError('BAD_REQUEST', {
               code: 'invalid_code',

@@ -14,12 +14,6 @@ export interface WindowUse {
   readonly resetSeconds: number;
 }
 
-/** Codes of second factors given for one account, right ones too until a right one starts the count anew. */
-export const CODES: ThrottleRule = { name: 'code', limit: 10, windowSeconds: 15 * 60 };
-
-/** Passwords that a person who is signed in gives to prove who they are. */
-export const PROOFS: ThrottleRule = { name: 'proof', limit: 10, windowSeconds: 15 * 60 };
-
 /** Messages of one kind to one address that a stranger can cause. */
 export const MAILS: ThrottleRule = { name: 'mail', limit: 5, windowSeconds: 60 * 60 };
 

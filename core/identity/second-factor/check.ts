@@ -1,9 +1,9 @@
 import { APIError } from 'better-auth/api';
 import { z } from 'zod';
 import type { Actor } from '#core/audit/index.ts';
-import { transaction, type Db } from '#lib/database/index.ts';
+import { transaction } from '#lib/database/index.ts';
 import { CLIENT_ADDRESS_HEADER, type AuthSettings } from '../auth-options.ts';
-import { CODES, throttle, unthrottle, type ThrottleRule } from '../throttle.ts';
+import { acceptGuess, assertMayGuess, guessByPerson } from '../guesses.ts';
 import { useSecondFactor, type FactorProof } from './store.ts';
 import { FACTOR_MAILS, recordFactorEvent, type FactorEvent } from './told.ts';
 
@@ -32,7 +32,8 @@ export function createFactorCheck({ database, secrets, mails, log }: AuthSetting
     given: FactorProof,
     headers: Headers | undefined,
   ): Promise<boolean> {
-    await countGuess(database, CODES, user.id);
+    const guess = guessByPerson('second-factor', user.id);
+    await assertMayGuess(database, guess);
     const used = await transaction(database, async (tx) => {
       const kind = await useSecondFactor(tx, secrets, user.id, given);
       if (kind === 'recovery_code') {
@@ -42,7 +43,7 @@ export function createFactorCheck({ database, secrets, mails, log }: AuthSetting
       return kind;
     });
     if (used === undefined) return false;
-    await unthrottle(database, CODES, user.id);
+    await acceptGuess(database, guess);
     if (used === 'recovery_code') await tell(user, 'member.recovery_code_used');
     return true;
   }
@@ -52,20 +53,6 @@ export function createFactorCheck({ database, secrets, mails, log }: AuthSetting
 
 export function actorOf({ id }: FactorOwner, headers: Headers | undefined): Actor {
   return { kind: 'person', id, address: headers?.get(CLIENT_ADDRESS_HEADER) ?? null };
-}
-
-/**
- * Counts an attempt before it is looked at, so that many at a time do not pass the limit together.
- * @throws {APIError} `rate_limited`
- */
-export async function countGuess(db: Db, rule: ThrottleRule, userId: string): Promise<void> {
-  const wait = await throttle(db, rule, userId);
-  if (wait === undefined) return;
-  throw new APIError(
-    'TOO_MANY_REQUESTS',
-    { code: 'rate_limited', message: 'Too many attempts; try again later.' },
-    { 'Retry-After': String(wait) },
-  );
 }
 
 export function noFactor(): APIError {

@@ -3,8 +3,8 @@ import { APIError, createAuthEndpoint, sensitiveSessionMiddleware } from 'better
 import { z } from 'zod';
 import { execute, sql, transaction, type Db } from '#lib/database/index.ts';
 import type { AuthSettings } from '../auth-options.ts';
-import { CODES, unthrottle } from '../throttle.ts';
-import { actorOf, countGuess, createFactorCheck, noFactor, type FactorOwner } from './check.ts';
+import { acceptGuess, assertMayGuess, guessByPerson } from '../guesses.ts';
+import { actorOf, createFactorCheck, noFactor, type FactorOwner } from './check.ts';
 import { listPasskeys } from './passkey-store.ts';
 import {
   beginSecondFactor,
@@ -77,7 +77,8 @@ export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
         { method: 'POST', body: z.object({ code: z.string() }), use },
         async (ctx) => {
           const { user, session } = ctx.context.session;
-          await countGuess(database, CODES, user.id);
+          const guess = guessByPerson('second-factor', user.id);
+          await assertMayGuess(database, guess);
           const by = { user, headers: ctx.headers };
           const recoveryCodes = await change(by, 'member.second_factor_added', async (tx) => {
             const input = { userId: user.id, code: ctx.body.code };
@@ -96,7 +97,7 @@ export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
               message: 'The code is wrong. Is the clock of your device right?',
             });
           }
-          await unthrottle(database, CODES, user.id);
+          await acceptGuess(database, guess);
           return ctx.json({ recoveryCodes });
         },
       ),
