@@ -27,3 +27,6 @@ export const session = z
   .meta({ id: 'PresentSession' });
 
 export const done = z.object({ status: z.boolean() }).meta({ id: 'Done' });
+
+/** A password that is only compared; one that was set under older rules still has to fit. */
+export const givenPassword = z.string().min(1).max(128).meta({ format: 'password' });

@@ -1,8 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { answerProofsBy } from '#ui/api/proof.ts';
 import { sessionQuery } from '#ui/api/session.ts';
-import { ProofDialog } from './second-factor/proof-dialog.tsx';
+
+// Loaded when it is first asked.
+const ProofQuestion = lazy(() => import('./second-factor/proof-question.tsx'));
 
 /** Leads to the sign-in page once the session has ended, and from there back to this page. */
 export function AccountLayout() {
@@ -21,4 +24,26 @@ export function AccountLayout() {
       <ProofDialog />
     </>
   );
+}
+
+/** Asks for the password or a code when the API wants the person to prove who they are. */
+function ProofDialog() {
+  const [isAsked, setAsked] = useState(false);
+  const resolve = useRef<(proven: boolean) => void>(undefined);
+  useEffect(
+    () =>
+      answerProofsBy(
+        () =>
+          new Promise((resolved) => {
+            resolve.current = resolved;
+            setAsked(true);
+          }),
+      ),
+    [],
+  );
+  const end = (proven: boolean) => {
+    setAsked(false);
+    resolve.current?.(proven);
+  };
+  return <Suspense>{isAsked && <ProofQuestion onEnd={end} />}</Suspense>;
 }

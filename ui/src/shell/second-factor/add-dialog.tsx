@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
+import { encode } from 'uqr';
 import { call } from '#ui/api/call.ts';
 import { ApiError } from '#ui/api/error.ts';
 import { errorInWords } from '#ui/api/form.ts';
@@ -10,7 +11,6 @@ import { Field, FormError } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
-import { QrCode } from './qr-code.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
 /** Adds a second factor: a secret for the authenticator, a code that confirms it, then the recovery codes. */
@@ -90,4 +90,24 @@ export default function AddDialog({ onClose }: { readonly onClose: () => void })
 /** Sets a key in groups of four, as it is typed from one screen into another. */
 function inGroups(secret: string): string {
   return secret.replaceAll(/(.{4})(?=.)/g, '$1 ');
+}
+
+/** Draws a QR code: dark on light in every theme, as cameras want it. */
+function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
+  const { data, size } = encode(text, { border: 3 });
+  const dark = data.flatMap((cells, y) =>
+    cells.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${size} ${size}`}
+      shapeRendering="crispEdges"
+      className="size-48 shrink-0 rounded-md border border-line"
+    >
+      <rect width={size} height={size} fill="#fff" />
+      <path d={dark.join('')} fill="#000" />
+    </svg>
+  );
 }

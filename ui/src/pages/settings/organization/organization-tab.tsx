@@ -1,10 +1,11 @@
+import { useSend } from '#ui/api/send.ts';
 import { count, money } from '#ui/format/numbers.ts';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { KeyValue, Section } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
+import { Switch } from '#ui/parts/toggles.tsx';
 import { mayChange, OfOrganization, type Organization } from '../of-organization.tsx';
 import { DeleteOrganization } from './delete-organization.tsx';
-import { DemandFactor } from './demand-factor.tsx';
 import { OrganizationForm } from './organization-form.tsx';
 import { PlanLine } from './plan-line.tsx';
 
@@ -46,6 +47,31 @@ function Facts({ organization: { name, budget, createdAt } }: { organization: Or
           },
           { label: 'Created', value: <Time at={createdAt} /> },
         ]}
+      />
+    </Section>
+  );
+}
+
+/** Lets an owner demand a second factor from everybody in the organization. */
+function DemandFactor({ organization }: { readonly organization: Organization }) {
+  const save = useSend('patch', '/v1/organizations/{organizationId}', {
+    refreshes: ['/v1/organizations'],
+    done: ({ requiresSecondFactor }) =>
+      requiresSecondFactor ? 'A second factor is demanded' : 'A second factor is up to each person',
+  });
+  return (
+    <Section title="Sign-in">
+      <Switch
+        label="Demand a second factor from every member"
+        description="Who has none is led to add one, and sees nothing of the organization before. You need one yourself. API keys go on."
+        checked={organization.requiresSecondFactor}
+        disabled={save.isSending}
+        onChange={(requiresSecondFactor) =>
+          save.send({
+            path: { organizationId: organization.id },
+            body: { requiresSecondFactor },
+          })
+        }
       />
     </Section>
   );

@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { newPasskey, passkeyAssertion } from '#core/identity/index.ts';
+import { nameOf } from '../http/schemas.ts';
+import type { AuthOperation } from './operation.ts';
+import { done, givenPassword, user } from './schemas.ts';
+
+const code = z
+  .string()
+  .regex(/^[0-9]{6}$/, 'must be six digits')
+  .meta({ description: 'Of the authenticator; each counts once.', example: '492039' });
+const recoveryCode = z.string().min(1).max(100).meta({ description: 'Each counts once.' });
+const recoveryCodes = z
+  .object({
+    recoveryCodes: z.array(z.string()).meta({
+      description: 'Ten, shown once: only their hashes are kept. Each signs in once.',
+    }),
+  })
+  .meta({ id: 'RecoveryCodes' });
+const passkeyOptions = z
+  .looseObject({ challenge: z.string() })
+  .meta({ id: 'PasskeyOptions', description: 'Options in JSON as WebAuthn Level 3 has them.' });
+
+/** Lists the operations of second factors and passkeys, and the proof of who one is. */
+export const factorOperations: readonly AuthOperation[] = [
+  {
+    method: 'POST',
+    path: '/sign-in/second-factor',
+    id: 'signInSecondFactor',
+    summary: 'Give the second factor of a sign-in',
+    description:
+      'After `secondFactorRequired`, within ten minutes and with the cookie of that response: a code, or one of the recovery codes. Ten attempts for an account in a quarter of an hour.',
+    body: z.strictObject({ code: code.optional(), recoveryCode: recoveryCode.optional() }),
+    success: z.object({ user }),
+    errors: { 401: ['invalid_code', 'sign_in_expired'] },
+  },
+  {
+    method: 'POST',
+    path: '/sign-in/passkey/begin',
+    id: 'beginPasskeySignIn',
+    summary: 'Begin a sign-in with a passkey',
+    description:
+      'Also begins a proof by a passkey. The challenge is for this browser and five minutes.',
+    body: z.strictObject({}),
+    success: passkeyOptions,
+    errors: {},
+  },
+  {
+    method: 'POST',
+    path: '/sign-in/passkey',
+    id: 'signInPasskey',
+    summary: 'Sign in with a passkey',
+    description: 'A passkey is asked for a PIN or a finger, and needs no password.',
+    body: z.strictObject({ passkey: passkeyAssertion }),
+    success: z.object({ user }),
+    errors: { 400: ['invalid_passkey'] },
+  },
+  {
+    method: 'POST',
+    path: '/prove',
+    id: 'prove',
+    summary: 'Prove again who you are',
+    description:
+      'What changes access responds with 403 `reauthentication_required` when the last proof of the session is over 15 minutes ago; signing in is one. Whoever has a second factor gives a code, a recovery code or a passkey, others their password.',
+    body: z.strictObject({
+      password: givenPassword.optional(),
+      code: code.optional(),
+      recoveryCode: recoveryCode.optional(),
+      passkey: passkeyAssertion.optional(),
+    }),
+    success: done,
+    needsSession: true,
+    errors: { 400: ['invalid_password', 'invalid_code', 'invalid_passkey'] },
+  },
+  {
+    method: 'GET',
+    path: '/second-factor',
+    id: 'readSecondFactor',
+    summary: 'Read your second factor',
+    success: z
+      .object({
+        confirmedAt: z
+          .string()
+          .nullable()
+          .meta({ description: 'Since when you have one; null for none.' }),
+        recoveryCodesLeft: z.number().int(),
+        passkeys: z.array(
+          z.object({
+            id: z.string(),
+            name: z.string(),
+            createdAt: z.string(),
+            lastUsedAt: z.string().nullable(),
+          }),
+        ),
+      })
+      .meta({ id: 'SecondFactor' }),
+    needsSession: true,
+    errors: {},
+  },
+  {
+    method: 'POST',
+    path: '/second-factor/begin',
+    id: 'beginSecondFactor',
+    summary: 'Begin to add a second factor',
+    description:
+      'Makes a secret for an authenticator (RFC 6238: SHA-1, six digits, 30 seconds). It counts for nothing until it is confirmed by a code.',
+    body: z.strictObject({}),
+    success: z
+      .object({
+        secret: z.string().meta({ description: 'In base32, to type.' }),
+        uri: z.string().meta({ description: 'For a QR code.', example: 'otpauth://totp/…' }),
+      })
+      .meta({ id: 'BegunSecondFactor' }),
+    needsSession: true,
+    errors: { 403: ['reauthentication_required'], 409: ['second_factor_exists'] },
+  },
+  {
+    method: 'POST',
+    path: '/second-factor/confirm',
+    id: 'confirmSecondFactor',
+    summary: 'Confirm a second factor by a code',
+    description: 'Ends your other sessions. From then on signing in needs a code.',
+    body: z.strictObject({ code }),
+    success: recoveryCodes,
+    needsSession: true,
+    errors: { 400: ['invalid_code'], 403: ['reauthentication_required'] },
+  },
+  {
+    method: 'POST',
+    path: '/second-factor/recovery-codes',
+    id: 'replaceRecoveryCodes',
+    summary: 'Make new recovery codes',
+    description: 'The earlier ones no longer work.',
+    body: z.strictObject({}),
+    success: recoveryCodes,
+    needsSession: true,
+    errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
+  },
+  {
+    method: 'POST',
+    path: '/second-factor/remove',
+    id: 'removeSecondFactor',
+    summary: 'Remove your second factor',
+    description: 'Your passkeys are removed with it.',
+    body: z.strictObject({}),
+    success: done,
+    needsSession: true,
+    errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
+  },
+  {
+    method: 'POST',
+    path: '/passkeys/begin',
+    id: 'beginPasskey',
+    summary: 'Begin to add a passkey',
+    description:
+      'Needs a second factor, whose recovery codes are the way back when a passkey is lost.',
+    body: z.strictObject({}),
+    success: passkeyOptions,
+    needsSession: true,
+    errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
+  },
+  {
+    method: 'POST',
+    path: '/passkeys/add',
+    id: 'addPasskey',
+    summary: 'Add a passkey',
+    body: z.strictObject({ name: nameOf(100), passkey: newPasskey }),
+    success: done,
+    needsSession: true,
+    errors: {
+      400: ['invalid_passkey'],
+      403: ['reauthentication_required'],
+      404: ['second_factor_not_found'],
+      409: ['limit_reached'],
+    },
+  },
+  {
+    method: 'POST',
+    path: '/passkeys/remove',
+    id: 'removePasskey',
+    summary: 'Remove a passkey',
+    body: z.strictObject({ id: z.string().min(1).max(1_400) }),
+    success: done,
+    needsSession: true,
+    errors: { 400: ['invalid_passkey'], 403: ['reauthentication_required'] },
+  },
+];
