@@ -61,8 +61,10 @@ async function behind(
 ): Promise<SkillBehind[]> {
   const custom = routine.skills.filter((reference) => catalogue.find(reference) === undefined);
   if (routine.state !== 'active' || custom.length === 0) return [];
-  const { active } = await readProvenSkills(db, routine);
-  return skillsBehind(db, routine.projectId, custom, active);
+  const { active, proven, proofRunId } = await readProvenSkills(db, routine);
+  // A routine without a proof has proven no text, where null would stand for the first of each.
+  const texts = { active, proven: proofRunId === null ? {} : proven };
+  return skillsBehind(db, routine.projectId, custom, texts);
 }
 
 async function refusalOf(

@@ -13,6 +13,7 @@ import {
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
+import { forgetRevisions } from './revisions.ts';
 
 export interface CustomSkill {
   readonly id: string;
@@ -179,6 +180,7 @@ export function updateSkill(
     );
     if (updated === undefined) throw new AppError('skill_not_found');
     const { before, ...skill } = updated;
+    if (skill.revision !== before) await forgetRevisions(tx, { ...skill, projectId });
     const details = { revision: skill.revision, newRevision: skill.revision !== before };
     await recordProjectAudit(tx, { by, projectId, action: 'skill.changed', targetId: id, details });
     return skill;

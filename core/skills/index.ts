@@ -20,8 +20,11 @@ export {
 export { CADENCES, FRESH_DAYS, staleSkills, SUGGESTED_SCHEDULES } from './front-matter.ts';
 export { NEEDS, unmetNeeds, type Need, type ToolHint } from './needs.ts';
 export {
+  KEPT_REVISIONS,
   listRevisions,
+  revisionsInUse,
   skillsBehind,
+  type RevisionInUse,
   type SkillBehind,
   type SkillRevision,
   type SkillRevisions,

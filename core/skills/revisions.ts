@@ -1,4 +1,4 @@
-import { rows, sql, type Db } from '#lib/database/index.ts';
+import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 
 /**
@@ -78,7 +78,10 @@ export async function findProvenSkills(
 /** A custom skill whose newest text a routine does not run yet. */
 export interface SkillBehind {
   readonly skill: string;
+  readonly name: string;
   readonly activated: number;
+  /** The revision that the latest proof had; null where it had none of the skill, or where there is no proof. */
+  readonly proven: number | null;
   readonly newest: number;
 }
 
@@ -87,21 +90,82 @@ export async function skillsBehind(
   db: Db,
   projectId: string,
   references: readonly string[],
-  activated: SkillRevisions,
+  { active, proven }: { readonly active: SkillRevisions; readonly proven: SkillRevisions },
 ): Promise<SkillBehind[]> {
   if (references.length === 0) return [];
-  const found = await rows<{ skill: string; newest: number }>(
+  const found = await rows<{ skill: string; name: string; newest: number }>(
     db,
     sql`
-      select id as skill, revision as newest from skills
+      select id as skill, name, revision as newest from skills
       where project_id = ${projectId} and id = any(${references}) and deleted_at is null
       order by array_position(${references}::text[], id)
     `,
   );
-  return found.flatMap(({ skill, newest }) => {
-    const revision = activated === null ? 1 : activated[skill];
-    return revision === undefined || revision >= newest
-      ? []
-      : [{ skill, activated: revision, newest }];
+  const revisionIn = (revisions: SkillRevisions, skill: string) =>
+    revisions === null ? 1 : revisions[skill];
+  return found.flatMap(({ skill, name, newest }) => {
+    const activated = revisionIn(active, skill);
+    if (activated === undefined || activated >= newest) return [];
+    return [{ skill, name, activated, proven: revisionIn(proven, skill) ?? null, newest }];
   });
+}
+
+/** Active routines whose scheduled runs take a revision of a skill. */
+export interface RevisionInUse {
+  readonly revision: number;
+  readonly routines: number;
+}
+
+/** Counts the active routines that have a skill attached, by the revision that they run, the newest first. */
+export function revisionsInUse(
+  db: Db,
+  skill: { projectId: string; id: string },
+): Promise<RevisionInUse[]> {
+  return rows<RevisionInUse>(
+    db,
+    sql`
+      select case when v.active_skills is null then 1 else (v.active_skills ->> ${skill.id})::integer end as revision,
+        count(*)::integer as routines
+      from routines r join routine_versions v on v.routine_id = r.id and v.revision = r.revision
+      where r.project_id = ${skill.projectId} and r.state = 'active' and ${skill.id} = any(r.skills)
+        and (v.active_skills is null or v.active_skills ? ${skill.id})
+      group by 1 order by 1 desc
+    `,
+  );
+}
+
+/** The newest revisions of a skill that are always kept. */
+export const KEPT_REVISIONS = 100;
+
+/** Changes after which the oldest revisions are looked at: it reads the runs of the routines that had the skill. */
+const FORGET_EVERY = 20;
+
+/**
+ * Deletes the revisions of a skill beyond the newest hundred that nothing names: no version of a routine, by its proof
+ * or its activation, and no run that is kept. A program can change a skill ten times a second.
+ */
+export async function forgetRevisions(
+  tx: Db,
+  skill: { readonly projectId: string; readonly id: string; readonly revision: number },
+): Promise<void> {
+  const { projectId, id, revision } = skill;
+  if (revision <= KEPT_REVISIONS || revision % FORGET_EVERY !== 0) return;
+  await execute(
+    tx,
+    sql`
+      with users as (
+        select routine_id, active_skills, proof_skills from routine_versions
+        where project_id = ${projectId} and ${id} = any(skills)
+      ), named as (
+        select coalesce((active_skills ->> ${id})::integer, 1) as revision from users
+        union select coalesce((proof_skills ->> ${id})::integer, 1) from users
+        union select (runs.skill_revisions ->> ${id})::integer from runs
+        where runs.project_id = ${projectId} and runs.routine_id in (select routine_id from users)
+          and runs.skill_revisions ? ${id}
+      )
+      delete from skill_revisions
+      where skill_id = ${id} and project_id = ${projectId} and revision <= ${revision - KEPT_REVISIONS}
+        and revision not in (select named.revision from named)
+    `,
+  );
 }

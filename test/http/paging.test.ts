@@ -184,7 +184,7 @@ test('lists carry summaries, and the detail has the whole', async () => {
   const skill = { name: 'Faces', instructions: `\u{1F600}\u{10FFFF}\uFFFD ${'x'.repeat(20)}` };
   const { data: created } = await key.post('/v1/skills', skill);
   const [face] = (await key.get('/v1/skills?limit=1')).data;
-  expect({ ...face, instructions: skill.instructions, sources: [] }).toEqual(created);
+  expect({ ...face, instructions: skill.instructions, revision: 1, sources: [] }).toEqual(created);
   await key.delete(`/v1/skills/${created.id}`);
 });
 

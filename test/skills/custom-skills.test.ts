@@ -38,13 +38,14 @@ test(
       checked: null,
       sourceCount: 0,
       sources: [],
+      revision: 1,
       length: 30,
       instructions: '  Keep {{it}} short, please.  ',
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });
     const path = `/v1/skills/${created.data.id}`;
-    expect((await key.get(path)).data).toEqual(created.data);
+    expect((await key.get(path)).data).toEqual({ ...created.data, inUse: [] });
     const changed = await key.patch(path, { description: 'How we write.' });
     expect(changed.data).toMatchObject({ name: 'House style', description: 'How we write.' });
     expect((await key.patch(path, { description: null })).data.description).toBeNull();

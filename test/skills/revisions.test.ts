@@ -29,8 +29,21 @@ function change(skill: string, fields: object = { instructions: NEW }): Promise<
   return key.patch(`/v1/skills/${skill}`, fields);
 }
 
-async function behind(id: string): Promise<unknown[]> {
+interface Behind {
+  readonly skill: string;
+  readonly name: string;
+  readonly activated: number;
+  readonly proven: number | null;
+  readonly newest: number;
+}
+
+async function listBehind(id: string): Promise<Behind[]> {
   return (await key.get(`/v1/routines/${id}`)).data.skillsBehind;
+}
+
+async function behind(id: string): Promise<unknown[]> {
+  const found = await listBehind(id);
+  return found.map(({ skill, activated, newest }) => ({ skill, activated, newest }));
 }
 
 function activate(id: string): Promise<Answer> {
@@ -116,6 +129,54 @@ test('a routine is activated with the texts of its proof, also where they have c
   expect(await behind(id)).toEqual([{ skill, activated: 1, newest: 2 }]);
   expect((await scheduledRun(id)).prompt).toContain(OLD);
 });
+
+test('a routine says whether a newer text is proven, and a skill how many routines run which', async () => {
+  const skill = await makeSkill();
+  const inUse = async () => (await key.get(`/v1/skills/${skill}`)).data;
+  const [id, another] = [
+    await activeRoutine(key, { skills: [skill] }),
+    await activeRoutine(key, { skills: [skill] }),
+  ];
+  await createRoutine(key, { skills: [skill] });
+  expect(await inUse()).toMatchObject({ revision: 1, inUse: [{ revision: 1, routines: 2 }] });
+  await change(skill);
+  const waiting = { skill, name: 'Tone', activated: 1, newest: 2 };
+  expect(await listBehind(id)).toEqual([{ ...waiting, proven: 1 }]);
+  await runOnce(key, id);
+  expect(await listBehind(id)).toEqual([{ ...waiting, proven: 2 }]);
+  await activate(id);
+  expect(await listBehind(id)).toEqual([]);
+  expect(await listBehind(another)).toEqual([{ ...waiting, proven: 1 }]);
+  expect(await inUse()).toMatchObject({
+    revision: 2,
+    inUse: [
+      { revision: 2, routines: 1 },
+      { revision: 1, routines: 1 },
+    ],
+  });
+});
+
+test('of many revisions the newest hundred are kept, and those that a routine, a proof or a run names', async () => {
+  const skill = await makeSkill();
+  const id = await activeRoutine(key, { skills: [skill] });
+  const edit = async (count: number) => {
+    for (let index = 0; index < count; index += 1) {
+      await change(skill, { instructions: `${NEW} ${Math.random()}` });
+    }
+  };
+  await edit(4);
+  await runOnce(key, id);
+  await edit(2);
+  await activate(id);
+  const run = await runOnce(key, id);
+  expect(run.prompt).toContain(NEW);
+  await edit(120 - 7);
+  const { data } = await key.get(`/v1/skills/${skill}/revisions?limit=200`);
+  const kept = data.map(({ revision }: { revision: number }) => revision);
+  // 1 was activated first, 5 is what runs take, 7 is of a run.
+  expect(kept).toEqual([...Array.from({ length: 100 }, (_, index) => 120 - index), 7, 5, 1]);
+  expect((await scheduledRun(id)).prompt).toContain(NEW);
+}, 60_000);
 
 test('the revisions of a skill have their texts and say what differs', async () => {
   const skill = await makeSkill();

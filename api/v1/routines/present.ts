@@ -113,9 +113,11 @@ export function presentDetail(row: RoutineDetail, delivery: z.output<typeof mail
       policyId,
     })),
     warnings: presentWarnings(row.warnings),
-    skillsBehind: row.skillsBehind.map(({ skill, activated, newest }) => ({
+    skillsBehind: row.skillsBehind.map(({ skill, name, activated, proven, newest }) => ({
       skill,
+      name,
       activated,
+      proven,
       newest,
     })),
   };

@@ -150,10 +150,15 @@ export const routineDetail = z
         z
           .strictObject({
             skill: idOf('skill', EXAMPLE.skill),
+            name: z.string(),
             activated: z
               .number()
               .int()
               .meta({ description: 'The revision that scheduled runs take.' }),
+            proven: z.number().int().nullable().meta({
+              description:
+                'The revision that the latest proof had, which activating again has scheduled runs take; null for none.',
+            }),
             newest: z.number().int(),
           })
           .meta({ id: 'SkillBehind' }),

@@ -10,7 +10,7 @@ import {
   summarizeCurated,
   summarizeCustom,
 } from './present.ts';
-import { fields, params, skill, skillRevision, skillSummary } from './schemas.ts';
+import { fields, params, skill, skillDetail, skillRevision, skillSummary } from './schemas.ts';
 
 const listSkills = route({
   method: 'GET',
@@ -74,13 +74,14 @@ const readSkill = route({
   auth: 'key-or-session',
   scope: 'routines:read',
   params,
-  success: { status: 200, data: skill, description: 'The skill.' },
+  success: { status: 200, data: skillDetail, description: 'The skill.' },
 }).to(async ({ access, params: { skillId }, deps }) => {
   const curated = deps.skills.find(skillId);
-  if (curated !== undefined) return { data: presentCurated(curated) };
-  return {
-    data: presentCustom(await skills.readCustomSkill(deps.database, access.projectId, skillId)),
-  };
+  if (curated !== undefined) return { data: { ...presentCurated(curated), inUse: [] } };
+  const { projectId } = access;
+  const custom = await skills.readCustomSkill(deps.database, projectId, skillId);
+  const inUse = await skills.revisionsInUse(deps.database, { projectId, id: skillId });
+  return { data: { ...presentCustom(custom), inUse: inUse.map((each) => ({ ...each })) } };
 });
 
 const updateSkill = route({
@@ -130,7 +131,7 @@ const listSkillRevisions = route({
   id: 'listSkillRevisions',
   tag: 'Skills',
   summary: 'List the revisions of a custom skill',
-  description: 'Each has its whole text, and names what differs from the one before.',
+  description: `Each has its whole text, and names what differs from the one before. The newest ${skills.KEPT_REVISIONS} are kept, and of the older ones those that a routine, its proof or a run that is kept names.`,
   auth: 'key-or-session',
   scope: 'routines:read',
   params,

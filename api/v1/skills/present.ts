@@ -41,10 +41,11 @@ export function summarizeCurated(curated: skills.CuratedSkill) {
 }
 
 export function presentCustom(row: skills.CustomSkill) {
-  const { instructions } = row;
+  const { instructions, revision } = row;
   return {
     ...summarizeCustom({ ...row, length: instructions.length }),
     instructions,
+    revision,
     sources: [],
   };
 }
@@ -53,6 +54,7 @@ export function presentCurated(curated: skills.CuratedSkill) {
   return {
     ...summarizeCurated(curated),
     instructions: curated.instructions,
+    revision: null,
     sources: curated.sources,
   };
 }

@@ -51,9 +51,31 @@ export const skillSummary = z.strictObject(summaryShape).meta({ id: 'SkillSummar
 
 const source = z.strictObject({ name: z.string(), url: z.string(), backs: z.string() });
 
+const inUse = z
+  .array(
+    z
+      .strictObject({ revision: z.number().int(), routines: z.number().int() })
+      .meta({ id: 'SkillRevisionInUse' }),
+  )
+  .meta({
+    description:
+      'How many active routines run which revision of a custom skill, the newest first: those that it was activated with.',
+  });
+
 export const skill = z
-  .strictObject({ ...summaryShape, instructions: z.string(), sources: z.array(source) })
+  .strictObject({
+    ...summaryShape,
+    instructions: z.string(),
+    revision: z
+      .number()
+      .int()
+      .nullable()
+      .meta({ description: 'Counts the changes of name and text; null for a curated skill.' }),
+    sources: z.array(source),
+  })
   .meta({ id: 'Skill' });
+
+export const skillDetail = z.strictObject({ ...skill.shape, inUse }).meta({ id: 'SkillDetail' });
 
 export const skillRevision = z
   .strictObject({

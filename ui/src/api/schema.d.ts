@@ -2200,7 +2200,7 @@ export interface paths {
         };
         /**
          * List the revisions of a custom skill
-         * @description Each has its whole text, and names what differs from the one before.
+         * @description Each has its whole text, and names what differs from the one before. The newest 100 are kept, and of the older ones those that a routine, its proof or a run that is kept names.
          *
          *     API keys need the scope `routines:read`.
          */
@@ -6112,6 +6112,8 @@ export interface components {
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
+            /** @description Counts the changes of name and text; null for a curated skill. */
+            revision: number | null;
             /** @description Of a curated skill; null for a custom one. */
             slug: string | null;
             /** @description How many sources those facts have; the skill itself lists them. */
@@ -6132,12 +6134,52 @@ export interface components {
         SkillBehind: {
             /** @description The revision that scheduled runs take. */
             activated: number;
+            name: string;
             newest: number;
+            /** @description The revision that the latest proof had, which activating again has scheduled runs take; null for none. */
+            proven: number | null;
             /**
              * @description Id of the skill.
              * @example skl_01kx3k9y6wfd8r0v5m2c7t4q6e
              */
             skill: string;
+        };
+        SkillDetail: {
+            /** @description How often a curated skill is best run; null for a custom one. */
+            cadence: ("daily" | "weekly" | "monthly" | "quarterly") | null;
+            category: string | null;
+            /** @description When the facts of a curated skill were last checked. */
+            checked: string | null;
+            createdAt: string | null;
+            description: string | null;
+            /** @description Of a custom skill; null for a curated one. */
+            id: string | null;
+            instructions: string;
+            /** @description How many active routines run which revision of a custom skill, the newest first: those that it was activated with. */
+            inUse: components["schemas"]["SkillRevisionInUse"][];
+            /** @description Characters of the instructions. */
+            length: number;
+            name: string;
+            /** @description What the tools of a routine should offer; empty for a custom skill. */
+            needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
+            /** @description Counts the changes of name and text; null for a curated skill. */
+            revision: number | null;
+            /** @description Of a curated skill; null for a custom one. */
+            slug: string | null;
+            /** @description How many sources those facts have; the skill itself lists them. */
+            sourceCount: number;
+            sources: {
+                backs: string;
+                name: string;
+                url: string;
+            }[];
+            /**
+             * @description A schedule of that cadence, to begin with.
+             * @example 0 7 * * 1
+             */
+            suggestedSchedule: string | null;
+            updatedAt: string | null;
+            version: string | null;
         };
         SkillRevision: {
             /**
@@ -6158,6 +6200,10 @@ export interface components {
             instructions: string;
             name: string;
             revision: number;
+        };
+        SkillRevisionInUse: {
+            revision: number;
+            routines: number;
         };
         SkillSummary: {
             /** @description How often a curated skill is best run; null for a custom one. */
@@ -10930,7 +10976,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Skill"];
+                        data: components["schemas"]["SkillDetail"];
                         requestId: string;
                     };
                 };

@@ -14,6 +14,7 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { Tabs } from '#ui/parts/tabs.tsx';
 import { Actions } from './actions.tsx';
 import { Overview } from './overview.tsx';
+import { NewerSkills } from './newer-skills.tsx';
 
 const PreviewTab = lazy(() => import('./preview-tab.tsx'));
 const RunsTab = lazy(() => import('./runs-tab.tsx'));
@@ -104,8 +105,9 @@ function loaded(panel: ReactNode) {
 
 /** Says why the service paused the routine, and what else may be wrong with it. */
 function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
-  const { stateReason, webhookFailedAt, warnings } = routine;
-  if (stateReason === null && webhookFailedAt === null && warnings.length === 0) return null;
+  const { stateReason, webhookFailedAt, warnings, skillsBehind } = routine;
+  const isQuiet = stateReason === null && webhookFailedAt === null;
+  if (isQuiet && warnings.length === 0 && skillsBehind.length === 0) return null;
   const [needs, others] = [
     warnings.filter(({ code }) => code === 'skill_need_unmet'),
     warnings.filter(({ code }) => code !== 'skill_need_unmet'),
@@ -123,6 +125,7 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
         <Notice key={message}>{sentence(message)}</Notice>
       ))}
       {needs.length > 0 && <Needs warnings={needs} />}
+      <NewerSkills routine={routine} />
     </div>
   );
 }

@@ -13,6 +13,7 @@ import { PageHeader } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { bodyOf, SkillFields } from './skill-form.tsx';
 import { DeleteSkill } from './delete-skill.tsx';
+import { Revisions, StillOlder } from './revisions.tsx';
 import { UsedBy } from './used-by.tsx';
 
 /** Edits a skill of the project. */
@@ -20,7 +21,7 @@ export function CustomSkill({
   skill,
   id,
 }: {
-  readonly skill: Shape<'Skill'>;
+  readonly skill: Shape<'SkillDetail'>;
   readonly id: string;
 }) {
   const projectId = useProjectId();
@@ -51,8 +52,8 @@ export function CustomSkill({
         back={{ label: 'Skills', link: { to: '/p/$projectId/skills', params: { projectId } } }}
         description={
           <>
-            Changed <Time at={skill.updatedAt} as="relative" />. Runs use the new text from their
-            next one on.
+            Revision {skill.revision}, changed <Time at={skill.updatedAt} as="relative" />. A run by
+            hand takes the newest text, a scheduled one that which it was activated with.
           </>
         }
         actions={
@@ -61,26 +62,30 @@ export function CustomSkill({
           </Button>
         }
       />
+      <StillOlder skill={skill} />
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_17rem]">
-        <form onSubmit={submit} className="flex min-w-0 flex-col gap-4">
-          <SkillFields form={form} rows={18} />
-          <FormError message={form.formState.errors.root?.message} />
-          <div className="flex flex-wrap items-center gap-3">
-            <Button
-              kind="primary"
-              type="submit"
-              busy={save.isSending}
-              disabledReason={isDirty ? undefined : 'Nothing has changed.'}
-            >
-              Save skill
-            </Button>
-            {isDirty && (
-              <Button kind="quiet" onClick={() => form.reset()}>
-                Discard changes
+        <div className="flex min-w-0 flex-col gap-8">
+          <form onSubmit={submit} className="flex flex-col gap-4">
+            <SkillFields form={form} rows={18} />
+            <FormError message={form.formState.errors.root?.message} />
+            <div className="flex flex-wrap items-center gap-3">
+              <Button
+                kind="primary"
+                type="submit"
+                busy={save.isSending}
+                disabledReason={isDirty ? undefined : 'Nothing has changed.'}
+              >
+                Save skill
               </Button>
-            )}
-          </div>
-        </form>
+              {isDirty && (
+                <Button kind="quiet" onClick={() => form.reset()}>
+                  Discard changes
+                </Button>
+              )}
+            </div>
+          </form>
+          <Revisions id={id} />
+        </div>
         <aside>
           <UsedBy skill={id} />
         </aside>
