@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { startProtectedToolServer } from '#dev/authorization-server/protected-tool-server.ts';
 import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
 import { freePort } from '#dev/ports.ts';
@@ -55,6 +55,7 @@ test('the sign-in registers us, names the resource, and asks for what the server
   const { data } = await start({ url: toolServer.url });
   const query = Object.fromEntries(new URL(data.authorizationUrl).searchParams);
   expect(new URL(data.authorizationUrl).origin).toBe(authorizationServer.issuer);
+  expect(data.host).toBe(new URL(authorizationServer.issuer).host);
   expect(query).toMatchObject({
     code_challenge_method: 'S256',
     redirect_uri: redirectUriAt(authorizationServer.issuer),
@@ -137,6 +138,22 @@ test('runs no longer act as a person who has left, whoever made the connection',
     });
   }
   expect((await signIn({ connectionId: theirs.id })).data).toMatchObject({ state: 'ready' });
+});
+
+test('a person who starts over and over is refused before any server is asked, and another is not', async () => {
+  const { service } = fixture;
+  const [grace, other] = [await signUp(service), await signUp(service)];
+  const begin = ({ session }: { session: typeof person.session }) =>
+    session.post('/v1/connections/oauth/tool-server/start', { url: toolServer.url });
+  const fetches = vi.spyOn(service.deps.outbound, 'fetchWithin');
+  for (let count = 0; count < 20; count += 1) expect((await begin(grace)).status).toBe(200);
+  expect(fetches).toHaveBeenCalled();
+  fetches.mockClear();
+  const refused = await begin(grace);
+  expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
+  expect(fetches).not.toHaveBeenCalled();
+  fetches.mockRestore();
+  expect((await begin(other)).status).toBe(200);
 });
 
 test('a client that a person registered is used instead, and remembered', async () => {

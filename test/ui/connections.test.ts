@@ -104,6 +104,8 @@ test('services are connected by signing in and by key; the key is never shown; o
   const { page } = await visit(`/p/${person.projectId}/connections`, { as: person });
   await page.getByRole('button', { name: 'Connect Fixture', exact: true }).click();
   await page.getByRole('button', { name: 'Go to Fixture' }).click();
+  await page.getByText(new URL(fixture.authorizationServer.issuer).host).first().waitFor();
+  await page.getByRole('button', { name: 'Continue', exact: true }).click();
   await page.getByText('Fixture is connected.').waitFor();
   expect(page.url()).not.toContain('code=');
   await page.getByRole('link', { name: 'Open it' }).click();

@@ -65,6 +65,7 @@ test('a sign-in goes by the provider and back, and leaves no code in the address
   control.account = 'ada-by-sign-in';
   await openAccountDialog(page, 'provider-b');
   await page.getByRole('button', { name: /^Continue to/ }).click();
+  await page.getByRole('button', { name: 'Continue', exact: true }).click();
   await page.getByText('is connected. Choose one of its models').waitFor();
   expect(page.url()).toMatch(/model-accounts\?connected=mcn_[0-9a-z]+$/);
 });

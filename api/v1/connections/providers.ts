@@ -93,6 +93,9 @@ const startConnectionSignIn = route({
     data: z
       .strictObject({
         authorizationUrl: z.string(),
+        host: z
+          .string()
+          .meta({ description: 'Of that address, to be shown before the browser leaves.' }),
         redirectUri: z.string(),
         expiresAt: timestamp,
       })

@@ -37,6 +37,9 @@ const startModelSignIn = route({
     data: z
       .strictObject({
         authorizationUrl: z.string(),
+        host: z
+          .string()
+          .meta({ description: 'Of that address, to be shown before the browser leaves.' }),
         redirectUri: z.string(),
         redirect: z.enum(['callback', 'paste']),
         expiresAt: timestamp,
@@ -53,6 +56,7 @@ const startModelSignIn = route({
   return {
     data: {
       authorizationUrl: started.authorizationUrl,
+      host: started.host,
       redirectUri: started.redirectUri,
       redirect: started.redirect,
       expiresAt: iso(started.expiresAt),

@@ -40,6 +40,8 @@ export interface SignInRequest {
 export interface StartedSignIn {
   /** The page that the person's browser goes to next. */
   readonly authorizationUrl: string;
+  /** The host of that page, which a person should know before they type a password there. */
+  readonly host: string;
   readonly redirectUri: string;
   readonly expiresAt: Date;
 }
@@ -101,7 +103,8 @@ export async function startSignIn(
       scope: target.scope ?? null,
     },
   );
-  return { authorizationUrl: authorizationUrl.href, redirectUri, expiresAt };
+  const { href, host } = authorizationUrl;
+  return { authorizationUrl: href, host, redirectUri, expiresAt };
 }
 
 function newDraft({ providers }: SignInDeps, request: SignInRequest): ConnectionDraft {

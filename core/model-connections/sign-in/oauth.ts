@@ -24,6 +24,8 @@ const TEN_MINUTES_SECONDS = 600;
 
 export interface StartedModelSignIn {
   readonly authorizationUrl: string;
+  /** The host of that page. */
+  readonly host: string;
   readonly redirectUri: string;
   /** `paste`: the person copies the address at which the sign-in ends. */
   readonly redirect: 'callback' | 'paste';
@@ -67,7 +69,8 @@ export async function startOAuthSignIn(
     intervalSeconds: null,
     expiresInSeconds: TEN_MINUTES_SECONDS,
   });
-  return { authorizationUrl, redirectUri, redirect, expiresAt: attempt.expiresAt };
+  const { host } = new URL(authorizationUrl);
+  return { authorizationUrl, host, redirectUri, redirect, expiresAt: attempt.expiresAt };
 }
 
 /**

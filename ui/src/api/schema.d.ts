@@ -6250,6 +6250,8 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             expiresAt: string;
+            /** @description Of that address, to be shown before the browser leaves. */
+            host: string;
             /** @enum {string} */
             redirect: "callback" | "paste";
             redirectUri: string;
@@ -6262,6 +6264,8 @@ export interface components {
              * @example 2026-11-21T09:00:00.000Z
              */
             expiresAt: string;
+            /** @description Of that address, to be shown before the browser leaves. */
+            host: string;
             redirectUri: string;
         };
         Step: {

@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
@@ -6,7 +7,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
-import { leaveFor } from '#ui/shell/last-project.ts';
+import { LeaveDialog, type SignInPage } from '#ui/shell/leave-dialog.tsx';
 
 export interface ConnectProviderProps {
   readonly provider: Shape<'ConnectionProvider'>;
@@ -27,14 +28,14 @@ export function ConnectProviderDialog({ provider, connection, onClose }: Connect
     done: connection === undefined ? `${provider.name} connected` : 'Key replaced',
     showsError: true,
   });
+  const [page, setPage] = useState<SignInPage>();
   const isKey = provider.auth === 'api_key';
   const submit = async ({ name, apiKey }: { name: string; apiKey: string }) => {
     const target = connection === undefined ? { name } : { connectionId: connection.id };
     const path = { provider: provider.id };
     try {
       if (!isKey) {
-        const started = await signIn.sendAsync({ path, body: target });
-        leaveFor(started.authorizationUrl);
+        setPage(await signIn.sendAsync({ path, body: target }));
         return;
       }
       const { id } = await withKey.sendAsync({ path, body: { ...target, apiKey } });
@@ -46,6 +47,7 @@ export function ConnectProviderDialog({ provider, connection, onClose }: Connect
       throw error;
     }
   };
+  if (page !== undefined) return <LeaveDialog page={page} onClose={onClose} />;
   return (
     <FormDialog
       onClose={onClose}

@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
@@ -6,7 +7,7 @@ import { Field } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
-import { leaveFor } from '#ui/shell/last-project.ts';
+import { LeaveDialog, type SignInPage } from '#ui/shell/leave-dialog.tsx';
 import { CredentialFields, credentialsOf, NEW_SERVER, type ServerValues } from './credentials.tsx';
 
 const AUTHS = [
@@ -33,15 +34,16 @@ export function ConnectServerDialog({
     showsError: true,
   });
   const signIn = useSend('post', '/v1/connections/oauth/{provider}/start', { showsError: true });
+  const [page, setPage] = useState<SignInPage>();
   const auth = form.watch('auth');
   const close = () => {
+    setPage(undefined);
     form.reset();
     onClose();
   };
   const submit = async (values: ServerValues) => {
     if (values.auth === 'oauth') {
-      const started = await signIn.sendAsync(signInOf(values));
-      leaveFor(started.authorizationUrl);
+      setPage(await signIn.sendAsync(signInOf(values)));
       return;
     }
     const { name, url } = values;
@@ -50,6 +52,7 @@ export function ConnectServerDialog({
     const params = { projectId, connectionId: id };
     await navigate({ to: '/p/$projectId/connections/$connectionId', params });
   };
+  if (page !== undefined) return <LeaveDialog page={page} onClose={close} />;
   return (
     <FormDialog
       open={open}

@@ -4,7 +4,7 @@ import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
-import { leaveFor } from '#ui/shell/last-project.ts';
+import { LeaveDialog } from '#ui/shell/leave-dialog.tsx';
 import { ConnectProviderDialog } from './connect-provider.tsx';
 import { CredentialFields, credentialsOf, NEW_SERVER, type ServerValues } from './credentials.tsx';
 
@@ -31,8 +31,8 @@ export default function Reconnect({ connection, provider, onClose }: ReconnectPr
 function SignInAgain({ connection, onClose }: Omit<ReconnectProps, 'provider'>) {
   const signIn = useSend('post', '/v1/connections/oauth/{provider}/start', {
     showsError: true,
-    onDone: ({ authorizationUrl }) => leaveFor(authorizationUrl),
   });
+  if (signIn.data !== undefined) return <LeaveDialog page={signIn.data} onClose={onClose} />;
   return (
     <ConfirmDialog
       open

@@ -14,7 +14,7 @@ import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Textarea } from '#ui/parts/input.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { toast } from '#ui/api/toast.ts';
-import { leaveFor } from '#ui/shell/last-project.ts';
+import { LeaveDialog } from '#ui/shell/leave-dialog.tsx';
 import { BeforeConnecting } from './before-connecting.tsx';
 import type { ConnectProps } from './connect-props.ts';
 
@@ -26,9 +26,9 @@ export function SignInDialog({ provider, account, onClose }: ConnectProps) {
   const [started, setStarted] = useState<Shape<'StartedModelSignIn'>>();
   const start = useSend('post', '/v1/model-connections/provider-b/oauth/start', {
     showsError: true,
-    onDone: (data) =>
-      data.redirect === 'callback' ? leaveFor(data.authorizationUrl) : setStarted(data),
+    onDone: setStarted,
   });
+  if (started?.redirect === 'callback') return <LeaveDialog page={started} onClose={onClose} />;
   if (started !== undefined) {
     return <PasteDialog provider={provider} started={started} onClose={onClose} />;
   }
@@ -97,8 +97,8 @@ function PasteDialog({ provider, started, onClose }: PasteProps) {
       <ol className="flex list-decimal flex-col gap-4 pl-5 text-base text-ink">
         <li>
           <p>
-            Open the sign-in page and agree there, <Time at={started.expiresAt} as="countdown" /> at
-            most.
+            Open the sign-in page at {started.host} and agree there,{' '}
+            <Time at={started.expiresAt} as="countdown" /> at most.
           </p>
           <Button
             icon={ExternalLink}

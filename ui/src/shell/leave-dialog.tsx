@@ -1,0 +1,34 @@
+import { ConfirmDialog } from '#ui/parts/dialog.tsx';
+import { leaveFor } from './last-project.ts';
+
+/** The page of a sign-in that has begun. */
+export interface SignInPage {
+  readonly authorizationUrl: string;
+  readonly host: string;
+}
+
+/** Names the host that a sign-in leads to before the browser leaves for it: a tool server may name any. */
+export function LeaveDialog({
+  page: { authorizationUrl, host },
+  onClose,
+}: {
+  readonly page: SignInPage;
+  readonly onClose: () => void;
+}) {
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      kind="primary"
+      title={`Sign in at ${host}?`}
+      description={
+        <>
+          You go to <strong className="font-medium text-ink">{host}</strong> and come back here. Go
+          on only where you know that address: whoever runs it sees what you type there.
+        </>
+      }
+      action="Continue"
+      onConfirm={() => leaveFor(authorizationUrl)}
+    />
+  );
+}
