@@ -24,7 +24,6 @@ export {
   listRevisions,
   revisionsInUse,
   skillsBehind,
-  type RevisionInUse,
   type SkillBehind,
   type SkillRevision,
   type SkillRevisions,

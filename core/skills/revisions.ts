@@ -111,7 +111,7 @@ export async function skillsBehind(
 }
 
 /** Active routines whose scheduled runs take a revision of a skill. */
-export interface RevisionInUse {
+interface RevisionInUse {
   readonly revision: number;
   readonly routines: number;
 }

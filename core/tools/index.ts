@@ -14,7 +14,6 @@ export {
   callableToolsJson,
   offeredTools,
   offeredToolsJson,
-  type CallableTool,
   type CallableToolJson,
   type HintedTool,
   type OfferedTool,
