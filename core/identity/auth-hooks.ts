@@ -25,9 +25,10 @@ export interface AuthRules {
   readonly log: Log | undefined;
 }
 
-interface Account {
-  readonly id: string;
-  readonly email: string;
+/** What the library keeps of the token of a new password: whose it is, and until when. */
+interface ResetToken {
+  readonly value: string;
+  readonly expiresAt: Date;
 }
 
 type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
@@ -50,7 +51,7 @@ const EVENTS: Readonly<Record<string, { readonly done: string; readonly refused:
 /** Builds what our rules add to the library's operations. */
 export function authHooks(rules: AuthRules) {
   const { database, browsers, log } = rules;
-  const resets = new WeakMap<Request, Account>();
+  const resets = new WeakMap<Request, ResetToken>();
 
   async function guessOf(ctx: HookContext): Promise<Guess | undefined> {
     switch (ctx.path) {
@@ -106,7 +107,10 @@ export function authHooks(rules: AuthRules) {
     if (log === undefined || what === '') return;
     const reset = ctx.request && resets.get(ctx.request);
     const userId =
-      newSession?.user.id ?? session?.user.id ?? reset?.id ?? (await accountOf(database, ctx.body));
+      newSession?.user.id ??
+      session?.user.id ??
+      reset?.value ??
+      (await accountOf(database, ctx.body));
     if (reason !== undefined) log.warn({ userId, reason }, what);
     // The plugin that asks for it comes after this.
     else if (ctx.path === '/sign-in/email' && userId && (await findSecondFactor(database, userId)))
@@ -114,42 +118,70 @@ export function authHooks(rules: AuthRules) {
     else log.info({ userId }, what);
   }
 
+  async function findReset({ request, body, context }: HookContext): Promise<void> {
+    const { data } = resetBody.safeParse(body);
+    if (request === undefined || data === undefined) return;
+    const token = await context.internalAdapter.findVerificationValue(resetOf(data.token));
+    if (token !== null) resets.set(request, token);
+  }
+
+  /** Frees the account of a password that was reset, and has the token work again where that was not looked at. */
+  async function afterReset(ctx: HookContext, errorCode: string | undefined): Promise<void> {
+    const { internalAdapter } = ctx.context;
+    const { data } = resetBody.safeParse(ctx.body);
+    const reset = ctx.request && resets.get(ctx.request);
+    if (reset === undefined || data === undefined) return;
+    if (errorCode === NOT_CHECKED) {
+      const { value, expiresAt } = reset;
+      await internalAdapter.createVerificationValue({
+        identifier: resetOf(data.token),
+        value,
+        expiresAt,
+      });
+    }
+    const user = errorCode === undefined ? await internalAdapter.findUserById(reset.value) : null;
+    if (user === null) return;
+    const freed = await signInGuess(ctx, user.email);
+    await forgetGuesses(database, freed);
+    await forgetGuesses(database, guessByPerson('own-password', user.id));
+    await remember(ctx, freed);
+  }
+
   return {
     before: createAuthMiddleware(async (ctx) => {
+      if (ctx.path === '/reset-password') await findReset(ctx);
       if (ctx.path === '/sign-up/email') await assertMaySignUp(database, rules.signUp, ctx.body);
       const guess = await guessOf(ctx);
       if (guess !== undefined) await assertMayGuess(ctx, guess);
     }),
     after: createAuthMiddleware(async (ctx) => {
       const { returned } = ctx.context;
-      const error =
-        returned instanceof APIError && returned.statusCode >= 400 ? returned : undefined;
+      const isRefused = returned instanceof APIError && returned.statusCode >= 400;
+      const errorCode = isRefused
+        ? (returned.body?.code ?? String(returned.status)).toLowerCase()
+        : undefined;
       const guess = await guessOf(ctx);
       // The last owner of an organization cannot leave, but has shown the right password.
-      const isRight = error === undefined || error.body?.code === 'last_owner';
-      if (guess !== undefined && isRight) await acceptGuess(database, guess);
-      else if (guess !== undefined && error?.body?.code === NOT_CHECKED) {
+      if (guess !== undefined && (errorCode === undefined || errorCode === 'last_owner')) {
+        await acceptGuess(database, guess);
+        if (guess.kind === 'password') await remember(ctx, guess);
+      } else if (guess !== undefined && errorCode === NOT_CHECKED) {
         await takeBackGuess(database, guess);
       }
-      if (guess?.kind === 'password' && isRight) await remember(ctx, guess);
-      const reset = ctx.request && resets.get(ctx.request);
-      if (reset !== undefined) {
-        const freed = await signInGuess(ctx, reset.email);
-        await forgetGuesses(database, freed);
-        await forgetGuesses(database, guessByPerson('own-password', reset.id));
-        await remember(ctx, freed);
-      }
-      await report(ctx, error && (error.body?.code ?? String(error.status)).toLowerCase());
+      if (ctx.path === '/reset-password') await afterReset(ctx, errorCode);
+      await report(ctx, errorCode);
     }),
-    /** Notes whose password a request has reset, for the hook that follows. */
-    onPasswordReset: (user: Account, request?: Request): void => {
-      if (request !== undefined) resets.set(request, user);
-    },
   };
 }
 
 const signUpBody = z.object({ email: z.string(), invitation: z.string().optional() });
 const signInBody = z.object({ email: z.string() });
+const resetBody = z.object({ token: z.string() });
+
+/** Names the token of a new password as the library does. */
+function resetOf(token: string): string {
+  return `reset-password:${token}`;
+}
 
 const REFUSALS = {
   sign_up_closed: 'Nobody can sign up here.',

@@ -59,12 +59,6 @@ function cookiePrefix(options: { publicUrl: string; productTag: string }): strin
 export function authOptions(settings: AuthSettings) {
   const { database, mails, publicUrl, maxOrganizations, secret, log } = settings;
   const browsers = createKnownBrowsers({ secret, cookiePrefix: cookiePrefix(settings) });
-  const { onPasswordReset, ...hooks } = authHooks({
-    database,
-    signUp: settings.signUp,
-    browsers,
-    log,
-  });
   return {
     database,
     baseURL: publicUrl,
@@ -75,7 +69,7 @@ export function authOptions(settings: AuthSettings) {
     // Unexpected errors reach our own error handling, instead of an empty 500 and a line on stderr.
     onAPIError: { throw: true },
     logger: authLogger(log),
-    hooks,
+    hooks: authHooks({ database, signUp: settings.signUp, browsers, log }),
     emailAndPassword: {
       enabled: true,
       minPasswordLength: 10,
@@ -85,7 +79,6 @@ export function authOptions(settings: AuthSettings) {
       autoSignIn: false,
       requireEmailVerification: mails !== undefined,
       revokeSessionsOnPasswordReset: true,
-      onPasswordReset: async ({ user }, request) => onPasswordReset(user, request),
       resetPasswordTokenExpiresIn: HOUR,
       ...(mails && {
         sendResetPassword: ({ user, token }) => mails.passwordReset(user.email, token),

@@ -160,3 +160,49 @@ test('two passwords are hashed at a time, twenty wait, and who comes then is tol
   expect(statuses.filter((status) => status === 401)).toHaveLength(22);
   expect(most).toBe(2);
 });
+
+test('a new password that cannot be hashed at the moment leaves its token as it was', async ({
+  service,
+}) => {
+  const { email } = await signUp(service);
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const mailed: string[] = [];
+  const silent = async (): Promise<void> => undefined;
+  const auth = createAuth({
+    ...settingsOf(service),
+    mails: {
+      passwordReset: async (_to, token) => void mailed.push(token),
+      verification: silent,
+      changeOfAddress: silent,
+      accountExists: silent,
+    },
+    passwords: { hash: () => held.then(() => 'x'), verify: () => held.then(() => false) },
+  });
+  const post = (path: string, body: object, network: number) =>
+    auth.handler(
+      new Request(`${service.config.PUBLIC_URL}/auth${path}`, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          Origin: service.config.UI_ORIGIN,
+          [CLIENT_ADDRESS_HEADER]: `203.0.113.${network}`,
+        },
+        body: JSON.stringify(body),
+      }),
+    );
+  await post('/request-password-reset', { email }, 250);
+  const reset = () =>
+    post('/reset-password', { newPassword: 'another-long-password', token: mailed[0] }, 250);
+  let refused = 0;
+  const crowd = Array.from({ length: 23 }, async (_, index) => {
+    const body = { email: `${index}@example.org`, password: 'wrong-password' };
+    if ((await post('/sign-in/email', body, index)).status === 503) refused += 1;
+  });
+  await expect.poll(() => refused).toBe(1);
+  expect((await reset()).status).toBe(503);
+  release();
+  await Promise.all(crowd);
+  expect((await reset()).status).toBe(200);
+  expect((await reset()).status).toBe(400);
+});

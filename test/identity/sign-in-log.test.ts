@@ -37,9 +37,9 @@ const test = serviceTest()
   .extend('post', ({ logging }) => (path: string, body: object, headers = {}) => {
     return postAuth(logging, `/auth${path}`, body, { 'X-Forwarded-For': ADDRESS, ...headers });
   })
-  .extend('verified', ({ logging, mailbox, post }) => async () => {
+  .extend('verified', ({ logging, mailbox }) => async () => {
     const email = newEmail();
-    await post('/sign-up/email', { email, password: PASSWORD, name: 'Grace' });
+    await postAuth(logging, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Grace' });
     await fetch(await mailbox.find(email, LINK), { redirect: 'manual' });
     return signIn(logging, email);
   });
@@ -132,6 +132,25 @@ test('a change of address is logged when it is asked for and when it is made', a
     ['a change of address was asked for', person.userId, ADDRESS],
     ['an address was changed', person.userId, ADDRESS],
   ]);
+});
+
+test('a deleted account is logged with the id that it had', async ({ logging, post, verified }) => {
+  const person = await verified();
+  const { Cookie = '' } = person.session.headers;
+  const [own] = (await person.session.get('/v1/organizations')).data;
+  await person.session.delete(
+    `/v1/organizations/${own.id}?confirm=${encodeURIComponent(own.name)}`,
+  );
+  logging.lines.length = 0;
+  const deleted = await post('/delete-user', { password: PASSWORD }, { Cookie });
+  expect(deleted.status).toBe(200);
+  expect(logging.lines).toContainEqual(
+    expect.objectContaining({
+      msg: 'an account was deleted',
+      userId: person.userId,
+      address: ADDRESS,
+    }),
+  );
 });
 
 test('the line of a request names who sent it, a person or a key, and from where', async ({
