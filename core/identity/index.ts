@@ -69,6 +69,7 @@ export { lacksSecondFactor } from './second-factor/demand.ts';
 export { passkeyAssertion } from './second-factor/passkey-check.ts';
 export { newPasskey } from './second-factor/passkeys.ts';
 export { freeAccount } from './second-factor/told.ts';
+export { assertMayBeginSignIn } from './sign-in-starts.ts';
 export { stillStands } from './standing.ts';
 export { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts';
 export {

@@ -176,6 +176,7 @@ test('a new password that cannot be hashed at the moment leaves its token as it 
       verification: silent,
       changeOfAddress: silent,
       accountExists: silent,
+      factorEvent: silent,
     },
     passwords: { hash: () => held.then(() => 'x'), verify: () => held.then(() => false) },
   });

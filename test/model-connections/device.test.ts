@@ -141,7 +141,9 @@ test('who starts over and over is asked to wait', async () => {
   }
   const refused = await startDevice(ada.session);
   expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
-  expect(refused.headers.get('retry-after')).toBe('300');
+  const wait = Number(refused.headers.get('retry-after'));
+  expect(wait).toBeGreaterThan(0);
+  expect(wait).toBeLessThanOrEqual(900);
 });
 
 test('only who began an attempt may poll or cancel it; to anybody else it is not there', async () => {

@@ -1,4 +1,4 @@
-import { throttle, type ThrottleRule } from '#core/identity/index.ts';
+import { assertMayBeginSignIn } from '#core/identity/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { withAddress } from '../store/address.ts';
 import type { Connection } from '../store/connection.ts';
@@ -46,9 +46,6 @@ export interface StartedSignIn {
   readonly expiresAt: Date;
 }
 
-/** Sign-ins that one person may begin: each asks a server, and may register a client there. */
-const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 15 * 60 };
-
 /**
  * Begins a sign-in: an authorization request with PKCE (RFC 7636, S256 only), a state of one use, and a return address
  * of ours, whatever the caller would like.
@@ -69,12 +66,7 @@ export async function startSignIn(
   const draft = connection ?? newDraft(deps, request);
   assertSameKind(request, draft);
   if (connection === undefined) await assertRoomForConnection(deps.database, draft);
-  const wait = await throttle(deps.database, STARTS, request.userId);
-  if (wait !== undefined) {
-    throw new AppError('rate_limited', 'Too many sign-ins were begun; wait a few minutes.', {
-      'Retry-After': String(wait),
-    });
-  }
+  await assertMayBeginSignIn(deps.database, request.userId, 'connections');
 
   const target = await targetOf(deps, request, draft, connection);
   const callback = callbackOf(request.provider, target.server.issuer);

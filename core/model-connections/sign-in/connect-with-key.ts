@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '#core/audit/index.ts';
+import { assertMayBeginSignIn } from '#core/identity/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
 import type { ModelProvider } from '../providers/providers.ts';
 import { tryCredential } from '../runtime/try-credential.ts';
 import { keyLabel } from './account-label.ts';
-import { assertMayStart, recordKeyAttempt } from './attempt-limit.ts';
 import type { AttemptOwner } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { keepAccount, readOwnConnection } from './keep.ts';
@@ -39,8 +39,7 @@ export async function connectModelAccountWithKey(
   const { connectionId, projectId } = input;
   if (connectionId === null) await assertRoomForAccount(deps.database, projectId);
   else await readOwnConnection(deps.database, input, provider, connectionId);
-  await assertMayStart(deps.database, input, SLOT);
-  await recordKeyAttempt(deps.database, input, { id: newId('attempt'), provider });
+  await assertMayBeginSignIn(deps.database, input.userId, SLOT);
   const credential = { kind: 'api_key', key: input.apiKey } as const;
   const tried = await tryCredential(
     { runtime, log: deps.log },

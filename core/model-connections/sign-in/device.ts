@@ -1,9 +1,9 @@
 import type { Actor } from '#core/audit/index.ts';
+import { assertMayBeginSignIn } from '#core/identity/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { requestDeviceCode } from '../oauth/device-authorization.ts';
 import { requestTokens, TokenRequestError } from '../oauth/token-request.ts';
-import { assertMayStart } from './attempt-limit.ts';
 import { endAttempt, insertAttempt, openSecrets, readAttempt } from './attempt-queries.ts';
 import { endTurn, keepSecrets, takeTurn } from './attempt-turns.ts';
 import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
@@ -41,7 +41,7 @@ export async function startDeviceSignIn(
   const { provider } = await openProvider(deps, SLOT);
   if (connectionId === null) await assertRoomForAccount(deps.database, owner.projectId);
   else await readOwnConnection(deps.database, owner, provider, connectionId);
-  await assertMayStart(deps.database, owner, SLOT);
+  await assertMayBeginSignIn(deps.database, owner.userId, SLOT);
   const issued = await requestDeviceCode(deps, provider, clientIdOf(provider));
   const { deviceCode, userCode, verificationUri, verificationUriComplete } = issued;
   const attempt = await insertAttempt(deps.database, deps.secrets, {

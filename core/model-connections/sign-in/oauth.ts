@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '#core/audit/index.ts';
 import { authorizationRequest, newState } from '#core/connections/index.ts';
+import { assertMayBeginSignIn } from '#core/identity/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
@@ -8,7 +9,6 @@ import { mayBeSentTo } from '../oauth/page.ts';
 import { oauthOf, type ProviderServer } from '../oauth/server.ts';
 import { requestTokens, TokenRequestError } from '../oauth/token-request.ts';
 import type { ModelProvider } from '../providers/providers.ts';
-import { assertMayStart } from './attempt-limit.ts';
 import { endAttempt, hashState, insertAttempt, openSecrets } from './attempt-queries.ts';
 import { takeByState } from './attempt-turns.ts';
 import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
@@ -46,7 +46,7 @@ export async function startOAuthSignIn(
   const { connectionId } = input;
   if (connectionId === null) await assertRoomForAccount(deps.database, owner.projectId);
   else await readOwnConnection(deps.database, owner, provider, connectionId);
-  await assertMayStart(deps.database, owner, SLOT);
+  await assertMayBeginSignIn(deps.database, owner.userId, SLOT);
   const server = await deps.findModelServer(provider);
   const auth = oauthOf(provider);
   const redirect = auth.kind === 'oauth' ? auth.redirect : 'callback';
