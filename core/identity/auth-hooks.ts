@@ -13,7 +13,7 @@ import {
   type Guess,
 } from './guesses.ts';
 import type { KnownBrowsers } from './known-browser.ts';
-import { NOT_CHECKED } from './password-hashes.ts';
+import { goFirst, NOT_CHECKED } from './password-hashes.ts';
 import { findSecondFactor } from './second-factor/store.ts';
 import { signUpRefusal, type SignUpMode } from './sign-up.ts';
 import { throttle } from './throttle.ts';
@@ -92,7 +92,10 @@ export function authHooks(rules: AuthRules) {
     const wait =
       (isStranger ? await throttle(database, SIGN_INS_OF_NETWORK, guess.network) : undefined) ??
       (await countGuess(database, guess));
-    if (wait === undefined) return;
+    if (wait === undefined) {
+      if (!isStranger) goFirst();
+      return;
+    }
     await report(ctx, 'rate_limited');
     throw tooManyGuesses(wait);
   }
@@ -122,7 +125,9 @@ export function authHooks(rules: AuthRules) {
     const { data } = resetBody.safeParse(body);
     if (request === undefined || data === undefined) return;
     const token = await context.internalAdapter.findVerificationValue(resetOf(data.token));
-    if (token !== null) resets.set(request, token);
+    if (token === null) return;
+    resets.set(request, token);
+    goFirst();
   }
 
   /** Frees the account of a password that was reset, and has the token work again where that was not looked at. */

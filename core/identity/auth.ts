@@ -5,6 +5,7 @@ import { freshProof } from './proof.ts';
 import { factorEnrolment } from './second-factor/enrolment.ts';
 import { passkeys } from './second-factor/passkeys.ts';
 import { factorSignIn } from './second-factor/sign-in.ts';
+import { inLine } from './password-hashes.ts';
 
 /** The person behind a request's session cookie. */
 export interface Session {
@@ -38,7 +39,7 @@ export function createAuth(settings: AuthSettings): Auth {
   const needsVerifiedAddress = settings.mails !== undefined;
   return {
     async handler(request) {
-      const response = await auth.handler(request);
+      const response = await inLine(() => auth.handler(request));
       if (response.status >= 500) await askDatabase(settings.database);
       return response;
     },

@@ -1,6 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { APIError } from 'better-auth/api';
 import { hashPassword, verifyPassword } from 'better-auth/crypto';
-import { createTurns } from '#lib/turns.ts';
 
 export interface PasswordHashes {
   hash(password: string): Promise<string>;
@@ -12,36 +12,59 @@ export const NOT_CHECKED = 'service_unavailable';
 
 /** Each takes one of the four threads that Node has for DNS, files and cryptography. */
 const AT_A_TIME = 2;
-const WAITING = 20;
+/** In each of the two lines. */
+const MAX_WAITING = 20;
 
 /** Hashes passwords with the library's scrypt, which takes a twentieth of a second on purpose. */
 export const SLOW_HASHES: PasswordHashes = { hash: hashPassword, verify: verifyPassword };
 
+const requests = new AsyncLocalStorage<{ isKnown: boolean }>();
+
+/** Handles a request whose passwords may be moved to the front by `goFirst`. */
+export function inLine<T>(handle: () => Promise<T>): Promise<T> {
+  return requests.run({ isKnown: false }, handle);
+}
+
+/** Puts the passwords of this request before those of strangers, whose number nothing bounds. */
+export function goFirst(): void {
+  const request = requests.getStore();
+  if (request !== undefined) request.isKnown = true;
+}
+
 /**
- * Lets this process compute two hashes at a time, so that guessing takes no thread that others need. They take
- * turns in two lines of equal length.
- * @throws {APIError} `service_unavailable` when twenty are waiting, in the form of the library, whose hooks then run
+ * Lets this process compute two hashes at a time, so that guessing takes no thread that others need. Strangers wait in
+ * one line, and those whose attempts are few by their own count in another one, which goes first.
+ * @throws {APIError} `service_unavailable` when the line is full, in the form of the library, whose hooks then run
  */
 export function twoAtATime(hashes: PasswordHashes): PasswordHashes {
-  const inTurn = createTurns(WAITING / AT_A_TIME);
-  let line = 0;
+  const known: (() => void)[] = [];
+  const strangers: (() => void)[] = [];
+  let running = 0;
 
   async function compute<T>(work: () => Promise<T>): Promise<T> {
-    line = (line + 1) % AT_A_TIME;
-    const turn = await inTurn(String(line), async () => ({ result: await work() }));
-    if (turn !== undefined) return turn.result;
-    throw new APIError(
-      'SERVICE_UNAVAILABLE',
-      {
-        code: NOT_CHECKED,
-        message: 'Too many passwords are being checked; try again in a moment.',
-      },
-      { 'Retry-After': '2' },
-    );
+    if (running < AT_A_TIME) running += 1;
+    else await wait(requests.getStore()?.isKnown === true ? known : strangers);
+    try {
+      return await work();
+    } finally {
+      // The place is handed on, so that none who comes now takes it.
+      const next = known.shift() ?? strangers.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
   }
 
   return {
     hash: (password) => compute(() => hashes.hash(password)),
     verify: (given) => compute(() => hashes.verify(given)),
   };
+}
+
+async function wait(line: (() => void)[]): Promise<void> {
+  if (line.length < MAX_WAITING) return new Promise((resolve) => line.push(resolve));
+  throw new APIError(
+    'SERVICE_UNAVAILABLE',
+    { code: NOT_CHECKED, message: 'Too many passwords are being checked; try again in a moment.' },
+    { 'Retry-After': '2' },
+  );
 }

@@ -10,7 +10,7 @@ import {
 import { row, sql } from '#lib/database/index.ts';
 import { ageCounts } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { PASSWORD, postAuth, signUp } from '#test/support/people.ts';
+import { newEmail, PASSWORD, postAuth, signUp } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 
 const test = serviceTest({ own: true, slowPasswords: true })
@@ -111,66 +111,97 @@ test('the password is stored as a slow salted hash and the session cookie cannot
   expect(hash).toBe(slow.toString('hex'));
 });
 
-test('two passwords are hashed at a time, twenty wait, and who comes then is told to come back', async ({
-  service,
-}) => {
+/** Makes an authentication whose passwords are looked at once `release` is called; it counts those under way. */
+function holding(service: Service, settings: Partial<AuthSettings> = {}) {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
-  let atATime = 0;
-  let most = 0;
-  const hold = async () => {
-    most = Math.max(most, (atATime += 1));
+  const seen = { atATime: 0, most: 0, order: [] as string[] };
+  async function hold<T>(what: string, result: T): Promise<T> {
+    seen.order.push(what);
+    seen.most = Math.max(seen.most, (seen.atATime += 1));
     await held;
-    atATime -= 1;
-  };
-  const auth = createAuth({
-    ...settingsOf(service),
-    passwords: {
-      hash: async () => hold().then(() => 'x'),
-      verify: async () => hold().then(() => false),
-    },
-  });
-  const signIn = (email: string, network: number) =>
+    seen.atATime -= 1;
+    return result;
+  }
+  const passwords = { hash: () => hold('new', 'x'), verify: () => hold('known', false) };
+  const auth = createAuth({ ...settingsOf(service), ...settings, passwords });
+  const post = (path: string, body: object, address: string, headers = {}) =>
     auth.handler(
-      new Request(`${service.config.PUBLIC_URL}/auth/sign-in/email`, {
+      new Request(`${service.config.PUBLIC_URL}/auth${path}`, {
         method: 'POST',
         headers: {
           'Content-Type': 'application/json',
           Origin: service.config.UI_ORIGIN,
-          [CLIENT_ADDRESS_HEADER]: `198.51.100.${network}`,
+          [CLIENT_ADDRESS_HEADER]: address,
+          ...headers,
         },
-        body: JSON.stringify({ email, password: 'wrong-password' }),
+        body: JSON.stringify(body),
       }),
     );
+  const signIn = (email: string, address: string, headers = {}) =>
+    post('/sign-in/email', { email, password: 'wrong-password' }, address, headers);
+  return { post, signIn, release, seen };
+}
+
+/** Has thirty strangers sign in, of whom two are looked at, twenty wait, and eight are refused. */
+async function crowdOf({ signIn }: ReturnType<typeof holding>, network: string) {
   const ended: number[] = [];
   const signIns = Array.from({ length: 30 }, async (_, index) => {
-    const response = await signIn(`${index}@example.com`, index);
-    ended.push(response.status);
-    return response;
+    ended.push((await signIn(newEmail(), `${network}.${index}`)).status);
   });
   await expect.poll(() => ended).toEqual(Array.from({ length: 8 }, () => 503));
+  const answered = async () => {
+    await Promise.all(signIns);
+    return ended.filter((status) => status === 401).length;
+  };
+  return { ended, answered };
+}
+
+test('two passwords are hashed at a time, twenty wait, and who comes then is told to come back', async ({
+  service,
+}) => {
+  const held = holding(service);
+  const { answered } = await crowdOf(held, '198.51.100');
   // An attempt that was not looked at is none: more of them than there may be.
   for (let time = 0; time < 12; time += 1) {
     await ageCounts(service.deps.database, 'sign-in-of-network', '10 seconds');
-    const response = await signIn('grace@example.com', 200);
+    const response = await held.signIn('grace@example.com', '198.51.100.200');
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
   }
-  release();
-  const statuses = (await Promise.all(signIns)).map(({ status }) => status);
-  expect(statuses.filter((status) => status === 401)).toHaveLength(22);
-  expect(most).toBe(2);
+  held.release();
+  expect(await answered()).toBe(22);
+  expect(held.seen.most).toBe(2);
+});
+
+test('who was signed in before in that browser goes before a crowd of strangers', async ({
+  service,
+}) => {
+  const people = [await signUp(service), await signUp(service), await signUp(service)];
+  const held = holding(service);
+  const { answered } = await crowdOf(held, '192.0.2');
+  const statuses: number[] = [];
+  const known = Array.from({ length: 21 }, async (_, index) => {
+    const { email, session } = people[index % 3]!;
+    const { Cookie = '' } = session.headers;
+    statuses.push((await held.signIn(email, '192.0.2.200', { Cookie })).status);
+  });
+  // Their line is full, so the twenty others are in it.
+  await expect.poll(() => statuses).toEqual([503]);
+  held.release();
+  await Promise.all(known);
+  expect(statuses.filter((status) => status === 401)).toHaveLength(20);
+  expect(await answered()).toBe(22);
+  const times = (what: string, count: number) => Array.from({ length: count }, () => what);
+  expect(held.seen.order).toEqual([...times('new', 2), ...times('known', 20), ...times('new', 20)]);
 });
 
 test('a new password that cannot be hashed at the moment leaves its token as it was', async ({
   service,
 }) => {
   const { email } = await signUp(service);
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
   const mailed: string[] = [];
   const silent = async (): Promise<void> => undefined;
-  const auth = createAuth({
-    ...settingsOf(service),
+  const held = holding(service, {
     mails: {
       passwordReset: async (_to, token) => void mailed.push(token),
       verification: silent,
@@ -178,32 +209,27 @@ test('a new password that cannot be hashed at the moment leaves its token as it 
       accountExists: silent,
       factorEvent: silent,
     },
-    passwords: { hash: () => held.then(() => 'x'), verify: () => held.then(() => false) },
   });
-  const post = (path: string, body: object, network: number) =>
-    auth.handler(
-      new Request(`${service.config.PUBLIC_URL}/auth${path}`, {
-        method: 'POST',
-        headers: {
-          'Content-Type': 'application/json',
-          Origin: service.config.UI_ORIGIN,
-          [CLIENT_ADDRESS_HEADER]: `203.0.113.${network}`,
-        },
-        body: JSON.stringify(body),
-      }),
-    );
-  await post('/request-password-reset', { email }, 250);
-  const reset = () =>
-    post('/reset-password', { newPassword: 'another-long-password', token: mailed[0] }, 250);
-  let refused = 0;
-  const crowd = Array.from({ length: 23 }, async (_, index) => {
-    const body = { email: `${index}@example.org`, password: 'wrong-password' };
-    if ((await post('/sign-in/email', body, index)).status === 503) refused += 1;
+  // As many as wait in the line that goes first, and one more.
+  for (let time = 0; time < 21; time += 1) {
+    await ageCounts(service.deps.database, 'auth', '1 hour');
+    await held.post('/request-password-reset', { email }, '203.0.113.250');
+  }
+  const { answered } = await crowdOf(held, '203.0.113');
+  const statuses: number[] = [];
+  const resets = mailed.map(async (token, index) => {
+    const body = { newPassword: 'another-long-password', token };
+    const { status } = await held.post('/reset-password', body, `100.67.0.${index}`);
+    statuses.push(status);
+    return [token, status] as const;
   });
-  await expect.poll(() => refused).toBe(1);
-  expect((await reset()).status).toBe(503);
-  release();
-  await Promise.all(crowd);
-  expect((await reset()).status).toBe(200);
-  expect((await reset()).status).toBe(400);
+  await expect.poll(() => statuses).toEqual([503]);
+  held.release();
+  const refused = (await Promise.all(resets)).find(([, status]) => status === 503)!;
+  const again = async () => {
+    const body = { newPassword: 'another-long-password', token: refused[0] };
+    return (await held.post('/reset-password', body, '100.67.1.1')).status;
+  };
+  expect([await again(), await again()]).toEqual([200, 400]);
+  expect(await answered()).toBe(22);
 });
