@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { countGuess, type Guess } from '#core/identity/guesses.ts';
 import { ageCounts } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { newEmail, PASSWORD, postAuth, signUp, type Person } from '#test/support/people.ts';
@@ -184,4 +185,21 @@ test('the right password at those operations is no guess, also where the last ow
     );
     expect(refused.status).toBe(409);
   }
+});
+
+test('codes of a second factor have ten guesses from all networks together, and a known browser ten of its own', async ({
+  service: { deps },
+}) => {
+  const guess = { kind: 'second-factor', account: newEmail(), network: '', browserId: undefined };
+  const count = (fields: object) => countGuess(deps.database, { ...guess, ...fields } as Guess);
+  for (let index = 0; index < 10; index += 1) {
+    expect(await count({ network: `198.18.1.${index}` })).toBeUndefined();
+  }
+  expect(await count({ network: '198.18.1.11' })).toBeGreaterThan(800);
+  for (let index = 0; index < 10; index += 1) {
+    expect(await count({ network: '198.18.1.1', browserId: 'known' })).toBeUndefined();
+  }
+  expect(await count({ network: '198.18.1.12', browserId: 'known' })).toBeGreaterThan(800);
+  // Passwords of the same account are counted apart.
+  expect(await count({ kind: 'password', network: '198.18.1.1' })).toBeUndefined();
 });
