@@ -4,8 +4,8 @@ import pg from 'pg';
 import { MIGRATION_STEPS, migrationFiles, migrationName } from '#lib/database/index.ts';
 
 /**
- * Applies all migrations that are not applied yet, in order, each in its own transaction. A session advisory lock lets
- * any number of processes start at once. The process that holds it is the only migrator alive, so a lock that a killed
+ * Applies all migrations that are not applied yet, in order, in a transaction unless a step says otherwise by its
+ * `config`. A session advisory lock lets any number of processes start at once. The process that holds it is the only migrator alive, so a lock that a killed
  * one left in knex's own table is stale and is freed.
  * @returns the names of the migrations applied now
  */
@@ -50,7 +50,12 @@ const source: Knex.MigrationSource<string> = {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each step exports `up`
     const step = (await import(pathToFileURL(MIGRATION_STEPS + file).href)) as {
       up(knex: Knex): Promise<void>;
+      config?: { transaction: boolean };
     };
-    return { up: (knex) => step.up(knex), down: () => Promise.reject(new Error('forward only')) };
+    return {
+      up: (knex) => step.up(knex),
+      down: () => Promise.reject(new Error('forward only')),
+      ...(step.config && { config: step.config }),
+    };
   },
 };

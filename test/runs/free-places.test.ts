@@ -44,6 +44,7 @@ const aRun = fc.record({
   state: fc.constantFrom('queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'),
   admitted: fc.boolean(),
   held: fc.boolean(),
+  waits: fc.boolean(),
   build,
 });
 
@@ -75,11 +76,12 @@ async function become({ workers, runs }: State): Promise<void> {
     database,
     sql`
       insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, admitted_at, held, build_id)
+        timeout_seconds, admitted_at, held, waits_since, build_id)
       select 'run_' || lpad(n::text, 26, '0'), ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1,
-        'manual', state, 5, 60, case when admitted then now() end, held, build
+        'manual', state, 5, 60, case when admitted then now() end, held,
+        case when waits then now() end, build
       from rows from (jsonb_to_recordset(${JSON.stringify(runs)}::jsonb)
-        as (state text, admitted boolean, held boolean, build text)) with ordinality r(state, admitted, held, build, n)
+        as (state text, admitted boolean, held boolean, waits boolean, build text)) with ordinality r(state, admitted, held, waits, build, n)
     `,
   );
 }
@@ -93,7 +95,8 @@ function placesIn({ workers, runs }: State): number {
   const ahead = taking.length === 0 ? 0 : Math.max(Math.floor(slots / 10), 1);
   const builds = new Set(taking.map((worker) => worker.build));
   const taken = runs.filter(
-    (run) => isOpen(run) && run.admitted && (run.build === null || builds.has(run.build)),
+    (run) =>
+      isOpen(run) && run.admitted && !run.waits && (run.build === null || builds.has(run.build)),
   );
   return slots + ahead - taken.length;
 }
@@ -111,7 +114,7 @@ const workers = workersTakingRuns(QUEUE, sql`slots, build_id`);
 const fromPieces = sql`
   (select coalesce(sum(slots) + greatest(sum(slots) / 10, 1), 0) from (${workers}) w)
   - (select count(*) from runs where ${admitted}
-      and (build_id is null or build_id in (select build_id from (${workers}) w)))`;
+      and waits_since is null and (build_id is null or build_id in (select build_id from (${workers}) w)))`;
 
 test('the functions of the database count places as the pieces of statements do, and as the documents tell', async () => {
   await fc.assert(
