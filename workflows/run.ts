@@ -24,7 +24,7 @@ const { concludeRun } = proxyActivities<RunActivities>(concludePolicy);
  * failure, timeout and cancellation only.
  */
 export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> {
-  // The run's clock starts with its first step, so until that has answered there is no deadline.
+  // The run's clock starts with its first step, so until that has responded there is no deadline.
   let deadline: number | undefined;
   try {
     for (let index = 0; ;) {
@@ -36,6 +36,8 @@ export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> 
       deadline = Date.now() + remainingMsOf(outcome, timeoutSeconds);
       if (outcome.next === 'wait') {
         await sleep(outcome.delayMs);
+        // The run's clock stands still until the step begins, however long that waits for a slot.
+        deadline = undefined;
         continue;
       }
       for (const [offset, name] of outcome.toolCalls.entries()) {

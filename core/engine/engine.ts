@@ -67,8 +67,9 @@ export function createEngine(client: Client, taskQueue: string): Engine {
             workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
             args: [{ runId: run.id, timeoutSeconds: run.timeoutSeconds }],
             staticSummary: `${run.trigger} run of ${run.routineId}`,
-            // The last bound. The sweep settles a run that is stuck, and ends its workflow, long before.
-            workflowExecutionTimeout: `${LONGEST_QUEUE_SECONDS + run.timeoutSeconds + 3_600}s`,
+            // The last bound: a run may wait twice, for its first step and for a budget. The sweep settles a run that
+            // is stuck, and ends its workflow, long before.
+            workflowExecutionTimeout: `${2 * LONGEST_QUEUE_SECONDS + run.timeoutSeconds + 3_600}s`,
             priority: { fairnessKey: run.organizationId },
             typedSearchAttributes: new TypedSearchAttributes([
               { key: SEARCH_ATTRIBUTE.project, value: run.projectId },

@@ -23,6 +23,7 @@ import {
   type PreviousRun,
   type PreviousRunJson,
 } from './previous-run.ts';
+import { clockGoesOn, patienceMsOf, remainingMsOf } from './clock.ts';
 import { scheduledFor } from './queries.ts';
 import { asksForData, previousDataJson, type PreviousData } from './result/previous-data.ts';
 import { statesBefore, type Trigger } from './states.ts';
@@ -87,6 +88,8 @@ export interface RunContext {
   readonly startedAt: Date;
   /** Milliseconds left of `limits.timeoutSeconds`, by the database's clock; not positive once the time is over. */
   readonly remainingMs: number;
+  /** Milliseconds that it may still wait for a budget; not positive once its patience is over. */
+  readonly patienceMs: number;
   readonly cancelRequested: boolean;
   /** Earlier attempts of this step that failed because of the provider. */
   readonly providerFailures: number;
@@ -135,7 +138,7 @@ export async function beginStep(
           started_at = coalesce(runs.started_at, now()),
           workflow_started_at = coalesce(runs.workflow_started_at, now()),
           admitted_at = coalesce(runs.admitted_at, now()),
-          build_id = ${buildId ?? null},
+          build_id = ${buildId ?? null}, ${clockGoesOn},
           model_provider = v.model_provider, model_connection_id = v.model_connection_id, model_id = v.model_id
         from routines r, routine_versions v
         where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${statesBefore('running')})
@@ -170,7 +173,7 @@ export async function beginStep(
         case when prompt is null and ${asksForData(sql`instructions`)} then ${previousData} end as "previousData",
         case when result_schema is not null then json_build_object('schema', result_schema, 'key', result_key) end
           as "resultForm",
-        ((timeout_seconds - extract(epoch from now() - begun.started_at)) * 1000)::float8 as "remainingMs",
+        ${remainingMsOf(sql`begun`)} as "remainingMs", ${patienceMsOf(sql`begun`)} as "patienceMs",
         step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",
         ${isFollowed(sql`begun.id`)} as followed,

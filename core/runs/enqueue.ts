@@ -2,7 +2,14 @@ import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/billin
 import type { StartableRun } from '#core/engine/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import { accountPlaces, START_LEASE, takePlace, type AdmissionRule } from './admission/room.ts';
+import {
+  accountPlaces,
+  MOST_FOR_BUDGET,
+  START_LEASE,
+  takePlace,
+  waitsForBudget,
+  type AdmissionRule,
+} from './admission/room.ts';
 import { findRun, readRun, runColumns } from './queries.ts';
 import type { Run } from './run.ts';
 import { isEndState } from './states.ts';
@@ -82,6 +89,8 @@ export async function enqueueManualRun(
             and not exists (select from accepted where model_connection_id is not null
               and exists (select from (${accountPlaces(rule)}) accounts
                 where accounts.account = accepted.model_connection_id and accounts.places <= 0))
+            and (select count(*) from runs where ${waitsForBudget} and organization_id = o.id
+              and project_id = ${input.projectId}) < ${MOST_FOR_BUDGET}
           then ${takePlace(rule.taskQueue)} else false end as free
         from organizations o where o.id = ${input.organizationId}
       ), run as (

@@ -50,9 +50,7 @@ export async function performModelStep(
   }
   if (run.modelSteps === 0 && run.followed) deps.runChanges.tell(runId);
   if (run.cancelRequested) return end(deps, runId, cancellation);
-  if (run.remainingMs <= 0) {
-    return end(deps, runId, hasWaited(run) ? failure('budget_exceeded', HELD) : timeOver(run));
-  }
+  if (run.remainingMs <= 0) return end(deps, runId, timeOver(run));
   const deadline = startDeadline(run.remainingMs, signal);
   try {
     return await performInTime(deps, run, index, deadline);
@@ -72,18 +70,15 @@ function timeOver({ providerFailures }: RunContext): RunEnding {
   return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');
 }
 
-/**
- * Returns true for a step at the gateway that was never sent although its time is over: it waited for what others had
- * reserved of a budget. Such an attempt is taken back, so its number stays 1.
- */
-function hasWaited({ attempt, stepAgeMs, model }: RunContext): boolean {
-  return attempt === 1 && stepAgeMs > LEAST_WAIT_MS && model.connectionId === null;
+/** Returns true for a step that comes back from a wait. Its attempt was taken back, so its number stays 1. */
+function hasWaited({ attempt, stepAgeMs }: RunContext): boolean {
+  return attempt === 1 && stepAgeMs > LEAST_WAIT_MS;
 }
 
 /** The first wait is at least three quarters of half a second. */
 const LEAST_WAIT_MS = 300;
 const HELD =
-  'Other runs held what was left of a budget until the time of this run was over. It can be raised, or limits.maxOutputTokens lowered.';
+  'Other runs held what was left of a budget for longer than limits.maxQueueSeconds. The budget can be raised, or limits.maxOutputTokens lowered.';
 
 /** Asks the model and records its response. @throws also when the deadline is over */
 async function performInTime(
@@ -131,10 +126,15 @@ async function performInTime(
     return end(deps, run.id, { ...failure(reason, detail), passedLimit });
   }
   if (grant.kind === 'wait') {
+    if (run.patienceMs <= 0) return end(deps, run.id, failure('budget_exceeded', HELD));
     // Whoever asks again finds the room of those that have died.
     await settleLostCalls(deps, signal);
+    // Its place is free for another.
+    if (!hasWaited(run)) deps.admission.nudge();
     return { next: 'wait', delayMs: grant.delayMs, remainingMs: deadline.remainingMs() };
   }
+  // Another of its project may wait for the budget in its stead.
+  if (grant.reserved && hasWaited(run)) deps.admission.nudge();
   const { maxOutputTokens, cutBy } = grant;
   const attempt = { runId: run.id, index, attempt: run.attempt };
   const giveUp = async () => {

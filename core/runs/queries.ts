@@ -14,6 +14,7 @@ import { afterCursor, type Page } from '#lib/paging.ts';
 import { listMessages } from '#core/outbox/index.ts';
 import { listDeliveries } from '#core/webhooks/index.ts';
 import type { Admission } from './admission/admission.ts';
+import { waitsForBudget } from './admission/room.ts';
 import { waitOf } from './admission/waiting-for.ts';
 import { runOutcome } from './outcome/columns.ts';
 import type { Outcome } from './outcome/outcome.ts';
@@ -171,10 +172,13 @@ export async function readRunDetail(
   id: string,
 ): Promise<RunDetail> {
   const run = await row<
-    Run & Pick<RunDetail, 'routineName' | 'prompt' | 'briefing' | 'gate' | 'queuedSeconds'>
+    Run &
+      Pick<RunDetail, 'routineName' | 'prompt' | 'briefing' | 'gate' | 'queuedSeconds'> & {
+        waits: boolean;
+      }
   >(
     db,
-    sql`select ${runColumns}, ${routineName}, prompt, briefing, gate, ${queuedSeconds} as "queuedSeconds" from runs where id = ${id} and project_id = ${projectId}`,
+    sql`select ${runColumns}, ${routineName}, prompt, briefing, gate, ${queuedSeconds} as "queuedSeconds", ${waitsForBudget} as waits from runs where id = ${id} and project_id = ${projectId}`,
   );
   if (run === undefined) throw new AppError('run_not_found');
   const [steps, deliveries, messages] = [
@@ -182,7 +186,8 @@ export async function readRunDetail(
     await listDeliveries(db, id),
     await listMessages(db, id),
   ];
-  const waitingFor = run.state === 'queued' ? await waitOf(db, admission.rule, id) : null;
+  const waits = run.state === 'queued' || run.waits;
+  const waitingFor = waits ? await waitOf(db, admission.rule, id) : null;
   return { ...run, waitingFor, steps, deliveries, messages };
 }
 

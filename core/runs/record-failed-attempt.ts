@@ -1,4 +1,5 @@
 import { row, sql, storable, type Db } from '#lib/database/index.ts';
+import { remainingMsOf } from './clock.ts';
 import type { ModelFailure } from './model-failure.ts';
 
 export interface FailedAttempts {
@@ -24,7 +25,7 @@ export async function recordFailedAttempt(
       from runs
       where run_id = ${step.runId} and index = ${step.index} and steps.state = 'started' and runs.id = run_id
       returning provider_failures as "providerFailures",
-        ((timeout_seconds - extract(epoch from now() - runs.started_at)) * 1000)::float8 as "remainingMs"
+        ${remainingMsOf(sql`runs`)} as "remainingMs"
     `,
   );
   return counted ?? { providerFailures: 1, remainingMs: Number.POSITIVE_INFINITY };

@@ -7,8 +7,10 @@ import {
   tooLittleLeft,
   type OperatorCap,
   type PassedLimit,
+  type ScopeLimits,
 } from '#core/usage/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { waitsForBudget } from './admission/room.ts';
 import type { RunContext } from './begin-step.ts';
 import { limitInTheWay, limitOnUnpriced, runLimitInWords } from './refused-step.ts';
 import type { FailureReason } from './states.ts';
@@ -84,6 +86,8 @@ export async function reserveStep(
   const outputTokens = Math.min(wanted, left);
   const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
 
+  // The first in line looks often, so that what is free does not lie idle behind it.
+  const [firstMs, laterMs] = [delayAfter(run.stepAgeMs, 3_000), delayAfter(run.stepAgeMs)];
   const reservation = await reserve(
     deps.database,
     {
@@ -100,7 +104,14 @@ export async function reserveStep(
     },
     {
       begun: attemptUnderWay(run, index),
-      unless: sql`${takeBackAttempt(run, index)} and exists (select from room where verdict = 'wait')`,
+      waiters: waitersBeside(run, limits),
+      unless: sql`taken_back as (
+        ${takeBackAttempt(run, index)} and exists (select from room where verdict = 'wait') returning run_id
+      ), waits as (
+        update runs set waits_since = now(), waits_until = now() + interval '1 millisecond'
+          * case when ahead = 0 then ${firstMs}::integer else ${laterMs}::integer end
+        from room where id = ${run.id} and exists (select from taken_back)
+      )`,
     },
   );
   switch (reservation?.verdict) {
@@ -115,7 +126,7 @@ export async function reserveStep(
     case 'run_exceeded':
       return { kind: 'refused', reason: 'max_total_tokens', detail: runLimitInWords(run) };
     case 'wait':
-      return { kind: 'wait', delayMs: delayAfter(run.stepAgeMs) };
+      return { kind: 'wait', delayMs: reservation.ahead === 0 ? firstMs : laterMs };
     case 'granted': {
       const { maxOutputTokens } = reservation;
       const cutBy = maxOutputTokens < outputTokens ? 'budget_exceeded' : cutByRun;
@@ -138,17 +149,34 @@ export function outputBound(option: ModelOption, inputTokens: number): number {
 
 /**
  * Locks the run before its step, as every other statement does, and only for the latest attempt: a run that has ended
- * sends nothing more, and a new attempt waits for the reservation and sees it.
+ * sends nothing more, and a new attempt waits for the reservation and sees it. Not `for share`: the run is changed by
+ * the same statement where it has to wait, and two that share a lock could not both take it for themselves.
  */
 function attemptUnderWay(run: RunContext, index: number) {
   return sql`
         with live as materialized (
           select id, input_tokens + output_tokens as tokens from runs
-          where id = ${run.id} and state = 'running' for share
+          where id = ${run.id} and state = 'running' for no key update
         )
         select live.tokens as run_tokens from live join steps s on s.run_id = live.id
         where s.run_id = ${run.id} and s.index = ${index} and s.state = 'started' and s.attempt = ${run.attempt}
         for no key update of s`;
+}
+
+/** Time after which a run that does not come back from its sleep holds its place in line no more. */
+const LATE = sql`interval '30 seconds'`;
+
+/**
+ * Counts the runs that wait for the widest budget that binds this one, or for one inside it. The line is that of their
+ * ids: the run that was made first is served first.
+ */
+function waitersBeside({ id, organizationId }: RunContext, limits: readonly ScopeLimits[]): Sql {
+  const widest = limits.find(isLimited);
+  if (widest === undefined) return sql`select 0::bigint as others, 0::bigint as ahead`;
+  return sql`
+        select count(*) as others, count(*) filter (where id < ${id}) as ahead from runs
+        where ${waitsForBudget} and waits_until > now() - ${LATE} and organization_id = ${organizationId}
+          and ${widest.scopeId} in (organization_id, project_id, routine_id) and id <> ${id}`;
 }
 
 /** Takes back an attempt that has to wait: it has sent nothing, so it does not count. */
@@ -160,9 +188,9 @@ export function takeBackAttempt(run: RunContext, index: number): Sql {
 
 /**
  * Returns a delay that grows with the time the step has waited, with a random part, so that those who wait do not ask
- * together.
+ * together. A wait of days asks some hundred times: each adds to the history of the workflow, which is bounded.
  */
-export function delayAfter(waitedMs: number): number {
-  const delayMs = Math.min(Math.max(waitedMs / 4, 500), 15_000);
+export function delayAfter(waitedMs: number, soonMs = 15_000): number {
+  const delayMs = Math.max(Math.min(Math.max(waitedMs / 4, 500), soonMs), waitedMs / 60);
   return Math.round(delayMs * (0.75 + Math.random() / 2));
 }

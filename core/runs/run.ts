@@ -92,7 +92,7 @@ export interface RunDetail extends Run {
   readonly gate: GateVerdict | null;
   /** Time that it has waited, or had waited when it began or ended; null for an occurrence passed over. */
   readonly queuedSeconds: number | null;
-  /** Null unless it is queued. */
+  /** Null unless it is queued, or waits for a budget. */
   readonly waitingFor: Wait | null;
   readonly steps: readonly Step[];
   readonly deliveries: readonly Delivery[];

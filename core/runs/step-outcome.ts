@@ -1,4 +1,5 @@
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import { remainingMsOf } from './clock.ts';
 import { isEndState, type RunState } from './states.ts';
 
 /** The outcome of a model step as the workflow sees it: enough to take the next step, nothing private. */
@@ -23,9 +24,7 @@ export async function readOutcome(db: Db, runId: string, index: number): Promise
   const found = await row<{ state: RunState; remainingMs: number | null }>(
     db,
     sql`
-      select state,
-        ((timeout_seconds - extract(epoch from now() - started_at)) * 1000)::float8 as "remainingMs"
-      from runs where id = ${runId}
+      select state, ${remainingMsOf(sql`runs`)} as "remainingMs" from runs where id = ${runId}
     `,
   );
   const state = found?.state ?? 'failed';

@@ -1,3 +1,4 @@
+import { remainingMsOf } from './clock.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 
 /** Tells whether a run goes on: it is running, nobody has cancelled it and its time is not over. */
@@ -5,8 +6,7 @@ export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
   const run = await row<{ wanted: boolean }>(
     db,
     sql`
-      select state = 'running' and cancel_requested_at is null
-          and started_at + timeout_seconds * interval '1 second' > now() as wanted
+      select state = 'running' and cancel_requested_at is null and ${remainingMsOf(sql`runs`)} > 0 as wanted
       from runs where id = ${runId}
     `,
   );

@@ -1,4 +1,5 @@
 import { execute, rows, sql, type Database } from '#lib/database/index.ts';
+import { patienceMsOf, remainingMsOf } from './clock.ts';
 import { endRun, type EndRunDeps } from './end-run.ts';
 import { cancellation, failure } from './ending.ts';
 import type { RunState } from './states.ts';
@@ -63,7 +64,7 @@ async function check(deps: EndRunDeps, waiting: OpenRun[], signal: AbortSignal):
  * The step under way ends its run when the time is over, and that is a `timeout`. Where none has for so long, the
  * platform lost the run, which is no fault of the routine's.
  */
-const OVERDUE = sql`interval '2 minutes'`;
+const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
 
 async function endOverdue(deps: EndRunDeps, signal: AbortSignal): Promise<void> {
@@ -72,7 +73,7 @@ async function endOverdue(deps: EndRunDeps, signal: AbortSignal): Promise<void> 
     sql`
       select id from runs
       where state = 'running' and admitted_at is not null
-        and started_at + timeout_seconds * interval '1 second' < now() - ${OVERDUE}
+        and case when waits_since is null then ${remainingMsOf(sql`runs`)} else ${patienceMsOf(sql`runs`)} end < -${OVERDUE_MS}::float8
       order by started_at limit ${BATCH}
     `,
   );

@@ -5,8 +5,8 @@ import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from 
 import { pricesAt, type Prices } from './usage.ts';
 
 /**
- * Output tokens for which no step waits for more: directories state maxima that hardly any response reaches, and one
- * step at a time would go through.
+ * Output tokens for which no step waits for more, and which a step leaves to each that waits: directories state maxima
+ * that hardly any response reaches, and one step at a time would go through.
  */
 const ENOUGH_OUTPUT_TOKENS = 16_384;
 
@@ -28,36 +28,48 @@ export interface StepBound extends Attempt {
 export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
   /** The step would fit but for what others have reserved, which they soon settle or lose with their lease. */
-  | { readonly verdict: 'wait' }
+  | { readonly verdict: 'wait'; readonly ahead: number }
   /** A budget, or the run's own limit, has too little left, even if others release what they have reserved. */
   | { readonly verdict: 'exceeded' | 'run_exceeded' };
 
 interface Verdict {
   readonly verdict: Reservation['verdict'] | 'unknown_scope';
   readonly maxOutputTokens: number | null;
+  readonly ahead: number;
+}
+
+/** Pieces of the statement that reserves, which know of runs what this subject does not. */
+export interface ReservedFor {
+  /**
+   * Relation with one row, `run_tokens` that the run has used, while the step may be made, whose rows it locks, and
+   * none otherwise.
+   */
+  readonly begun: Sql;
+  /** Relation with one row: `others` that wait for the same limits, and those of them that are `ahead` of the step. */
+  readonly waiters: Sql;
+  /** Common table expressions for when nothing is granted, which read the relation `room` of `verdict` and `ahead`. */
+  readonly unless: Sql;
 }
 
 /**
  * Reserves the most that an attempt at a step can use against all limits at once, in one statement. Where less is left,
  * its output is lowered to that, down to 256 tokens. What an earlier attempt has reserved stays reserved until its call
- * has returned or its lease has run out, because its response may still come.
- * @param begun relation with one row, `run_tokens` that the run has used, while the step may be made, whose rows it
- * locks, and none otherwise
- * @param unless a further statement of the same, for when nothing is granted; it reads the relation `room`
+ * has returned or its lease has run out, because its response may still come. A step passes none that is ahead of it
+ * unless there is enough for both, and leaves enough to each that waits where it takes more than that itself.
  * @returns undefined when `begun` was empty
  */
 export async function reserve(
   db: Db,
   step: StepBound,
-  { begun, unless }: { begun: Sql; unless: Sql },
+  pieces: ReservedFor,
 ): Promise<Reservation | undefined> {
   for (;;) {
-    const found = await row<Verdict>(db, reservation(step, begun, unless));
+    const found = await row<Verdict>(db, reservation(step, pieces));
     if (found === undefined) return undefined;
-    const { verdict, maxOutputTokens } = found;
+    const { verdict, maxOutputTokens, ahead } = found;
     if (verdict === 'unknown_scope') await openTotals(db, step.limits);
     else if (verdict === 'granted') return { verdict, maxOutputTokens: maxOutputTokens ?? 0 };
-    else return { verdict };
+    else return verdict === 'wait' ? { verdict, ahead } : { verdict };
   }
 }
 
@@ -65,14 +77,17 @@ export async function reserve(
  * Locks the rows of all scopes in the order of their ids, which also gives their newest values, and decides by them.
  * `output_left` is what the limits leave for the step's output, `output_free` what they leave beside what others have
  * reserved. The run's own limit is held against what earlier attempts at this step have reserved: nobody else uses it.
+ * `output_room` is what is free whatever the step wants; it has no value where no limit is shared.
  */
-function reservation(step: StepBound, begun: Sql, unless: Sql): Sql {
+function reservation(step: StepBound, { begun, waiters, unless }: ReservedFor): Sql {
   const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs, countsIfLost } = step;
   const prices = step.prices && pricesAt(step.prices, inputTokens);
   const input = sql`${prices?.input ?? null}::numeric`;
   const output = sql`${prices?.output ?? null}::numeric`;
   const inputCost = sql`(${inputTokens}::bigint * ${input})`;
   const least = sql`least(${outputTokens}::bigint, ${MIN_OUTPUT_TOKENS}::bigint)`;
+  const enough = sql`least(output_left, run_left, ${ENOUGH_OUTPUT_TOKENS}::bigint)`;
+  const forAnother = sql`${ENOUGH_OUTPUT_TOKENS + inputTokens}::bigint`;
   const scopeIds = limits.map(({ scopeId }) => scopeId);
   return sql`
       with begun as materialized (
@@ -95,20 +110,24 @@ function reservation(step: StepBound, begun: Sql, unless: Sql): Sql {
         select count(*) as scopes,
           least(${outputTokens}::bigint, min(tokens_left) - ${inputTokens}::bigint,
             floor((min(cost_left) - ${inputCost}) / nullif(${output}, 0))) as output_left,
-          least(${outputTokens}::bigint, min(tokens_left - tokens_reserved) - ${inputTokens}::bigint,
-            floor((min(cost_left - cost_reserved) - ${inputCost}) / nullif(${output}, 0))) as output_free,
+          least(min(tokens_left - tokens_reserved) - ${inputTokens}::bigint,
+            floor((min(cost_left - cost_reserved) - ${inputCost}) / nullif(${output}, 0))) as output_room,
           -- Said apart, because a model whose output is free has no bound by cost.
           min(cost_left) < ${inputCost} as input_exceeds, min(cost_left - cost_reserved) < ${inputCost} as input_waits
         from locked
+      ), waiters as materialized (
+        ${waiters}
+      ), free as (
+        select *, least(${outputTokens}::bigint, output_room, run_free) as output_free from bound, own, waiters
       ), room as materialized (
-        select least(output_free, run_free)::bigint as tokens, case
+        select ahead, least(output_free, greatest(${ENOUGH_OUTPUT_TOKENS}::bigint,
+            coalesce(output_room - others * ${forAnother}, output_free)))::bigint as tokens, case
             when scopes < ${limits.length}::bigint then 'unknown_scope'
             when input_exceeds or output_left < ${least} then 'exceeded'
             when run_left < ${least} then 'run_exceeded'
-            when input_waits or least(output_free, run_free) < least(output_left, run_left, ${ENOUGH_OUTPUT_TOKENS}::bigint)
-              then 'wait'
+            when input_waits or output_free < ${enough} or output_room - ahead * ${forAnother} < ${enough} then 'wait'
             else 'granted' end as verdict
-        from bound, own
+        from free
       ), granted as (
         select tokens as output_tokens, ${inputTokens}::bigint + tokens as tokens,
           coalesce(${inputCost} + tokens * ${output}, 0) as cost_usd
@@ -125,10 +144,8 @@ function reservation(step: StepBound, begun: Sql, unless: Sql): Sql {
           reserved_tokens = t.reserved_tokens + granted.tokens,
           reserved_cost_usd = t.reserved_cost_usd + granted.cost_usd
         from granted where t.scope_id = any(${scopeIds})
-      ), unless as (
-        ${unless}
-      )
-      select verdict, tokens as "maxOutputTokens" from room
+      ), ${unless}
+      select verdict, tokens as "maxOutputTokens", ahead from room
     `;
 }
 

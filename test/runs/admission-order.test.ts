@@ -55,6 +55,13 @@ function room(slots: number): Promise<void> {
   return announceSlots(testDatabase.database, { workerId: 'w', taskQueue: TASK_QUEUE, slots });
 }
 
+/** Plants running runs that wait for a budget. */
+async function plantWaiting(routine: Planted, count: number): Promise<string[]> {
+  const ids = await plantRuns(routine, count, { state: 'running', admitted: true });
+  await changeRuns(testDatabase.database, ids, { waitsSince: ahead('0 seconds') });
+  return ids;
+}
+
 async function admit(limit: number, planRule = SELF_HOSTED): Promise<string[]> {
   const rule = { taskQueue: TASK_QUEUE, planRule, runsAtATimeOfAccounts: {} };
   return (await admitRuns(testDatabase.database, rule, limit)).map(({ id }) => id).toSorted();
@@ -191,6 +198,25 @@ test('a plan bounds runs at a time exactly, however many look at once', async ()
   expect(new Set(admitted.flat())).toHaveLength(1 + 20);
   // The operator's own bound holds as well, and alone where nobody pays.
   expect(await admit(50, { ...SELF_HOSTED, runsAtATime: 22 })).toHaveLength(2 + 21);
+});
+
+test('runs that wait for a budget take no place, and enough of a project keep its others in the queue', async () => {
+  const [short, other] = await organizations(2);
+  await room(3);
+  const waiting = await plantWaiting(short!, 9);
+  const [tenth, queued] = await plantRuns(short!, 2);
+  expect(await admit(1)).toEqual([tenth]);
+  await changeRuns(testDatabase.database, tenth!, {
+    state: 'running',
+    waitsSince: ahead('0 seconds'),
+  });
+  expect(await admit(10)).toEqual([]);
+  // Another organization finds all four places, as runs that sleep hold none.
+  const ofOther = await plantRuns(other!, 5);
+  expect(await admit(10)).toEqual(ofOther.slice(0, 4));
+  await changeRuns(testDatabase.database, ofOther.slice(0, 4), { state: 'succeeded' });
+  await changeRuns(testDatabase.database, waiting[0]!, { waitsSince: null });
+  expect(await admit(10)).toContain(queued);
 });
 
 test('a run that has waited too long is not admitted', async () => {

@@ -24,6 +24,7 @@ export interface PlantedFields {
   readonly overlap?: OverlapPolicy;
   readonly misfire?: 'run_once' | 'skip';
   readonly provider?: string;
+  readonly modelId?: string;
   readonly maxTokensPerDay?: number;
   readonly maxCostUsdPerMonth?: string;
   /** Plants into the organization of this one. */
@@ -62,7 +63,7 @@ export async function plantRoutines(
           overlap, misfire, max_steps, timeout_seconds, max_tokens_per_day, max_cost_usd_per_month, next_run_at,
           starts_at, ends_at, skip_dates, jitter_seconds)
         select id, ${projectId}, 'Planted', 'Write.', ${fields.schedule ?? '* * * * *'}, ${fields.timezone ?? 'UTC'},
-          ${fields.provider ?? 'gateway'}, 'fixture/writer-small', 'active', ${fields.overlap ?? 'skip'},
+          ${fields.provider ?? 'gateway'}, ${fields.modelId ?? 'fixture/writer-small'}, 'active', ${fields.overlap ?? 'skip'},
           ${fields.misfire ?? 'run_once'}, 5, 60, ${fields.maxTokensPerDay ?? null}::bigint,
           ${fields.maxCostUsdPerMonth ?? null}::numeric, ${fields.nextRunAt ?? null}::timestamptz,
           ${fields.startsAt ?? null}::timestamptz, ${fields.endsAt ?? null}::timestamptz,

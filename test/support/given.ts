@@ -52,6 +52,7 @@ export const changeRuns = changer<
   | 'checkedAt'
   | 'runAt'
   | 'queueUntil'
+  | 'waitsSince'
   | 'workflowStartedAt'
   | 'startLeasedUntil'
   | 'cancelRequestedAt'
@@ -175,6 +176,19 @@ export async function ageCounts(db: Db, rule: string, interval: string): Promise
       where credential like ${`${rule}:%`}
     `,
   );
+}
+
+/** Lets time pass for a run that waits for a budget; returns false where it does not wait just now. */
+export async function ageWait(db: Db, runId: string, interval: string): Promise<boolean> {
+  const aged = await execute(
+    db,
+    sql`
+      update runs set started_at = started_at - ${interval}::interval,
+        waits_since = waits_since - ${interval}::interval
+      where id = ${runId} and waits_since is not null
+    `,
+  );
+  return aged === 1;
 }
 
 /** Makes a user a member of an organization, or gives a member another role, without an invitation. */

@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import { tick } from '#core/scheduling/index.ts';
+import { ageWait } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { marker, requestsWith, type Json } from '#test/tools/support.ts';
@@ -49,19 +51,68 @@ shared(
   },
 );
 
-shared(
-  'a run that waited for its budget until its time was over was not too slow itself',
-  async ({ held, key }) => {
-    const { start, sent, release } = await held(140_000, { timeoutSeconds: 10 });
-    await start();
+/** Starts a run whose call is held back, and one that waits for what that holds of the budget. */
+const waiting = shared.extend('waiter', async ({ held, key, service }) => {
+  return async (limits: object) => {
+    const { start, sent, release } = await held(140_000, limits);
+    const holder = await start();
     await expect.poll(sent).toHaveLength(1);
-    const run = await runEnded(key, await start());
-    expect(run).toMatchObject({
+    const run = await start();
+    const waitingFor = async () => (await key.get(`/v1/runs/${run}`)).data.waitingFor as string;
+    await expect.poll(waitingFor).toBe('budget');
+    const age = (interval: string) =>
+      expect.poll(() => ageWait(service.deps.database, run, interval)).toBe(true);
+    return { holder, run, sent, release, age };
+  };
+});
+
+waiting(
+  'the clock of a run stands still while it waits for its budget',
+  async ({ waiter, service, key }) => {
+    const { holder, run, release, age } = await waiter({ timeoutSeconds: 60 });
+    await age('20 minutes');
+    await tick(service.deps);
+    expect((await key.get(`/v1/runs/${run}`)).data).toMatchObject({ state: 'running' });
+    release();
+    for (const id of [holder, run]) {
+      expect(await runEnded(key, id)).toMatchObject({ state: 'succeeded', waitingFor: null });
+    }
+  },
+);
+
+waiting(
+  'a run that waits for its budget longer than it may wait was not too slow itself',
+  async ({ waiter, key }) => {
+    const { run, release, age } = await waiter({ maxQueueSeconds: 60 });
+    await age('2 minutes');
+    const ended = await runEnded(key, run);
+    expect(ended).toMatchObject({
       state: 'failed',
       reason: 'budget_exceeded',
       failureClass: 'routine',
     });
-    expect(run.errorMessage).toMatch(/^Other runs held what was left of a budget/);
+    expect(ended.errorMessage).toMatch(/^Other runs held what was left of a budget/);
     release();
   },
 );
+
+waiting(
+  'a run that waits for its budget goes on when that is raised',
+  async ({ waiter, ada, key }) => {
+    const { run, release, sent } = await waiter({});
+    const budget = { maxTokensPerDay: 1_000_000 };
+    await ada.session.patch(`/v1/projects/${ada.projectId}`, { budget });
+    await expect.poll(sent, { timeout: 20_000 }).toHaveLength(2);
+    release();
+    expect(await runEnded(key, run)).toMatchObject({ state: 'succeeded' });
+  },
+);
+
+waiting('a run that waits for its budget is cancelled at once', async ({ waiter, key }) => {
+  const { holder, run, release, sent } = await waiter({});
+  await key.post(`/v1/runs/${run}/cancel`);
+  expect(await runEnded(key, run)).toMatchObject({ state: 'cancelled' });
+  expect(sent()).toHaveLength(1);
+  release();
+  await runEnded(key, holder);
+});

@@ -127,7 +127,7 @@ export const runDetail = z
       .enum(waits)
       .nullable()
       .meta({
-        description: `Of a queued run: ${Object.entries(WAITS)
+        description: `Of a run that waits: ${Object.entries(WAITS)
           .map(([wait, why]) => `\`${wait}\` (${why})`)
           .join(', ')}.`,
       }),

@@ -14,10 +14,12 @@ import {
   admitted,
   behindPrevious,
   freePlaces,
+  MOST_FOR_BUDGET,
   rankOf,
   runsAtATimeOn,
   START_LEASE,
   waiting,
+  waitsForBudget,
   type AdmissionRule,
 } from './room.ts';
 
@@ -30,7 +32,7 @@ const startableColumns = sql`
  * Admits waiting runs while there is room, at most `limit`. Organizations take turns: the next place goes to the one
  * with the fewest admitted runs, up to its plan's runs at a time; within one, manual runs come before scheduled ones
  * and those of a backfill last, the oldest first. An account of a connected provider takes as many as its provider
- * allows; those behind it in the queue pass by. One admission at a time, so that no limit is passed by two that look at
+ * allows; those behind it in the queue pass by. A project of which enough wait for a budget gets no more. One admission at a time, so that no limit is passed by two that look at
  * the same moment; what the lock costs is paid only while somebody waits.
  *
  * Walks the index of waiting runs from organization to organization instead of ranking all that wait: ranked with a
@@ -62,12 +64,15 @@ export function admitRuns(
             order by organization_id limit 1
           ) next
         ), taken as (
-          select organization_id, count(*) as runs from runs where ${admitted} group by organization_id
+          select organization_id, count(*) as runs, count(*) filter (where waits_since is null) as places
+          from runs where ${admitted} group by organization_id
         ), accounts as materialized (
           ${accountPlaces(rule)}
+        ), short as materialized (
+          select project_id from runs where ${waitsForBudget} group by project_id having count(*) >= ${MOST_FOR_BUDGET}
         ), queue as (
           select candidate.id, candidate.account, candidate.provider,
-            coalesce(taken.runs, 0) + candidate.place as turn
+            coalesce(taken.places, 0) + candidate.place as turn
           from room, waiting
           left join organizations o on o.id = waiting.organization_id
           left join taken on taken.organization_id = waiting.organization_id
@@ -75,7 +80,7 @@ export function admitRuns(
             select id, account, provider, row_number() over (order by rank, id) as place from (
               select id, ${rankOf(sql`runs`)} as rank, model_connection_id as account, model_provider as provider from runs
               where ${waiting} and organization_id = waiting.organization_id and (queue_until is null or queue_until > now())
-                and not ${behindPrevious}
+                and not ${behindPrevious} and project_id not in (select project_id from short)
                 -- A look into a hash table of the few accounts that are full, however many runs wait.
                 and (model_connection_id is null or model_connection_id not in (
                   select account from accounts where places <= 0))

@@ -42,6 +42,18 @@ export const othersWait = sql`exists (select from runs w where w.state = 'queued
 /** SQL condition on `runs`: the run takes up room, as it has been admitted and has not ended. */
 export const admitted = sql`state in ('queued', 'running') and admitted_at is not null`;
 
+/**
+ * SQL condition on `runs`: the run sleeps until others have settled what they hold of a budget. It takes no place of
+ * the workers meanwhile, though one of its plan and of its account.
+ */
+export const waitsForBudget = sql`state = 'running' and waits_since is not null`;
+
+/**
+ * Runs of a project that wait for a budget at a time, while its others wait in the queue: each asks again and again,
+ * and more than these could not be granted together.
+ */
+export const MOST_FOR_BUDGET = 10;
+
 /** Selects one column of the live workers that new runs reach: those of the current build, where there are builds. */
 export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
   return sql`select ${column} from worker_slots
@@ -50,7 +62,7 @@ export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
 
 /**
  * Returns the places that are free, as an SQL expression: the slots of the workers that take new runs, less the
- * admitted runs. A tenth more than there are slots, at least one, is admitted ahead, because starting a workflow takes
+ * admitted runs that do not wait for a budget. A tenth more than there are slots, at least one, is admitted ahead, because starting a workflow takes
  * longer than a slot should stand empty. Without such a worker there is no room. Runs that another build carries to
  * their end take no place; one that has not begun has no build yet and does.
  */

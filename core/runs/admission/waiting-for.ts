@@ -4,11 +4,13 @@ import {
   accountPlaces,
   admitted,
   behindPrevious,
+  MOST_FOR_BUDGET,
+  waitsForBudget,
   workersTakingRuns,
   type AdmissionRule,
 } from './room.ts';
 
-/** Lists everything that a queued run can wait for. */
+/** Lists everything that a run can wait for; all but `budget` before it begins. */
 export const WAITS = {
   run_at: 'the time that it was asked for has not come',
   worker: 'no worker is there that takes new runs',
@@ -16,6 +18,8 @@ export const WAITS = {
   organization_limit: 'the organization has as many runs at a time as its plan allows',
   account: 'its model account has as many runs at a time as the provider allows',
   previous_run: 'an earlier run of the routine is still open',
+  budget:
+    'other runs hold what is left of a budget; its clock stands still, and it asks again within seconds',
   start: 'it has been let in and its workflow is about to begin',
 } as const;
 export type Wait = keyof typeof WAITS;
@@ -26,6 +30,7 @@ export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promis
     db,
     sql`
       select case
+        when ${waitsForBudget} then 'budget'
         when runs.state <> 'queued' then null
         when runs.admitted_at is not null then 'start'
         when runs.held then 'run_at'
@@ -35,6 +40,8 @@ export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promis
           >= ${runsAtATimeOf(rule.planRule)} then 'organization_limit'
         when exists (select from (${accountPlaces(rule)}) accounts
           where accounts.account = runs.model_connection_id and accounts.places <= 0) then 'account'
+        when (select count(*) from runs short where short.organization_id = o.id and short.project_id = runs.project_id
+          and short.state = 'running' and short.waits_since is not null) >= ${MOST_FOR_BUDGET} then 'budget'
         else 'slot'
       end as wait
       from runs join organizations o on o.id = runs.organization_id

@@ -39,10 +39,11 @@ const WAITS: Readonly<Record<string, string>> = {
   organization_limit: 'its turn: your organization runs as many at a time as its plan allows',
   account: 'its turn on the model account',
   previous_run: 'an earlier run of this routine to end',
+  budget: 'other runs, which hold what is left of a budget',
   start: 'nothing more; it is about to begin',
 };
 
-/** Says what a queued run waits for: "Waiting for …". */
+/** Says what a run waits for: "Waiting for …". */
 export function waitOf(waitingFor: string): string {
   return WAITS[waitingFor] ?? humanize(waitingFor).toLowerCase();
 }

@@ -99,9 +99,7 @@ function Progress({ run, status }: { run: RunDetail; status: FollowStatus | unde
   const stream = status === undefined ? undefined : STREAMS[status];
   return (
     <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-muted">
-      {run.state === 'queued' && run.waitingFor !== null && (
-        <span>Waiting for {waitOf(run.waitingFor)}.</span>
-      )}
+      {run.waitingFor !== null && <span>Waiting for {waitOf(run.waitingFor)}.</span>}
       {run.state === 'running' && (
         <span>
           Step {stepNumber(run)}, run begun <Time at={run.startedAt} as="relative" />.
