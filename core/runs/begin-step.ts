@@ -90,6 +90,8 @@ export interface RunContext {
   readonly remainingMs: number;
   /** Milliseconds that it may still wait for a budget; not positive once its patience is over. */
   readonly patienceMs: number;
+  /** True when its step has waited for a budget and is not granted yet. */
+  readonly inLine: boolean;
   readonly cancelRequested: boolean;
   /** Earlier attempts of this step that failed because of the provider. */
   readonly providerFailures: number;
@@ -174,6 +176,7 @@ export async function beginStep(
         case when result_schema is not null then json_build_object('schema', result_schema, 'key', result_key) end
           as "resultForm",
         ${remainingMsOf(sql`begun`)} as "remainingMs", ${patienceMsOf(sql`begun`)} as "patienceMs",
+        begun.waits_until is not null as "inLine",
         step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",
         ${isFollowed(sql`begun.id`)} as followed,

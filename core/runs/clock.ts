@@ -26,5 +26,4 @@ export function patienceMsOf(run: Sql): Sql {
 
 /** Assignments for an update of `runs` that start the clock of a run that waited. */
 export const clockGoesOn = sql`waited_ms = runs.waited_ms
-            + coalesce((extract(epoch from now() - runs.waits_since) * 1000)::bigint, 0),
-          waits_since = null, waits_until = null`;
+            + coalesce((extract(epoch from now() - runs.waits_since) * 1000)::bigint, 0), waits_since = null`;

@@ -70,13 +70,6 @@ function timeOver({ providerFailures }: RunContext): RunEnding {
   return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');
 }
 
-/** Returns true for a step that comes back from a wait. Its attempt was taken back, so its number stays 1. */
-function hasWaited({ attempt, stepAgeMs }: RunContext): boolean {
-  return attempt === 1 && stepAgeMs > LEAST_WAIT_MS;
-}
-
-/** The first wait is at least three quarters of half a second. */
-const LEAST_WAIT_MS = 300;
 const HELD =
   'Other runs held what was left of a budget for longer than limits.maxQueueSeconds. The budget can be raised, or limits.maxOutputTokens lowered.';
 
@@ -130,11 +123,11 @@ async function performInTime(
     // Whoever asks again finds the room of those that have died.
     await settleLostCalls(deps, signal);
     // Its place is free for another.
-    if (!hasWaited(run)) deps.admission.nudge();
+    if (!run.inLine) deps.admission.nudge();
     return { next: 'wait', delayMs: grant.delayMs, remainingMs: deadline.remainingMs() };
   }
   // Another of its project may wait for the budget in its stead.
-  if (grant.reserved && hasWaited(run)) deps.admission.nudge();
+  if (run.inLine) deps.admission.nudge();
   const { maxOutputTokens, cutBy } = grant;
   const attempt = { runId: run.id, index, attempt: run.attempt };
   const giveUp = async () => {

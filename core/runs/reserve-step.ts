@@ -9,7 +9,7 @@ import {
   type PassedLimit,
   type ScopeLimits,
 } from '#core/usage/index.ts';
-import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { empty, execute, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { waitsForBudget } from './admission/room.ts';
 import type { RunContext } from './begin-step.ts';
 import { limitInTheWay, limitOnUnpriced, runLimitInWords } from './refused-step.ts';
@@ -69,6 +69,7 @@ export async function reserveStep(
   const { option, countInput, maxCallMs } = step;
   const limits = limitsOf({ ...run, provider: run.model.provider }, deps.maxCostUsdPerOrganization);
   if (!limits.some(isLimited) && run.maxTotalTokens === null) {
+    if (run.inLine) await execute(deps.database, leaveLine(run));
     const unlimited = isUnknown(option) ? UNKNOWN_OUTPUT_TOKENS : undefined;
     const maxOutputTokens = run.maxOutputTokens ?? unlimited;
     return { kind: 'granted', maxOutputTokens, cutBy: undefined, reserved: false };
@@ -105,13 +106,13 @@ export async function reserveStep(
     {
       begun: attemptUnderWay(run, index),
       waiters: waitersBeside(run, limits),
-      unless: sql`taken_back as (
+      after: sql`taken_back as (
         ${takeBackAttempt(run, index)} and exists (select from room where verdict = 'wait') returning run_id
       ), waits as (
         update runs set waits_since = now(), waits_until = now() + interval '1 millisecond'
           * case when ahead = 0 then ${firstMs}::integer else ${laterMs}::integer end
         from room where id = ${run.id} and exists (select from taken_back)
-      )`,
+      )${run.inLine ? sql`, in_line_no_more as (${leaveLine(run)} and exists (select from granted))` : empty}`,
     },
   );
   switch (reservation?.verdict) {
@@ -177,6 +178,11 @@ function waitersBeside({ id, organizationId }: RunContext, limits: readonly Scop
         select count(*) as others, count(*) filter (where id < ${id}) as ahead from runs
         where ${waitsForBudget} and waits_until > now() - ${LATE} and organization_id = ${organizationId}
           and ${widest.scopeId} in (organization_id, project_id, routine_id) and id <> ${id}`;
+}
+
+/** Takes a run out of the line that it has waited in. */
+function leaveLine({ id }: RunContext): Sql {
+  return sql`update runs set waits_until = null where id = ${id}`;
 }
 
 /** Takes back an attempt that has to wait: it has sent nothing, so it does not count. */

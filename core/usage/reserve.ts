@@ -47,8 +47,8 @@ export interface ReservedFor {
   readonly begun: Sql;
   /** Relation with one row: `others` that wait for the same limits, and those of them that are `ahead` of the step. */
   readonly waiters: Sql;
-  /** Common table expressions for when nothing is granted, which read the relation `room` of `verdict` and `ahead`. */
-  readonly unless: Sql;
+  /** Common table expressions that follow the verdict: they read the relation `room` of `verdict` and `ahead`. */
+  readonly after: Sql;
 }
 
 /**
@@ -79,7 +79,7 @@ export async function reserve(
  * reserved. The run's own limit is held against what earlier attempts at this step have reserved: nobody else uses it.
  * `output_room` is what is free whatever the step wants; it has no value where no limit is shared.
  */
-function reservation(step: StepBound, { begun, waiters, unless }: ReservedFor): Sql {
+function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): Sql {
   const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs, countsIfLost } = step;
   const prices = step.prices && pricesAt(step.prices, inputTokens);
   const input = sql`${prices?.input ?? null}::numeric`;
@@ -144,7 +144,7 @@ function reservation(step: StepBound, { begun, waiters, unless }: ReservedFor): 
           reserved_tokens = t.reserved_tokens + granted.tokens,
           reserved_cost_usd = t.reserved_cost_usd + granted.cost_usd
         from granted where t.scope_id = any(${scopeIds})
-      ), ${unless}
+      ), ${after}
       select verdict, tokens as "maxOutputTokens", ahead from room
     `;
 }

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 export async function up(knex: Knex): Promise<void> {
-  // A run that waits for a budget: since when, until when it sleeps, and for how long it has waited before. Its clock
-  // stands still meanwhile. The release before, which knows none of them, has its runs wait on their own time.
+  // A run that waits for a budget: since when its clock stands, until when it sleeps, which it keeps until its step is
+  // granted, and for how long its clock has stood before. The release before has its runs wait on their own time.
   await knex.raw(`
     alter table runs
       add column waits_since timestamptz(3),

@@ -107,16 +107,18 @@ async function carryOut(
         };
       },
     };
-    const { signal } = new AbortController();
-    const work = performModelStep({ ...service.deps, caller }, { runId, index }, signal).then(
-      async (outcome) => {
-        if (outcome.next === 'wait') waiting.push(() => perform(runId, index, step));
-        else if (outcome.next === 'continue') await perform(runId, outcome.nextIndex, step + 1);
-        resolve();
-      },
-    );
-    settled.push(work.catch(reject));
+    settled.push(ask(runId, { index, step, caller }).then(resolve, reject));
     return promise;
+  }
+
+  async function ask(
+    runId: string,
+    { index, step, caller }: { index: number; step: number; caller: ModelCaller },
+  ): Promise<void> {
+    const { signal } = new AbortController();
+    const outcome = await performModelStep({ ...service.deps, caller }, { runId, index }, signal);
+    if (outcome.next === 'wait') waiting.push(() => perform(runId, index, step));
+    else if (outcome.next === 'continue') await perform(runId, outcome.nextIndex, step + 1);
   }
 
   await Promise.all(runIds.map((runId) => perform(runId, 0, 1)));
