@@ -56,6 +56,12 @@ export async function takeRuns(
   return granted;
 }
 
+/** Returns an SQL condition that is true where another organization has run anything in the last two months. */
+export function othersHaveRun(organizationId: Sql): Sql {
+  return sql`exists (select from period_runs others where others.organization_id <> ${organizationId}
+    and others.runs > 0 and others.period_start > now() - interval '62 days')`;
+}
+
 export interface PeriodUsage {
   readonly start: Date;
   readonly end: Date;

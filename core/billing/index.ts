@@ -1,6 +1,7 @@
 export {
   assertMayActivate,
   mayActivate,
+  othersHaveRun,
   readUsage as readPeriodUsage,
   runsExceeded,
   takeOneRun,

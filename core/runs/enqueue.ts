@@ -5,8 +5,10 @@ import { AppError, invalid } from '#lib/errors.ts';
 import {
   accountPlaces,
   MOST_FOR_BUDGET,
+  shareOf,
   START_LEASE,
   takePlace,
+  takesPlace,
   waitsForBudget,
   type AdmissionRule,
 } from './admission/room.ts';
@@ -43,7 +45,7 @@ export interface EnqueuedRun {
 
 /**
  * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. When nobody waits,
- * there is room, and the organization has no bound of its own, the same statement admits it, which spares an idle
+ * there is room also in its share, and the organization has no bound of its own, the same statement admits it, which spares an idle
  * service a round of admission. Otherwise it waits its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
  * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`
@@ -91,6 +93,8 @@ export async function enqueueManualRun(
                 where accounts.account = accepted.model_connection_id and accounts.places <= 0))
             and (select count(*) from runs where ${waitsForBudget} and organization_id = o.id
               and project_id = ${input.projectId}) < ${MOST_FOR_BUDGET}
+            and coalesce((select count(*) from runs where ${takesPlace} and organization_id = o.id)
+              < ${shareOf(rule.taskQueue, sql`o.id`)}, true)
           then ${takePlace(rule.taskQueue)} else false end as free
         from organizations o where o.id = ${input.organizationId}
       ), run as (

@@ -7,7 +7,7 @@ import { newId } from '#lib/ids.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { ahead, changeOrganizations, changeRuns } from '#test/support/given.ts';
+import { ahead, changeOrganizations, changeRuns, countRun } from '#test/support/given.ts';
 
 let testDatabase: TestDatabase;
 beforeAll(async () => {
@@ -16,6 +16,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await execute(testDatabase.database, sql`delete from runs`);
   await execute(testDatabase.database, sql`delete from worker_slots`);
+  await execute(testDatabase.database, sql`delete from period_runs`);
 });
 afterAll(() => testDatabase.drop());
 
@@ -58,7 +59,10 @@ function room(slots: number): Promise<void> {
 /** Plants running runs that wait for a budget. */
 async function plantWaiting(routine: Planted, count: number): Promise<string[]> {
   const ids = await plantRuns(routine, count, { state: 'running', admitted: true });
-  await changeRuns(testDatabase.database, ids, { waitsSince: ahead('0 seconds') });
+  await changeRuns(testDatabase.database, ids, {
+    waitsSince: ahead('0 seconds'),
+    waitsUntil: ahead('0 seconds'),
+  });
   return ids;
 }
 
@@ -112,6 +116,20 @@ test('the next place goes to the organization with the fewest admitted runs', as
   const ofOne = await plantRuns(one!, 1);
   expect(await admit(5)).toEqual([...ofFew, ...ofOne].toSorted());
   expect(await admit(50)).toEqual(ofMany.slice(10, 17));
+});
+
+test('one organization takes three quarters of the places where another runs too, and all where none does', async () => {
+  const { database } = testDatabase;
+  const [first, second] = await organizations(2);
+  await room(20);
+  const ofFirst = await plantRuns(first!, 40);
+  await countRun(database, first!.organizationId);
+  expect(await admit(50)).toHaveLength(22);
+  await changeRuns(database, ofFirst.slice(0, 22), { state: 'succeeded' });
+  await countRun(database, second!.organizationId);
+  expect(await admit(50)).toHaveLength(16);
+  const ofSecond = await plantRuns(second!, 30);
+  expect(await admit(50)).toEqual(ofSecond.slice(0, 6));
 });
 
 test('a run that is cancelled in the moment of its admission stays cancelled', async () => {
@@ -209,13 +227,14 @@ test('runs that wait for a budget take no place, and enough of a project keep it
   await changeRuns(testDatabase.database, tenth!, {
     state: 'running',
     waitsSince: ahead('0 seconds'),
+    waitsUntil: ahead('0 seconds'),
   });
   expect(await admit(10)).toEqual([]);
   // Another organization finds all four places, as runs that sleep hold none.
   const ofOther = await plantRuns(other!, 5);
   expect(await admit(10)).toEqual(ofOther.slice(0, 4));
   await changeRuns(testDatabase.database, ofOther.slice(0, 4), { state: 'succeeded' });
-  await changeRuns(testDatabase.database, waiting[0]!, { waitsSince: null });
+  await changeRuns(testDatabase.database, waiting[0]!, { waitsSince: null, waitsUntil: null });
   expect(await admit(10)).toContain(queued);
 });
 

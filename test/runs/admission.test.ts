@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { expireQueued } from '#core/runs/index.ts';
+import { announceSlots, expireQueued, withdrawSlots } from '#core/runs/index.ts';
 import { tick } from '#core/scheduling/index.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
@@ -100,6 +100,34 @@ test('a run that waits too long is skipped and says so, and nobody is told by we
   } finally {
     await worker.stop();
   }
+});
+
+test('runs that are started by hand leave a quarter of the places to other organizations', async ({
+  service: { deps, config },
+  key,
+  bobsKey,
+}) => {
+  const [mine, his] = [await createRoutine(key), await createRoutine(bobsKey)];
+  const start = async (client: typeof key, routineId: string) => {
+    const { data } = await client.post(`/v1/routines/${routineId}/run`);
+    const run = await client.get(`/v1/runs/${data.id}`);
+    return { id: data.id as string, waitingFor: run.data.waitingFor as string };
+  };
+  const first = await start(bobsKey, his);
+  await bobsKey.post(`/v1/runs/${first.id}/cancel`);
+  const worker = { workerId: 'planted', taskQueue: config.TEMPORAL_TASK_QUEUE, slots: 4 };
+  await announceSlots(deps.database, worker);
+  // Five places, of which one organization takes three.
+  const runs: { id: string; waitingFor: string }[] = [];
+  for (let count = 0; count < 4; count += 1) runs.push(await start(key, mine));
+  expect(runs.map(({ waitingFor }) => waitingFor)).toEqual([
+    'start',
+    'start',
+    'start',
+    'organization_share',
+  ]);
+  await withdrawSlots(deps.database, worker.workerId);
+  for (const { id } of runs) await key.post(`/v1/runs/${id}/cancel`);
 });
 
 test('a run past its deadline whose workflow says nothing is ended by the sweep', async ({

@@ -53,6 +53,7 @@ export const changeRuns = changer<
   | 'runAt'
   | 'queueUntil'
   | 'waitsSince'
+  | 'waitsUntil'
   | 'workflowStartedAt'
   | 'startLeasedUntil'
   | 'cancelRequestedAt'
@@ -174,6 +175,18 @@ export async function ageCounts(db: Db, rule: string, interval: string): Promise
     sql`
       update rate_limits set window_start = window_start - ${interval}::interval
       where credential like ${`${rule}:%`}
+    `,
+  );
+}
+
+/** Counts a run of an organization in this month, as its start would have. */
+export async function countRun(db: Db, organizationId: string): Promise<void> {
+  await execute(
+    db,
+    sql`
+      insert into period_runs (organization_id, period_start, runs)
+      values (${organizationId}, date_trunc('month', now(), 'utc'), 1)
+      on conflict (organization_id, period_start) do update set runs = period_runs.runs + 1
     `,
   );
 }

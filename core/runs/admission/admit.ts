@@ -17,6 +17,7 @@ import {
   MOST_FOR_BUDGET,
   rankOf,
   runsAtATimeOn,
+  shareOf,
   START_LEASE,
   waiting,
   waitsForBudget,
@@ -30,7 +31,7 @@ const startableColumns = sql`
 
 /**
  * Admits waiting runs while there is room, at most `limit`. Organizations take turns: the next place goes to the one
- * with the fewest admitted runs, up to its plan's runs at a time; within one, manual runs come before scheduled ones
+ * with the fewest admitted runs, up to its plan's runs at a time and its share of the places; within one, manual runs come before scheduled ones
  * and those of a backfill last, the oldest first. An account of a connected provider takes as many as its provider
  * allows; those behind it in the queue pass by. A project of which enough wait for a budget gets no more. One admission at a time, so that no limit is passed by two that look at
  * the same moment; what the lock costs is paid only while somebody waits.
@@ -85,7 +86,8 @@ export function admitRuns(
                 and (model_connection_id is null or model_connection_id not in (
                   select account from accounts where places <= 0))
               order by ${rankOf(sql`runs`)}, id
-              limit greatest(least(room.places, ${runsAtATimeOf(planRule)} - coalesce(taken.runs, 0)), 0)
+              limit greatest(least(room.places, ${runsAtATimeOf(planRule)} - coalesce(taken.runs, 0),
+                ${shareOf(taskQueue, sql`waiting.organization_id`)} - coalesce(taken.places, 0)), 0)
             ) oldest
           ) candidate
         ), fitting as (

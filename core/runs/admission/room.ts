@@ -1,4 +1,4 @@
-import type { PlanRule } from '#core/billing/index.ts';
+import { othersHaveRun, type PlanRule } from '#core/billing/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 
 /** Rule of admission: the task queue whose slots count, and the limits of organizations and accounts. */
@@ -43,10 +43,10 @@ export const othersWait = sql`exists (select from runs w where w.state = 'queued
 export const admitted = sql`state in ('queued', 'running') and admitted_at is not null`;
 
 /**
- * SQL condition on `runs`: the run sleeps until others have settled what they hold of a budget. It takes no place of
- * the workers meanwhile, though one of its plan and of its account.
+ * SQL condition on `runs`: the run waits until others have settled what they hold of a budget. While it sleeps it takes
+ * no place of the workers, though one of its plan and of its account.
  */
-export const waitsForBudget = sql`state = 'running' and waits_since is not null`;
+export const waitsForBudget = sql`state = 'running' and waits_until is not null`;
 
 /**
  * Runs of a project that wait for a budget at a time, while its others wait in the queue: each asks again and again,
@@ -69,6 +69,22 @@ export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
 export function freePlaces(taskQueue: string): Sql {
   return sql`free_places(${taskQueue})`;
 }
+
+/** The part of all places that one organization may take where others work too, so that theirs need not wait for it. */
+const SHARE = sql`3 / 4`;
+
+/**
+ * Returns the places that runs of an organization may take, at least one, as an SQL expression; null for no bound,
+ * where no other organization works. Runs may take hours, so who comes first would keep all others out.
+ */
+export function shareOf(taskQueue: string, organizationId: Sql): Sql {
+  return sql`(select case when ${othersHaveRun(organizationId)}
+    then greatest((sum(slots) + greatest(sum(slots) / 10, 1)) * ${SHARE}, 1) end
+    from (${workersTakingRuns(taskQueue, sql`slots`)}) workers)`;
+}
+
+/** SQL condition on `runs`: the run takes a place of the workers, as it does not sleep. */
+export const takesPlace = sql`${admitted} and waits_since is null`;
 
 /**
  * Takes the right to admit one run, as an SQL expression that is true when there is a place and nobody waits for it. It

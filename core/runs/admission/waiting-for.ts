@@ -5,6 +5,8 @@ import {
   admitted,
   behindPrevious,
   MOST_FOR_BUDGET,
+  shareOf,
+  takesPlace,
   waitsForBudget,
   workersTakingRuns,
   type AdmissionRule,
@@ -16,6 +18,8 @@ export const WAITS = {
   worker: 'no worker is there that takes new runs',
   slot: 'the workers are busy',
   organization_limit: 'the organization has as many runs at a time as its plan allows',
+  organization_share:
+    'the organization has three quarters of the places, and other organizations run here too',
   account: 'its model account has as many runs at a time as the provider allows',
   previous_run: 'an earlier run of the routine is still open',
   budget:
@@ -41,7 +45,9 @@ export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promis
         when exists (select from (${accountPlaces(rule)}) accounts
           where accounts.account = runs.model_connection_id and accounts.places <= 0) then 'account'
         when (select count(*) from runs short where short.organization_id = o.id and short.project_id = runs.project_id
-          and short.state = 'running' and short.waits_since is not null) >= ${MOST_FOR_BUDGET} then 'budget'
+          and short.state = 'running' and short.waits_until is not null) >= ${MOST_FOR_BUDGET} then 'budget'
+        when (select count(*) from runs open where ${takesPlace} and open.organization_id = o.id)
+          >= ${shareOf(rule.taskQueue, sql`o.id`)} then 'organization_share'
         else 'slot'
       end as wait
       from runs join organizations o on o.id = runs.organization_id

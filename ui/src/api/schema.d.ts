@@ -5568,8 +5568,8 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description Of a run that waits: `run_at` (the time that it was asked for has not come), `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs hold what is left of a budget; its clock stands still, and it asks again within seconds), `start` (it has been let in and its workflow is about to begin). */
-            waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "account" | "previous_run" | "budget" | "start") | null;
+            /** @description Of a run that waits: `run_at` (the time that it was asked for has not come), `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs hold what is left of a budget; its clock stands still, and it asks again within seconds), `start` (it has been let in and its workflow is about to begin). */
+            waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "organization_share" | "account" | "previous_run" | "budget" | "start") | null;
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
             /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;

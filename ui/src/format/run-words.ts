@@ -37,6 +37,7 @@ const WAITS: Readonly<Record<string, string>> = {
   worker: 'a worker that takes new runs; there is none now',
   slot: 'a free place among the workers',
   organization_limit: 'its turn: your organization runs as many at a time as its plan allows',
+  organization_share: 'its turn: your organization has its share of the places',
   account: 'its turn on the model account',
   previous_run: 'an earlier run of this routine to end',
   budget: 'other runs, which hold what is left of a budget',
