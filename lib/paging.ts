@@ -26,8 +26,8 @@ export function cutPage<Item extends { readonly id: string }>(
   return { items, nextCursor: more ? last.id : undefined };
 }
 
-/** Key by which a list is ordered: the ids of a resource, revisions, or ids of custom skills and then curated slugs. */
-export type Order = Resource | 'revision' | 'skillOrSlug';
+/** Key by which a list is ordered: ids, revisions, steps of a run, or ids of custom skills and then curated slugs. */
+export type Order = Resource | 'revision' | 'step' | 'skillOrSlug';
 
 /**
  * Matches the cursors that a list gives out: the id after which the next page begins. Callers take them from the `Link`
@@ -35,8 +35,10 @@ export type Order = Resource | 'revision' | 'skillOrSlug';
  */
 export function cursorPattern(of: Order): RegExp {
   if (of === 'skillOrSlug') return SKILL_OR_SLUG;
+  if (of === 'step') return STEP;
   return of === 'revision' ? REVISION : idPattern(of);
 }
 
 const SKILL_OR_SLUG = new RegExp(`${idPattern('skill').source}|^[a-z0-9]+(?:-[a-z0-9]+)*$`);
+const STEP = /^(?:0|[1-9]\d{0,8})$/;
 const REVISION = /^[1-9]\d{0,8}$/;

@@ -87,6 +87,7 @@ export { createQueuedRuns } from './queued-runs.ts';
 export { inTheWay } from './in-the-way.ts';
 export { createServicePauses, followPause } from './service-pauses.ts';
 export { settleLostCalls } from './lost-calls.ts';
+export { listSteps } from './steps.ts';
 export { sweepOpenRuns } from './sweep.ts';
 export { countRunsOfOthers, MEDIAN_OF_RUNS } from './version-usage.ts';
 export {

@@ -18,14 +18,10 @@ import { waitsForBudget } from './admission/room.ts';
 import { waitOf } from './admission/waiting-for.ts';
 import { runOutcome } from './outcome/columns.ts';
 import type { Outcome } from './outcome/outcome.ts';
-import type { Run, RunDetail, RunSummary, Step } from './run.ts';
+import type { Run, RunDetail, RunSummary } from './run.ts';
 import type { RunState, Trigger } from './states.ts';
-
-function usageWith(estimated: Sql): Sql {
-  return sql`jsonb_build_object('inputTokens', input_tokens, 'cachedInputTokens', cached_input_tokens,
-  'outputTokens', output_tokens, 'reasoningTokens', reasoning_tokens, 'costUsd', trim_scale(cost_usd)::text,
-  'estimated', ${estimated}) as usage`;
-}
+import { usageWith } from './step-columns.ts';
+import { readAllSteps } from './steps.ts';
 
 /** Returns the instant of the schedule for which a run was made; a backfill has a column of its own for it. */
 export function scheduledFor(run: Sql): Sql {
@@ -181,14 +177,14 @@ export async function readRunDetail(
     sql`select ${runColumns}, ${routineName}, prompt, briefing, gate, ${queuedSeconds} as "queuedSeconds", ${waitsForBudget} as waits from runs where id = ${id} and project_id = ${projectId}`,
   );
   if (run === undefined) throw new AppError('run_not_found');
-  const [steps, deliveries, messages] = [
-    await listSteps(db, projectId, id),
+  const [{ steps, leftOutFrom }, deliveries, messages] = [
+    await readAllSteps(db, { projectId, runId: id }),
     await listDeliveries(db, id),
     await listMessages(db, id),
   ];
   const waits = run.state === 'queued' || run.waits;
   const waitingFor = waits ? await waitOf(db, admission.rule, id) : null;
-  return { ...run, waitingFor, steps, deliveries, messages };
+  return { ...run, waitingFor, steps, textsLeftOutFrom: leftOutFrom, deliveries, messages };
 }
 
 /**
@@ -198,20 +194,3 @@ export async function readRunDetail(
 const queuedSeconds = sql`case when skipped_count is null then
   round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0), 3)::float8
   end`;
-
-/** The columns of `Step`. */
-export const stepColumns = sql`
-  index, kind, state, attempt, model_id as "modelId", text, finish_reason as "finishReason",
-  error_message as "errorMessage", tool, coalesce(warnings, '[]') as warnings, ${usageWith(sql`usage_estimated`)}, started_at as "startedAt", finished_at as "finishedAt"
-`;
-
-/** Lists the steps of a run in order. */
-function listSteps(db: Db, projectId: string, runId: string): Promise<Step[]> {
-  return rows<Step>(
-    db,
-    sql`
-      select ${stepColumns} from steps where run_id = ${runId} and project_id = ${projectId}
-      order by index
-    `,
-  );
-}

@@ -95,6 +95,8 @@ export interface RunDetail extends Run {
   /** Null unless it is queued, or waits for a budget. */
   readonly waitingFor: Wait | null;
   readonly steps: readonly Step[];
+  /** Index of the first step whose texts are left out; null where none is. */
+  readonly textsLeftOutFrom: number | null;
   readonly deliveries: readonly Delivery[];
   /** Mails and pings about it. */
   readonly messages: readonly RunMessage[];

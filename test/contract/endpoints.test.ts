@@ -51,6 +51,7 @@ const beyondContract: readonly string[] = [
   'PATCH /v1/projects/{projectId}',
   'PATCH /v1/runs/{runId}',
   'DELETE /v1/projects/{projectId}',
+  'GET /v1/runs/{runId}/steps',
   'GET /v1/runs/{runId}/diff',
   'GET /v1/runs/{runId}/events',
   'POST /v1/runs/{runId}/cancel',

@@ -299,6 +299,27 @@ export async function plantRun(
   return id;
 }
 
+/** Puts calls of a tool behind the steps of a run, each with a result of this length. */
+export async function plantSteps(
+  database: Database,
+  runId: string,
+  { count, textLength }: { count: number; textLength: number },
+): Promise<void> {
+  await execute(
+    database,
+    sql`
+      insert into steps (run_id, index, project_id, kind, state, tool, started_at, finished_at)
+      select r.id, last.index + n, r.project_id, 'tool', 'succeeded', jsonb_build_object('name', 'read',
+          'toolName', 'read', 'connectionId', null, 'policyId', null, 'arguments', '{}', 'argumentsLength', 2,
+          'isError', false, 'result', repeat('x', ${textLength}::integer), 'resultLength', ${textLength}::integer,
+          'structured', null, 'structuredLength', null, 'attachments', '[]'::jsonb), now(), now()
+      from runs r, (select max(index) as index from steps where run_id = ${runId}) last,
+        generate_series(1, ${count}::integer) n
+      where r.id = ${runId}
+    `,
+  );
+}
+
 /** Puts a connected tool server into a project, with its token sealed, without asking that server for anything. */
 export async function plantConnection(
   { deps: { database, connectionSecrets } }: Pick<Service, 'deps'>,

@@ -4,7 +4,7 @@ import * as runs from '#core/runs/index.ts';
 import { mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
-import { EXAMPLE, idOf, instant, pageOf } from '../../http/schemas.ts';
+import { EXAMPLE, idOf, instant, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams, variables } from '../routines/fields.ts';
 import { backfillRoutine, forecastBackfill } from './backfill.ts';
@@ -14,6 +14,7 @@ import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
 import { runParams, runQuery } from './query.ts';
 import { presentDiff, runDiff } from './result-schema.ts';
 import { run, runDetail, runSummary } from './schemas.ts';
+import { presentStep, step } from './step-schema.ts';
 
 const tag = 'Runs';
 const params = runParams;
@@ -95,6 +96,24 @@ const readRun = route({
 }).to(async ({ access, params: { runId }, deps }) => ({
   data: presentRunDetail(await runs.readRunDetail(deps, access.projectId, runId), deps.config),
 }));
+
+const listRunSteps = route({
+  method: 'GET',
+  path: '/v1/runs/:runId/steps',
+  id: 'listRunSteps',
+  tag,
+  summary: 'List the steps of a run',
+  description:
+    'In their order, with all texts. A page ends before its limit where its texts come to 4,000,000 characters.',
+  auth: 'key-or-session',
+  scope: 'runs:read',
+  params,
+  query: pageQuery('step', {}),
+  success: { status: 200, data: z.array(step), description: 'A page of steps.' },
+}).to(async ({ access: { projectId }, params: { runId }, query, deps }) => {
+  const found = await runs.listSteps(deps.database, { projectId, runId }, pageOf(query));
+  return { data: found.steps.map(presentStep), nextCursor: found.nextCursor };
+});
 
 const diffRun = route({
   method: 'GET',
@@ -206,6 +225,7 @@ export const runRoutes: readonly Route[] = [
   listRuns,
   listRecentRuns,
   readRun,
+  listRunSteps,
   diffRun,
   updateRun,
   followRun,

@@ -67,6 +67,7 @@ export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
     briefing: row.briefing,
     gate: presentGateVerdict(row.gate),
     steps: row.steps.map(presentStep),
+    textsLeftOutFrom: row.textsLeftOutFrom,
     webhookDeliveries: row.deliveries.map(presentDelivery),
     notifications: row.messages.map(presentNotification),
     workflowUrl: workflowUrl(row, config),

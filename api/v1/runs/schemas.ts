@@ -141,6 +141,10 @@ export const runDetail = z
     }),
     gate: gateVerdict,
     steps: z.array(step),
+    textsLeftOutFrom: z.number().int().nullable().meta({
+      description:
+        'Index of the step from which on the texts of models and tools are left out, as they come to more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them.',
+    }),
     webhookDeliveries: z.array(delivery),
     notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
     workflowUrl: z.string().nullable().meta({

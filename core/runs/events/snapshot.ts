@@ -1,6 +1,7 @@
 import { rows, sql, type Db } from '#lib/database/index.ts';
-import { runColumns, stepColumns } from '../queries.ts';
+import { runColumns } from '../queries.ts';
 import type { Run, Step } from '../run.ts';
+import { stepColumns } from '../step-columns.ts';
 
 /** A run with the steps that its follower has not seen. */
 export interface RunSnapshot {

@@ -2001,6 +2001,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{runId}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the steps of a run
+         * @description In their order, with all texts. A page ends before its limit where its texts come to 4,000,000 characters.
+         *
+         *     API keys need the scope `runs:read`.
+         */
+        get: operations["listRunSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver": {
         parameters: {
             query?: never;
@@ -5561,6 +5583,8 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             steps: components["schemas"]["Step"][];
+            /** @description Index of the step from which on the texts of models and tools are left out, as they come to more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them. */
+            textsLeftOutFrom: number | null;
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill";
             usage: components["schemas"]["Usage"];
@@ -10633,6 +10657,48 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Run"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listRunSteps: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: number;
+            };
+            header?: {
+                /** @description Selects the project of a session; a key has its own. */
+                "X-Project-Id"?: string;
+            };
+            path: {
+                /** @description Id of the run. */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of steps. */
+            200: {
+                headers: {
+                    /** @description `<…>; rel="next"` while there are more. */
+                    Link?: string;
+                    /** @description Requests a minute. */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests left in this minute. */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description The `requestId` of the envelope. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Step"][];
                         requestId: string;
                     };
                 };

@@ -1,9 +1,11 @@
+import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money, plural } from '#ui/format/numbers.ts';
 import { humanize } from '#ui/format/run-words.ts';
 import { CodeBlock } from '#ui/parts/copy.tsx';
 import { KeyValue, type Fact } from '#ui/parts/page.tsx';
-import { Notice } from '#ui/parts/feedback.tsx';
+import { Await, Notice } from '#ui/parts/feedback.tsx';
+import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { ConnectionName } from './connection-name.tsx';
 import { json, jsonIn } from './json.ts';
@@ -17,16 +19,31 @@ const TONES: Readonly<Record<string, 'bad' | 'info'>> = {
   not_begun: 'info',
 };
 
-/** Shows everything that is recorded of a step. */
-export function StepDetail({
-  step,
-  badge,
-  leftOut,
-}: {
+interface StepDetailProps {
   readonly step: Step;
   readonly badge: string;
   readonly leftOut: number;
-}) {
+}
+
+/** Shows a step once its texts, which the detail of its run leaves out, have been read. */
+export function ReadStep({ runId, step, ...rest }: StepDetailProps & { readonly runId: string }) {
+  const read = useRead('/v1/runs/{runId}/steps', {
+    path: { runId },
+    query: { cursor: String(step.index - 1), limit: 1 },
+  });
+  return (
+    <Await
+      of={read}
+      skeleton={<Skeleton className="w-40" />}
+      errorTitle="Its texts could not be read"
+    >
+      {([whole = step]) => <StepDetail step={whole} {...rest} />}
+    </Await>
+  );
+}
+
+/** Shows everything that is recorded of a step. */
+export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
   const omittedFrom = step.tool?.omittedFromStep ?? null;
   return (
     <>

@@ -6,7 +6,7 @@ import { duration } from '#ui/format/times.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Fold } from '#ui/parts/fold.tsx';
-import { StepDetail } from './step-detail.tsx';
+import { ReadStep, StepDetail } from './step-detail.tsx';
 import { placeOf, tookMs, type Span } from './step-time.ts';
 
 type Step = Shape<'Step'>;
@@ -17,6 +17,8 @@ export const STEP_GRID =
 
 export interface StepRowProps {
   readonly step: Step;
+  /** Id of the run, where its detail leaves out the texts of this step. */
+  readonly textsOf: string | undefined;
   /** State in the words of the dashboard. */
   readonly badge: string;
   /** Number of earlier calls whose results are left out from this step on. */
@@ -30,7 +32,7 @@ export interface StepRowProps {
 
 export const StepRow = memo(Row);
 
-function Row({ step, badge, leftOut, span, now }: StepRowProps) {
+function Row({ step, textsOf, badge, leftOut, span, now }: StepRowProps) {
   const took = tookMs(step);
   const isModel = step.kind === 'model';
   const isCounted = step.usage.totalTokens > 0;
@@ -73,7 +75,11 @@ function Row({ step, badge, leftOut, span, now }: StepRowProps) {
           </span>
         }
       >
-        <StepDetail step={step} badge={badge} leftOut={leftOut} />
+        {textsOf === undefined ? (
+          <StepDetail step={step} badge={badge} leftOut={leftOut} />
+        ) : (
+          <ReadStep runId={textsOf} step={step} badge={badge} leftOut={leftOut} />
+        )}
       </Fold>
     </li>
   );
@@ -93,7 +99,7 @@ const FILLS = { model: 'fill-accent', tool: 'fill-accent opacity-45' } as const;
 const ENDS: Readonly<Record<string, string>> = { failed: 'fill-bad', cancelled: 'fill-idle' };
 
 /** Shows where a step lies in the duration of its run. */
-function Bar({ step, badge, span, now }: Omit<StepRowProps, 'leftOut'>) {
+function Bar({ step, badge, span, now }: Omit<StepRowProps, 'leftOut' | 'textsOf'>) {
   const place = placeOf(step, span, now);
   const took = tookMs(step);
   return (

@@ -55,6 +55,7 @@ export function Steps({ run }: { readonly run: RunDetail }) {
             <StepRow
               key={step.index}
               step={step}
+              textsOf={isLeftOut(run, step) ? run.id : undefined}
               badge={stepBadgeOf(step, run)}
               leftOut={leftOut.get(step.index) ?? 0}
               span={span}
@@ -74,6 +75,11 @@ export function Steps({ run }: { readonly run: RunDetail }) {
       )}
     </Section>
   );
+}
+
+/** Tells whether the texts of a step are not in the detail of its run, which has only so many. */
+function isLeftOut({ textsLeftOutFrom: from }: RunDetail, { index }: Shape<'Step'>): boolean {
+  return from !== null && index >= from;
 }
 
 /** Counts the results that each model step left out first, because its context window had no room for them. */
