@@ -9,7 +9,7 @@ import {
   type Db,
 } from '#lib/database/index.ts';
 import { readSubscriptions } from './subscription.ts';
-import { leftOut, mailTo, MAIL_INTERVAL } from './tell.ts';
+import { leftOut, mailTo, MAIL_INTERVAL, takeProjectTurn } from './tell.ts';
 
 /** Routines whose digests are queued in one tick; the next goes on. */
 const MOST = 500;
@@ -50,6 +50,14 @@ async function queueDigest(tx: Db, routineId: string): Promise<boolean> {
   const to = subscription?.mail?.on.length === 0 ? undefined : subscription?.mail?.to;
   if (subscription === undefined || to === undefined) {
     await cancelHeld(tx, routineId);
+    await execute(
+      tx,
+      sql`update notification_states set held = false where routine_id = ${routineId}`,
+    );
+    return false;
+  }
+  // Digests of many routines are a storm as well: beyond ten the project's tells of them.
+  if (!(await takeProjectTurn(tx, subscription.projectId))) {
     await execute(
       tx,
       sql`update notification_states set held = false where routine_id = ${routineId}`,

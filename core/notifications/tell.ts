@@ -25,7 +25,8 @@ export const MAIL_INTERVAL = sql`interval '1 hour'`;
 
 /**
  * Tells the routine's subscribers an event that they asked for: by a mail, which also counts the events held back
- * before it, or, if this hour's mail has been sent, by holding the event back. Locks the row of the routine's state, so
+ * before it, or, if this hour's mail has been sent, by holding the event back. So are failures beyond ten mails an hour
+ * about the project. Locks the row of the routine's state, so
  * that only one of several runs that end at the same time sends the mail.
  */
 export async function tell(
@@ -44,6 +45,12 @@ export async function tell(
       tx,
       sql`update notification_states set held = true where routine_id = ${routineId} and not held`,
     );
+    return;
+  }
+  const isFailure = wanted.some(({ event }) => event === 'failed' || event === 'paused');
+  if (isFailure && !(await takeProjectTurn(tx, subscription.projectId))) {
+    // Told of by the digest of the project.
+    await holdMail(tx, { ...subject, kinds: wanted.map(({ event }) => event) });
     return;
   }
   const held = await mergeHeld(tx, routineId);
@@ -84,7 +91,7 @@ export interface ProjectNews extends Omit<News, 'event'> {
   readonly projectId: string;
   readonly projectName: string;
   readonly to: MailSettings['to'];
-  readonly kind: MailEvent;
+  readonly kind: MailEvent | 'digest';
   /** The page of the project in the dashboard that tells more. */
   readonly page: string;
 }
@@ -114,8 +121,17 @@ async function mailRecipients(
 /** Lists what was held back since the last mail, as lines for the mail. */
 export function leftOut(held: readonly HeldCount[]): string[] {
   if (held.length === 0) return [];
-  const counts = held.map(({ kind, count }) => `${count} × ${kind}`).join(', ');
-  return [`Since the last mail, and not mailed, as there is at most one an hour: ${counts}.`];
+  return [
+    `Since the last mail, and not mailed, as there is at most one an hour: ${heldInWords(held)}.`,
+  ];
+}
+
+/** Counts what was held back by its kinds: `3 × failed, 1 × paused`. */
+export function heldInWords(held: readonly HeldCount[]): string {
+  const counts = new Map<string, number>();
+  for (const { kind, count } of held) counts.set(kind, (counts.get(kind) ?? 0) + count);
+  const inOrder = [...counts].toSorted(([, a], [, b]) => b - a);
+  return inOrder.map(([kind, count]) => `${count} × ${kind}`).join(', ');
 }
 
 /** Takes this hour's mail. @returns false when it was taken before */
@@ -130,4 +146,27 @@ async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
     `,
   );
   return taken !== undefined;
+}
+
+/** Mails of failures an hour about a project; what is more comes in one digest. */
+const MOST_OF_PROJECT = 10;
+
+/**
+ * Takes one of the hour's mails about failures in a project. While some are held back the hour ends with their digest.
+ * @returns false when all were taken
+ */
+export async function takeProjectTurn(tx: Db, projectId: string): Promise<boolean> {
+  const isOver = sql`(t.since <= now() - ${MAIL_INTERVAL} and not t.held)`;
+  const taken = await row<{ mails: number }>(
+    tx,
+    sql`
+      insert into project_mail_turns as t (project_id, since, mails) values (${projectId}, now(), 1)
+      on conflict (project_id) do update set
+        since = case when ${isOver} then now() else t.since end,
+        mails = case when ${isOver} then 1 else t.mails + 1 end,
+        held = not ${isOver} and t.mails >= ${MOST_OF_PROJECT}
+      returning mails
+    `,
+  );
+  return taken !== undefined && taken.mails <= MOST_OF_PROJECT;
 }

@@ -22,6 +22,24 @@ export function mergeHeld(tx: Db, routineId: string): Promise<HeldCount[]> {
   );
 }
 
+/** Does the same for all routines of a project, each counted on its own. */
+export function mergeHeldOfProject(
+  tx: Db,
+  projectId: string,
+): Promise<(HeldCount & { readonly routineId: string })[]> {
+  return rows(
+    tx,
+    sql`
+      with merged as (
+        update outbox set state = 'merged', finished_at = now()
+        where project_id = ${projectId} and state = 'held'
+        returning kind, routine_id
+      )
+      select routine_id as "routineId", kind, count(*) from merged group by routine_id, kind
+    `,
+  );
+}
+
 /** Cancels what was held back about a routine that nobody is subscribed to any more. */
 export async function cancelHeld(tx: Db, routineId: string): Promise<void> {
   await execute(

@@ -6,7 +6,7 @@ export {
   recordUnaddressed,
 } from './enqueue.ts';
 export { cancelMessages, deleteMessages, eraseMessages, forgetMessages } from './erase.ts';
-export { cancelHeld, mergeHeld, type HeldCount } from './held.ts';
+export { cancelHeld, mergeHeld, mergeHeldOfProject, type HeldCount } from './held.ts';
 export { listMessages, type RunMessage } from './list.ts';
 export {
   MESSAGE_KINDS,

@@ -8,7 +8,7 @@ import {
   type CatalogueDeps,
   type ModelHousekeepingDeps,
 } from '#core/model-connections/index.ts';
-import { queueDigests } from '#core/notifications/index.ts';
+import { queueDigests, queueProjectDigests } from '#core/notifications/index.ts';
 import { sendMessages, type MessageDeps } from '#core/outbox/index.ts';
 import {
   applyRetention,
@@ -119,6 +119,7 @@ export function createTickParts(deps: TickDeps): TickParts {
     messages: (signal, forMs = MESSAGES_MS) =>
       measured(deps, 'messages', async () => {
         await queueDigests(deps.database, signal);
+        await queueProjectDigests(deps.database, signal);
         if (deps.leadsEmail !== undefined) await queueLeadMails(deps.database);
         return sendMessages(deps, { signal, forMs });
       }),

@@ -179,6 +179,16 @@ export async function ageCounts(db: Db, rule: string, interval: string): Promise
   );
 }
 
+/** Lets the hour of a project's mails be over. */
+export async function passProjectHour(db: Db, projectId: string): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update project_mail_turns set since = since - interval '61 minutes' where project_id = ${projectId}
+    `,
+  );
+}
+
 /** Counts a run of an organization in this month, as its start would have. */
 export async function countRun(db: Db, organizationId: string): Promise<void> {
   await execute(
