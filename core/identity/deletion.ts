@@ -61,7 +61,8 @@ export async function markOrganizationDeleted(
   const projects = await rows<{ id: string; name: string }>(
     tx,
     sql`
-      select id, name from projects where organization_id = ${id} and deleted_at is null order by id for update
+      select id, name from projects where organization_id = ${id} and deleted_at is null order by id
+      for no key update
     `,
   );
   for (const project of projects) await mark(tx, by, { ...project, organizationId: id });

@@ -37,12 +37,13 @@ export async function assertAdmin(db: Db, member: Member): Promise<Role> {
 
 /**
  * Holds an organization for the rest of the transaction, so that changes of its members come one after another and
- * each sees who owns it. @throws {AppError} `organization_not_found`
+ * each sees who owns it. A run that begins or ends meanwhile refers to it by its id, which this leaves to it.
+ * @throws {AppError} `organization_not_found`
  */
 export async function lockOrganization(tx: Db, organizationId: string): Promise<{ name: string }> {
   const found = await row<{ name: string }>(
     tx,
-    sql`select name from organizations where id = ${organizationId} and deleted_at is null for update`,
+    sql`select name from organizations where id = ${organizationId} and deleted_at is null for no key update`,
   );
   if (found === undefined) throw new AppError('organization_not_found');
   return found;

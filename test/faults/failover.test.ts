@@ -1,11 +1,12 @@
 import pg from 'pg';
 import { expect, inject } from 'vitest';
+import { startHostileTools } from '#dev/hostile-tools/server.ts';
 import { rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
-import { marker, requestsWith } from '#test/tools/support.ts';
+import { marker, requestsWith, routineWith, scriptCalls, toolSteps } from '#test/tools/support.ts';
 
 // Errors that pass by themselves, while a response that was paid for waits to be recorded.
 const test = serviceTest({ worker: true, own: true });
@@ -86,4 +87,111 @@ test('a response whose run another transaction holds is recorded when that lets 
   const run = await runEnded(key, runId);
   expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 1 }] });
   expect(requestsWith(service, mark)).toHaveLength(1);
+});
+
+/** Holds rows of the service in a transaction, as another of its processes would. */
+async function holding(service: Service, lock: string, id: string) {
+  const holder = new pg.Client({ connectionString: service.databaseUrl });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query(lock, [id]);
+  const waiting = async () => await rows<{ pid: number }>(service.deps.database, lockWaits);
+  return {
+    holder,
+    /** Waits until the service does; returns the process of its connection. */
+    async waiter(): Promise<number> {
+      await expect.poll(waiting, { interval: 10, timeout: 20_000 }).toHaveLength(1);
+      return (await waiting())[0]!.pid;
+    },
+    /** Waits until the one that waited has given up, and the service waits again. */
+    async otherThan(pid: number): Promise<void> {
+      const pids = async () => (await waiting()).map((each) => each.pid === pid);
+      await expect.poll(pids, { timeout: 20_000 }).toEqual([false]);
+    },
+    async letGo(): Promise<void> {
+      await holder.query('commit');
+      await holder.end();
+    },
+  };
+}
+
+test('a response whose connection is killed while it is recorded is recorded by another', async ({
+  service,
+  key,
+}) => {
+  const { mark, runId, release } = await heldRun(service, key);
+  const held = await holding(service, 'select from runs where id = $1 for update', runId);
+  release();
+  const pid = await held.waiter();
+  await admin(`select pg_terminate_backend(${pid})`);
+  await held.otherThan(pid);
+  await held.letGo();
+  expect(await runEnded(key, runId)).toMatchObject({
+    state: 'succeeded',
+    steps: [{ attempt: 1 }],
+  });
+  expect(requestsWith(service, mark)).toHaveLength(1);
+});
+
+test('a response whose record is the victim of a deadlock is recorded once', async ({
+  service,
+  key,
+  ada,
+}) => {
+  // A first run makes the totals of its project.
+  const first = await heldRun(service, key);
+  first.release();
+  await runEnded(key, first.runId);
+  const { mark, runId, release } = await heldRun(service, key);
+  const name = nameOf(service);
+  // Whoever has waited so long looks for a deadlock, and gives way: the service does, which waits first.
+  await admin(`alter database ${name} set deadlock_timeout = '3s'`, reconnect(service));
+  const totals = 'select from usage_totals where scope_id = $1 for update';
+  const held = await holding(service, totals, ada.projectId);
+  release();
+  await held.waiter();
+  // It holds its run and waits for the totals: now each waits for the other, until it has given way.
+  await held.holder.query('select from runs where id = $1 for update', [runId]);
+  await held.letGo();
+  await admin(`alter database ${name} reset deadlock_timeout`);
+  expect(await runEnded(key, runId)).toMatchObject({
+    state: 'succeeded',
+    steps: [{ attempt: 1 }],
+  });
+  expect(requestsWith(service, mark)).toHaveLength(1);
+  const ledger = await rows(
+    service.deps.database,
+    sql`select from usage_ledger where run_id = ${runId}`,
+  );
+  expect(ledger).toHaveLength(1);
+});
+
+test('the result of a tool whose connection is killed while it is recorded is recorded by another', async ({
+  service,
+  key,
+}) => {
+  const tools = await startHostileTools();
+  try {
+    const mark = marker();
+    const { routineId } = await routineWith(key, ['send_message'], {
+      connection: { url: tools.url('honest') },
+      routine: { instructions: mark },
+    });
+    scriptCalls(service, mark, { name: 'send_message', arguments: { to: 'someone' } });
+    tools.control.delayMs = 2_000;
+    const { data } = await key.post(`/v1/routines/${routineId}/run`);
+    await expect.poll(() => tools.control.calls.length, { timeout: 20_000 }).toBe(1);
+    const lock = "select from steps where run_id = $1 and kind = 'tool' for update";
+    const held = await holding(service, lock, data.id);
+    const pid = await held.waiter();
+    await admin(`select pg_terminate_backend(${pid})`);
+    await held.otherThan(pid);
+    await held.letGo();
+    const run = await runEnded(key, data.id);
+    expect(run.state).toBe('succeeded');
+    expect(toolSteps(run)).toMatchObject([{ state: 'succeeded', attempt: 1 }]);
+    expect(tools.control.calls).toHaveLength(1);
+  } finally {
+    await tools.stop();
+  }
 });

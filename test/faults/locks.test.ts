@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { markOrganizationDeleted } from '#core/identity/index.ts';
+import { lockOrganization } from '#core/identity/roles.ts';
 import { lockRoutine } from '#core/routines/queries.ts';
 import { lockDueRoutines } from '#core/scheduling/due-routines.ts';
 import { AT_ONCE, transaction, type Db } from '#lib/database/index.ts';
@@ -36,7 +38,22 @@ test('a manual run is accepted while its routine is being changed', async () => 
   });
 });
 
-async function acceptedWhile(hold: (tx: Db) => Promise<void>): Promise<void> {
+test('a manual run is accepted while the members of its organization are being changed', async () => {
+  await acceptedWhile(async (tx) => {
+    await lockOrganization(tx, person.organizationId);
+  });
+});
+
+test('a manual run is accepted while its organization is about to be deleted', async () => {
+  const deletion = acceptedWhile(async (tx) => {
+    const [organization] = (await person.session.get('/v1/organizations')).data;
+    const by = { kind: 'person', id: person.userId, address: null } as const;
+    await markOrganizationDeleted(tx, by, { id: organization.id, confirm: organization.name });
+  }, new Error('taken back'));
+  await expect(deletion).rejects.toThrow('taken back');
+});
+
+async function acceptedWhile(hold: (tx: Db) => Promise<void>, undo?: Error): Promise<void> {
   await transaction(service.deps.database, async (tx) => {
     await hold(tx);
     const started = await Promise.race([
@@ -44,5 +61,6 @@ async function acceptedWhile(hold: (tx: Db) => Promise<void>): Promise<void> {
       sleep(10_000, undefined, { ref: false }),
     ]);
     expect(started?.status).toBe(202);
+    if (undo !== undefined) throw undo;
   });
 }
