@@ -1,5 +1,7 @@
 import { cancelHeld, mergeHeld } from '#core/outbox/index.ts';
+import type { Log } from '#lib/log.ts';
 import {
+  eachApart,
   execute,
   row,
   rows,
@@ -19,7 +21,10 @@ const MOST = 500;
  * learn of it until the next event. Each has a transaction of its own, so that none locks rows for long.
  * @returns the number of mails
  */
-export async function queueDigests(database: Database, signal: AbortSignal): Promise<number> {
+export async function queueDigests(
+  { database, log }: DigestDeps,
+  signal: AbortSignal,
+): Promise<number> {
   const due = await rows<{ routineId: string }>(
     database,
     sql`
@@ -28,11 +33,22 @@ export async function queueDigests(database: Database, signal: AbortSignal): Pro
     `,
   );
   let queued = 0;
-  for (const { routineId } of due) {
-    signal.throwIfAborted();
-    if (await transaction(database, (tx) => queueDigest(tx, routineId))) queued += 1;
-  }
+  await eachApart(
+    due,
+    async ({ routineId }) => {
+      if (await transaction(database, (tx) => queueDigest(tx, routineId))) queued += 1;
+    },
+    {
+      signal,
+      failed: (err, { routineId }) => log.error({ err, routineId }, 'a digest was not queued'),
+    },
+  );
   return queued;
+}
+
+export interface DigestDeps {
+  readonly database: Database;
+  readonly log: Log;
 }
 
 async function queueDigest(tx: Db, routineId: string): Promise<boolean> {

@@ -1,14 +1,7 @@
 import type { MailSettings } from '#core/identity/index.ts';
 import { mergeHeldOfProject } from '#core/outbox/index.ts';
-import {
-  execute,
-  row,
-  rows,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
+import { eachApart, execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
+import type { DigestDeps } from './digest.ts';
 import { readSubscriptions, type Subscription } from './subscription.ts';
 import { heldInWords, mailProject, MAIL_INTERVAL } from './tell.ts';
 
@@ -21,7 +14,7 @@ const MOST = 500;
  * @returns the number of projects
  */
 export async function queueProjectDigests(
-  database: Database,
+  { database, log }: DigestDeps,
   signal: AbortSignal,
 ): Promise<number> {
   const due = await rows<{ projectId: string }>(
@@ -31,10 +24,14 @@ export async function queueProjectDigests(
       where held and since <= now() - ${MAIL_INTERVAL} order by since limit ${MOST}
     `,
   );
-  for (const { projectId } of due) {
-    signal.throwIfAborted();
-    await transaction(database, (tx) => queueProjectDigest(tx, projectId));
-  }
+  await eachApart(
+    due,
+    ({ projectId }) => transaction(database, (tx) => queueProjectDigest(tx, projectId)),
+    {
+      signal,
+      failed: (err, { projectId }) => log.error({ err, projectId }, 'a digest was not queued'),
+    },
+  );
   return due.length;
 }
 

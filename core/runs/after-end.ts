@@ -19,8 +19,13 @@ export interface AfterEndDeps {
 /**
  * Does everything that follows the end of a run, once the end is committed: counts the run, tells its followers, admits
  * the next one and starts the webhook deliveries. Never throws: a tick starts whatever cannot be started now.
+ * @param follow.kicks false where the caller ends several runs and calls `kickDeliveries` once
  */
-export async function afterEnd(deps: AfterEndDeps, end: RecordedEnd): Promise<void> {
+export async function afterEnd(
+  deps: AfterEndDeps,
+  end: RecordedEnd,
+  { kicks = true }: { readonly kicks?: boolean } = {},
+): Promise<void> {
   const { state, reason, failureClass } = end.ending;
   if (end.followed) deps.runChanges.tell(end.runId);
   deps.metrics.runEnded({ state, reason, failureClass });
@@ -28,5 +33,5 @@ export async function afterEnd(deps: AfterEndDeps, end: RecordedEnd): Promise<vo
     deps.log.error({ runId: end.runId, reason }, 'a run failed because of the service itself');
   }
   if (end.othersWait) deps.admission.nudge();
-  if (end.deliveries.length > 0) await kickDeliveries(deps);
+  if (kicks && end.deliveries.length > 0) await kickDeliveries(deps);
 }

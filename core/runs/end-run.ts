@@ -23,12 +23,17 @@ export interface EndRunDeps extends AfterEndDeps {}
  * locked first, so that the statement which ends it sees every step recorded by then. What a running call has reserved
  * stays reserved, as its response may still come.
  */
-export async function endRun(deps: EndRunDeps, runId: string, ending: RunEnding): Promise<void> {
+export async function endRun(
+  deps: EndRunDeps,
+  runId: string,
+  ending: RunEnding,
+  follow?: { readonly kicks: boolean },
+): Promise<void> {
   const end = await transaction(deps.database, async (tx) => {
     await row(tx, sql`select id from runs where id = ${runId} for no key update`);
     return recordEnd(tx, runId, ending);
   });
-  if (end !== undefined) await afterEnd(deps, end);
+  if (end !== undefined) await afterEnd(deps, end, follow);
 }
 
 /**

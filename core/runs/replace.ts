@@ -1,3 +1,4 @@
+import { kickDeliveries } from '#core/webhooks/index.ts';
 import { empty, rows, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { waiting } from './admission/room.ts';
 import { afterEnd, type AfterEndDeps } from './after-end.ts';
@@ -86,7 +87,8 @@ export async function cancelOpenRuns(
 
 /** Does what follows the cancellations: follows up the recorded ends, and tells Temporal, which the sweep repeats. */
 export async function afterReplacing(deps: AfterEndDeps, replaced: ReplacedRuns): Promise<void> {
-  for (const end of replaced.ends) await afterEnd(deps, end);
+  for (const end of replaced.ends) await afterEnd(deps, end, { kicks: false });
+  if (replaced.ends.some(({ deliveries }) => deliveries.length > 0)) await kickDeliveries(deps);
   // All at once, so that a caller waits for one deadline and not for many while Temporal is away.
   await Promise.all(
     replaced.cancelled.map((id) =>

@@ -1,4 +1,4 @@
-import { rows, sql, transaction, type Database } from '#lib/database/index.ts';
+import { eachApart, rows, sql, transaction, type Database } from '#lib/database/index.ts';
 import type { AfterEndDeps } from './after-end.ts';
 import { cancellation } from './ending.ts';
 import { afterReplacing, cancelOpenRuns, type ReplacedRuns } from './replace.ts';
@@ -6,6 +6,7 @@ import { afterReplacing, cancelOpenRuns, type ReplacedRuns } from './replace.ts'
 /**
  * Cancels the open runs of routines, whoever started them. Each has a transaction of its own, which waits for its row:
  * whoever holds that needs nothing else that is held here. A run that somebody starts meanwhile is wanted.
+ * @throws the first error of a run that could not be stopped, after the others were
  */
 export async function stopRuns(
   deps: AfterEndDeps & { readonly database: Database },
@@ -20,16 +21,23 @@ export async function stopRuns(
     `,
   );
   const stopped: ReplacedRuns[] = [];
-  for (const { id } of open) {
+  const stop = async ({ id }: { readonly id: string }) => {
     const which = sql`id = ${id}`;
     stopped.push(
       await transaction(deps.database, (tx) =>
         cancelOpenRuns(tx, routineIds, { ending: cancellation, which, waits: true }),
       ),
     );
+  };
+  try {
+    await eachApart(open, stop, {
+      failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be stopped'),
+    });
+  } finally {
+    // Those that have been stopped are followed up, whatever became of the others.
+    await afterReplacing(deps, {
+      ends: stopped.flatMap(({ ends }) => ends),
+      cancelled: stopped.flatMap(({ cancelled }) => cancelled),
+    });
   }
-  await afterReplacing(deps, {
-    ends: stopped.flatMap(({ ends }) => ends),
-    cancelled: stopped.flatMap(({ cancelled }) => cancelled),
-  });
 }

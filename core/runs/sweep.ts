@@ -1,4 +1,5 @@
-import { execute, rows, sql, type Database } from '#lib/database/index.ts';
+import { kickDeliveries } from '#core/webhooks/index.ts';
+import { eachApart, execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { patienceMsOf, remainingMsOf } from './clock.ts';
 import { endRun, type EndRunDeps } from './end-run.ts';
 import { cancellation, failure } from './ending.ts';
@@ -77,12 +78,26 @@ async function endOverdue(deps: EndRunDeps, signal: AbortSignal): Promise<void> 
       order by started_at limit ${BATCH}
     `,
   );
-  for (const { id } of overdue) {
-    signal.throwIfAborted();
-    deps.log.warn({ runId: id }, 'a run is past its deadline and still open');
-    await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE));
-    // Its row is settled; a workflow that lives on finds nothing to do.
-    await deps.engine.terminateRun(id, 'past its deadline').catch(() => undefined);
+  let reachable = true;
+  try {
+    await eachApart(
+      overdue,
+      async ({ id }) => {
+        deps.log.warn({ runId: id }, 'a run is past its deadline and still open');
+        await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE), { kicks: false });
+        // Its row is settled; a workflow that lives on finds nothing to do. While Temporal is away each would wait for
+        // the deadline of its call.
+        if (reachable) {
+          await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
+        }
+      },
+      {
+        signal,
+        failed: (err, { id }) => deps.log.error({ err, runId: id }, 'a run cannot be ended'),
+      },
+    );
+  } finally {
+    if (overdue.length > 0) await kickDeliveries(deps);
   }
 }
 

@@ -42,10 +42,17 @@ const NOTHING: Claimed = {
  * Claims one batch of due routines: inserts a row for every occurrence and advances the next times, in one transaction
  * that skips what another tick has locked. Overlapping ticks therefore never claim the same occurrence; the unique
  * index on (routine, instant) enforces it.
+ * @param batch.except ids of routines that are left out
+ * @param batch.locked is told the ids of those that are being claimed
  */
-export function claimDueRoutines(deps: ClaimDeps, batchSize: number): Promise<Claimed> {
+export function claimDueRoutines(
+  deps: ClaimDeps,
+  batchSize: number,
+  batch: { readonly except?: readonly string[]; readonly locked?: (ids: string[]) => void } = {},
+): Promise<Claimed> {
   return transaction(deps.database, async (tx) => {
-    const due = await lockDueRoutines(tx, batchSize);
+    const due = await lockDueRoutines(tx, batchSize, batch.except);
+    batch.locked?.(due.map(({ id }) => id));
     const [oldest] = due;
     if (oldest === undefined) return NOTHING;
     const { decided, unreadable, ended } = decideInTime(due);

@@ -3,7 +3,7 @@ import { paidPlanOf } from '#core/identity/index.ts';
 import type { MisfirePolicy, OverlapPolicy, Timing } from '#core/routines/index.ts';
 import { accountOf, breakerIsOpen } from '#core/runs/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
-import { rows, sql, type Db } from '#lib/database/index.ts';
+import { empty, rows, sql, type Db } from '#lib/database/index.ts';
 
 export interface DueRoutine extends Timing {
   readonly projectId: string;
@@ -24,8 +24,15 @@ export interface DueRoutine extends Timing {
   readonly now: Date;
 }
 
-/** Locks due routines, the longest due first, without those that another tick has locked. */
-export function lockDueRoutines(tx: Db, batchSize: number): Promise<DueRoutine[]> {
+/**
+ * Locks due routines, the longest due first, without those that another tick has locked.
+ * @param except ids of routines that are left out, as their claim has failed
+ */
+export function lockDueRoutines(
+  tx: Db,
+  batchSize: number,
+  except: readonly string[] = [],
+): Promise<DueRoutine[]> {
   return rows<DueRoutine>(
     tx,
     sql`
@@ -34,7 +41,7 @@ export function lockDueRoutines(tx: Db, batchSize: number): Promise<DueRoutine[]
         select id, project_id, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds, model_provider, model_connection_id, model_id, overlap, misfire,
           ${budgetColumns('r')} as budget, next_run_at
         from routines r
-        where state = 'active' and next_run_at <= now()
+        where state = 'active' and next_run_at <= now() ${except.length === 0 ? empty : sql`and id <> all(${except})`}
         order by next_run_at
         limit ${batchSize}
         -- Not 'for update', which the foreign key of a run that is inserted meanwhile would wait for.

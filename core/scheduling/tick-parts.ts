@@ -118,10 +118,16 @@ export function createTickParts(deps: TickDeps): TickParts {
       }),
     messages: (signal, forMs = MESSAGES_MS) =>
       measured(deps, 'messages', async () => {
-        await queueDigests(deps.database, signal);
-        await queueProjectDigests(deps.database, signal);
+        const faults: unknown[] = [];
+        const queue = async () => {
+          await queueDigests(deps, signal);
+          await queueProjectDigests(deps, signal);
+        };
+        await attempt(deps, faults, 'digests', queue, undefined);
         if (deps.leadsEmail !== undefined) await queueLeadMails(deps.database);
-        return sendMessages(deps, { signal, forMs });
+        const sent = await sendMessages(deps, { signal, forMs });
+        if (faults.length > 0) throw faults[0];
+        return sent;
       }),
     catalogues: (signal) => measured(deps, 'catalogues', () => refreshCatalogues(deps, signal)),
     payments: (signal) => measured(deps, 'payments', () => keepPaymentsInStep(deps, signal)),

@@ -15,6 +15,7 @@ export {
   type Db,
 } from './database.ts';
 export { deleteBatch } from './delete-batch.ts';
+export { eachApart } from './each-apart.ts';
 export { openListener, type Listener } from './listener.ts';
 export { ownedBy } from './owned-by.ts';
 export { persistently } from './persistently.ts';

@@ -1,4 +1,4 @@
-import { rows, sql } from '#lib/database/index.ts';
+import { eachApart, rows, sql } from '#lib/database/index.ts';
 import { endRun, type EndRunDeps } from '../end-run.ts';
 import { skip } from '../ending.ts';
 
@@ -20,9 +20,9 @@ export async function expireQueued(deps: EndRunDeps, signal: AbortSignal): Promi
       order by queue_until limit ${BATCH}
     `,
   );
-  for (const { id } of expired) {
-    signal.throwIfAborted();
-    await endRun(deps, id, skip('queue_expired'));
-  }
+  await eachApart(expired, ({ id }) => endRun(deps, id, skip('queue_expired')), {
+    signal,
+    failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be skipped'),
+  });
   return expired.length;
 }
