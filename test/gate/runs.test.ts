@@ -222,6 +222,24 @@ test('maxQuietHours wakes the model although nothing has changed, and tells it s
   expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
 });
 
+test('the hours of maxQuietHours begin anew also where the gate failed and the model was woken for that', async ({
+  service,
+  key,
+}) => {
+  const page = await startPage({ n: 1 });
+  const id = await createRoutine(key, { gate: { url: page.origin, maxQuietHours: 2 } });
+  await activate(key, id);
+  await execute(
+    service.deps.database,
+    sql`update gate_baselines set woke_at = woke_at - interval '3 hours' where routine_id = ${id}`,
+  );
+  page.instead = (_, response) => response.writeHead(500).end();
+  const woken = await scheduledRun(service, key, id);
+  expect(woken).toMatchObject({ state: 'succeeded', gate: { failed: true, reason: 'status' } });
+  page.instead = undefined;
+  expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
+});
+
 test('a manual run asks for the value and is never skipped', async ({ service, key }) => {
   const page = await startPage('calm');
   page.etag = '"v1"';

@@ -17,17 +17,26 @@ export function readBaseline(
 
 /**
  * Stores the value that a run's gate saw, for the next run to compare with. Called only where the run succeeds or is
- * skipped: after a failed run the next one sees the same change again. Of concurrent runs, the value seen last stays.
+ * skipped: after a failed run the next one sees the same change again. Of concurrent runs, the value seen last stays. A
+ * run whose gate failed has seen nothing, but it has woken the model, from which `maxQuietHours` count.
  */
 export async function keepSeen(tx: Db, runId: string): Promise<void> {
   await execute(
     tx,
     sql`
+      with run as (
+        select *, gate->'seen'->>'hash' as hash, coalesce(skipped_until, scheduled_for, started_at) as due_at
+        from runs where id = ${runId}
+      ), woken as (
+        update gate_baselines b set woke_at = greatest(b.woke_at, run.due_at) from run
+        where run.hash is null and b.routine_id = run.routine_id and b.project_id = run.project_id
+          and b.revision = run.routine_revision
+      )
       insert into gate_baselines as kept
         (routine_id, project_id, revision, value_hash, is_empty, etag, asked_at, woke_at)
-      select routine_id, project_id, routine_revision, gate->'seen'->>'hash', (gate->'seen'->>'isEmpty')::boolean,
-        gate->'seen'->>'etag', (gate->>'at')::timestamptz, coalesce(skipped_until, scheduled_for, started_at)
-      from runs where id = ${runId} and gate->'seen'->>'hash' is not null
+      select routine_id, project_id, routine_revision, hash, (gate->'seen'->>'isEmpty')::boolean,
+        gate->'seen'->>'etag', (gate->>'at')::timestamptz, due_at
+      from run where hash is not null
       on conflict (routine_id) do update set
         revision = excluded.revision, value_hash = excluded.value_hash, is_empty = excluded.is_empty,
         etag = excluded.etag, asked_at = excluded.asked_at,
