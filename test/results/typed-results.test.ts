@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { changeRuns } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
 import { requestsWith, slowSchema } from '#test/tools/support.ts';
@@ -307,4 +308,18 @@ test('the placeholders hold the data of the run before, fenced, and what had cha
       truncated: false,
     },
   ]);
+});
+
+test('the placeholders hold nothing of a backfill, which is of another time', async ({
+  service,
+  key,
+}) => {
+  const instructions = 'Data [{{previous.data}}].';
+  const { run } = await typedRoutine(service, key, { instructions });
+  await run(prices({ tea: 3 }));
+  const past = await run(prices({ tea: 1 }));
+  await changeRuns(service.deps.database, past.id, { trigger: 'backfill' });
+  const { prompt } = await run(prices({ tea: 3 }));
+  expect(prompt).toContain(JSON.stringify(prices({ tea: 3 })));
+  expect(prompt).not.toContain(JSON.stringify(prices({ tea: 1 })));
 });

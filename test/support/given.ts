@@ -38,6 +38,7 @@ export function earlier(interval: string): (column: Sql) => Sql {
 
 /** Changes runs as time, a worker or a loss would have. */
 export const changeRuns = changer<
+  | 'trigger'
   | 'state'
   | 'result'
   | 'outcome'

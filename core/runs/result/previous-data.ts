@@ -4,7 +4,7 @@ import { sql, type Sql } from '#lib/database/index.ts';
 import { fence } from '../fence.ts';
 import { cut } from '../tool-record.ts';
 
-/** Data of the latest run of a routine that has any. */
+/** Data of the latest run of a routine that has any; a backfill makes up for past times, as for `PreviousRun`. */
 export interface PreviousData {
   readonly data: unknown;
   readonly changes: Pick<Changes, 'counts' | 'added' | 'removed' | 'changed' | 'truncated'>;
@@ -20,6 +20,7 @@ export function previousDataJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('data', p.data, 'changes', p.changes - 'by') from runs p
     where p.project_id = ${run.projectId} and p.routine_id = ${run.routineId} and p.data is not null
+      and p.trigger <> 'backfill'
     order by p.compared_at desc limit 1
   )`;
 }
