@@ -10,6 +10,7 @@ import {
 import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
+import type { RunContext } from './begin-step.ts';
 import { inputOnly, settleUnanswered } from './settle-unanswered.ts';
 
 interface LostCallDeps {
@@ -21,14 +22,30 @@ interface LostCallDeps {
 /** Calls settled at a time: as many as a few workers lose together. Whoever asks next goes on. */
 const BATCH = 500;
 
+/** Enough to make room for one step. Many that wait would else settle the same hundreds, beside the sweep. */
+const BATCH_OF_WAITER = 20;
+
 /**
  * Settles calls that were lost with their process, once their time is over: the provider has had the input and may bill
  * it, so it counts, as estimated, and what was reserved for the rest is free again. Without that, a worker that dies of
  * each response would spend without any limit noticing. Calls of runs without a limit reserve nothing and are not known.
  * One that cannot be settled now is left to whoever asks next.
+ * @param waiter a run that waits for a budget; only calls that hold something of its budgets are settled for it
  */
-export async function settleLostCalls(deps: LostCallDeps, signal: AbortSignal): Promise<void> {
-  for (const attempt of await findLostCalls(deps.database, BATCH)) {
+export async function settleLostCalls(
+  deps: LostCallDeps,
+  signal: AbortSignal,
+  waiter?: Pick<RunContext, 'routineId' | 'projectId' | 'organizationId'>,
+): Promise<void> {
+  const found =
+    waiter === undefined
+      ? await findLostCalls(deps.database, BATCH)
+      : await findLostCalls(deps.database, BATCH_OF_WAITER, [
+          waiter.organizationId,
+          waiter.projectId,
+          waiter.routineId,
+        ]);
+  for (const attempt of found) {
     if (signal.aborted) return;
     try {
       await settleLostCall(deps, attempt);

@@ -121,7 +121,7 @@ async function performInTime(
   if (grant.kind === 'wait') {
     if (run.patienceMs <= 0) return end(deps, run.id, failure('budget_exceeded', HELD));
     // Whoever asks again finds the room of those that have died.
-    await settleLostCalls(deps, signal);
+    await settleLostCalls(deps, signal, run);
     // Its place is free for another.
     if (!run.inLine) deps.admission.nudge();
     return { next: 'wait', delayMs: grant.delayMs, remainingMs: deadline.remainingMs() };

@@ -1,4 +1,4 @@
-import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import { empty, row, rows, sql, type Db } from '#lib/database/index.ts';
 import type { Attempt } from './attempt.ts';
 
 /** Input of a lost call, with which it counts. */
@@ -13,13 +13,19 @@ export interface LostInput {
  * Finds calls whose reservation has outlived its lease, the oldest first: the process that made it died before it could
  * settle them, and they cannot be under way any more.
  * @param limit the most that are found
+ * @param scopeIds routine, project or organization whose calls are asked for; all where they are left out
  */
-export function findLostCalls(db: Db, limit: number): Promise<Attempt[]> {
+export function findLostCalls(
+  db: Db,
+  limit: number,
+  scopeIds?: readonly string[],
+): Promise<Attempt[]> {
   return rows(
     db,
     sql`
       select run_id as "runId", step_index as index, attempt from usage_reservations
-      where leased_until <= now() order by leased_until limit ${limit}
+      where leased_until <= now() ${scopeIds === undefined ? empty : sql`and scope_ids && ${scopeIds}`}
+      order by leased_until limit ${limit}
     `,
   );
 }

@@ -218,3 +218,42 @@ test('a call that never went out counts nothing', async ({ service }) => {
     expect(await sums(service, runId)).toEqual(all(0));
   }
 });
+
+test('a run that waits for a budget settles the lost calls that hold something of it, and no others', async ({
+  service,
+}) => {
+  const { database } = service.deps;
+  const runs = [await admittedRun(service), await admittedRun(service)];
+  const given = new AbortController();
+  const steps: Promise<unknown>[] = [];
+  for (const runId of runs) {
+    const { caller, sent } = silentCaller();
+    const input = { runId, index: 0 };
+    steps.push(performModelStep({ ...service.deps, caller }, input, given.signal).catch(() => 0));
+    await sent;
+  }
+  await execute(
+    database,
+    sql`update usage_reservations set leased_until = ${AT_ONCE} where run_id = any(${runs})`,
+  );
+  const [waiter] = await rows<{ organizationId: string; projectId: string; routineId: string }>(
+    database,
+    sql`
+      select organization_id as "organizationId", project_id as "projectId", routine_id as "routineId"
+      from runs where id = ${runs[0]}
+    `,
+  );
+  const held = async () => {
+    const found = await rows<{ id: string }>(
+      database,
+      sql`select run_id as id from usage_reservations where run_id = any(${runs})`,
+    );
+    return found.map(({ id }) => id);
+  };
+  await settleLostCalls(service.deps, given.signal, waiter);
+  expect(await held()).toEqual([runs[1]]);
+  await settleLost(service);
+  expect(await held()).toEqual([]);
+  given.abort();
+  await Promise.all(steps);
+});
