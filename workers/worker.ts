@@ -83,6 +83,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
     shutdownForceTime: `${settings.shutdownGraceSeconds + 10}s`,
     ...versioning(settings.build),
   };
+  const scheduling = createSchedulingActivities(deps);
   const created = await Promise.allSettled([
     Worker.create({
       ...common,
@@ -99,9 +100,9 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
     Worker.create({
       ...common,
       taskQueue: schedulerTaskQueue(taskQueue),
-      activities: discreet(deps.log, createSchedulingActivities(deps)),
-      // One more than the parts of a tick that may take most of a minute, so that claiming never waits for them.
-      maxConcurrentActivityTaskExecutions: 5,
+      activities: discreet(deps.log, scheduling),
+      // One for each part of a tick, so that claiming waits for none of those that take most of a minute.
+      maxConcurrentActivityTaskExecutions: Object.keys(scheduling).length,
     }),
     Worker.create({
       ...common,
