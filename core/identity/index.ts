@@ -53,6 +53,7 @@ export {
   contentDaysOf,
   contentDaysOfAll,
   hasOwnRetention,
+  readContentDays,
   runDaysOf,
   type RetentionRule,
 } from './retention.ts';

@@ -1,4 +1,4 @@
-import { sql, type Sql } from '#lib/database/index.ts';
+import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { invalid, type Fault } from '#lib/errors.ts';
 
 /** Days that the operator keeps runs after their end; a project may choose fewer. */
@@ -27,6 +27,19 @@ export type RetentionPatch = {
  */
 export function contentDaysOf(rule: RetentionRule, project: Sql): Sql {
   return sql`least(${project}.run_content_days, ${project}.run_days, ${contentDaysOfAll(rule)}::integer)`;
+}
+
+/** Reads the days for which a project keeps the content of runs. */
+export async function readContentDays(
+  db: Db,
+  rule: RetentionRule,
+  projectId: string,
+): Promise<number> {
+  const found = await row<{ days: number }>(
+    db,
+    sql`select ${contentDaysOf(rule, sql`p`)} as days from projects p where p.id = ${projectId}`,
+  );
+  return found?.days ?? contentDaysOfAll(rule);
 }
 
 /** Returns the same for the runs themselves. */

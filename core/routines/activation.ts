@@ -6,7 +6,7 @@ import { hasOtherwiseSucceeded, readProvenSkills } from './proof.ts';
 import { readRoutine, type ProvenRoutine } from './queries.ts';
 import { isOver, nextTimeFrom } from './next-times.ts';
 import type { Routine } from './routine.ts';
-import { warningsOf, type RoutineWarning } from './warnings.ts';
+import { warningsOf, type RoutineWarning, type WarningDeps } from './warnings.ts';
 
 /**
  * Reasons why a routine cannot be activated, by the code of the error that an attempt would get. That of
@@ -40,16 +40,17 @@ export interface RoutineDetail extends Routine {
  * Reads a routine, whether it can be activated, and what may be amiss with it. @throws {AppError} `routine_not_found`
  */
 export async function readRoutineDetail(
-  { database: db, skills }: { readonly database: Db; readonly skills: SkillCatalogue },
+  deps: WarningDeps & { readonly database: Db },
   input: { projectId: string; organizationId: string; plan: Plan; id: string },
 ): Promise<RoutineDetail> {
+  const { database: db, skills } = deps;
   const routine = await readRoutine(db, input.projectId, input.id);
   const { proofRunId, callableTools } = routine;
   const reason = await refusalOf(db, routine, input);
   return {
     ...routine,
     activation: { ready: reason === null, proofRunId, reason },
-    warnings: await warningsOf(db, skills, routine, callableTools),
+    warnings: await warningsOf(db, deps, routine, callableTools),
     skillsBehind: await behind(db, skills, routine),
   };
 }

@@ -15,11 +15,11 @@ import { assertRoomForRoutine } from './quota.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import type { VersionOrigin } from './version.ts';
 import { generateWebhookSecret, type SealedWebhookSecrets } from './webhook-secret.ts';
-import { warningsOf, type RoutineWarning } from './warnings.ts';
+import { warningsOf, type RoutineWarning, type WarningDeps } from './warnings.ts';
 import { isRotating, readWebhookSecret, writeWebhookSecret } from './webhook.ts';
 import { insertRoutine, updateRoutine } from './writes.ts';
 
-export interface SaveDeps extends RoutineChecks {
+export interface SaveDeps extends RoutineChecks, WarningDeps {
   readonly database: Database;
   readonly webhookSecrets: SealedWebhookSecrets;
   readonly queuedRuns: QueuedRuns;
@@ -54,8 +54,11 @@ export async function createRoutine(
   });
   // It has no policies yet, and so no tools of connections.
   if (created !== undefined) {
-    const warnings = await warningsOf(deps.database, deps.skills, created, []);
-    return { routine: created, webhookSecret, warnings };
+    return {
+      routine: created,
+      webhookSecret,
+      warnings: await warningsOf(deps.database, deps, created, []),
+    };
   }
   // An earlier attempt of this request committed but its response was lost, so nobody has seen the secret yet.
   const stored = await readWebhookSecret(deps.database, projectId, id);
@@ -63,7 +66,7 @@ export async function createRoutine(
   return {
     routine,
     webhookSecret: stored === undefined ? undefined : deps.webhookSecrets.open(id, stored),
-    warnings: await warningsOf(deps.database, deps.skills, routine, routine.callableTools),
+    warnings: await warningsOf(deps.database, deps, routine, routine.callableTools),
   };
 }
 
@@ -130,7 +133,7 @@ export async function patchRoutine(
     return {
       routine,
       webhookSecret,
-      warnings: await warningsOf(tx, deps.skills, routine, seen.callableTools),
+      warnings: await warningsOf(tx, deps, routine, seen.callableTools),
     };
   });
   return saved ?? patchRoutine(deps, input);

@@ -73,7 +73,7 @@ export const variables = {
     error: 'required: a postgres:// or postgresql:// URL',
   }),
   DATABASE_POOL_SIZE: integer(10, 2, 200),
-  RUN_CONTENT_DAYS: integer(90, 1, 36_500),
+  RUN_CONTENT_DAYS: integer(100, 1, 36_500),
   RUN_DAYS: integer(400, 1, 36_500),
 
   TEMPORAL_ADDRESS: z

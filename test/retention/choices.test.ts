@@ -15,18 +15,18 @@ test('a project may choose to keep runs for less, and not for more than the serv
     const { status, data, body: envelope } = await ada.session.patch(path, body);
     return status === 200 ? [data.runContentDays, data.runDays] : envelope.error.message;
   };
-  expect((await ada.session.get(path)).data).toMatchObject({ runContentDays: 90, runDays: 400 });
+  expect((await ada.session.get(path)).data).toMatchObject({ runContentDays: 100, runDays: 400 });
   expect(await patch({ runContentDays: 7 })).toEqual([7, 400]);
   expect(await patch({ name: 'Ours' })).toEqual([7, 400]);
   expect(await patch({ runDays: 30 })).toEqual([7, 30]);
   expect(await patch({ runContentDays: null })).toEqual([30, 30]);
-  expect(await patch({ runDays: null })).toEqual([90, 400]);
-  expect(await patch({ runContentDays: 91 })).toContain('runContentDays: at most 90');
+  expect(await patch({ runDays: null })).toEqual([100, 400]);
+  expect(await patch({ runContentDays: 101 })).toContain('runContentDays: at most 100');
   expect(await patch({ runDays: 401 })).toContain('runDays: at most 400');
   for (const days of [0, -1, 1.5, '7']) {
     expect(await patch({ runDays: days })).toContain('runDays');
   }
-  expect((await ada.session.get(path)).data).toMatchObject({ runContentDays: 90, runDays: 400 });
+  expect((await ada.session.get(path)).data).toMatchObject({ runContentDays: 100, runDays: 400 });
 });
 
 test('a replica whose operator keeps less shows and applies the less', async ({ service, ada }) => {

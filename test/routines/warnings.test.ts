@@ -115,3 +115,26 @@ test('a tool meets a need once it is confirmed, and only of its own routine', as
     await hostile.stop();
   }
 });
+
+test('a schedule whose runs lie further apart than their content is kept is a warning, where runs are compared', async ({
+  key,
+  ada,
+}) => {
+  const quarterly = { schedule: '0 7 1 */3 *' };
+  const { data: kept } = await key.post('/v1/routines', routineBody(quarterly));
+  expect(kept.warnings).toEqual([]);
+  const path = `/v1/projects/${ada.projectId}`;
+  await ada.session.patch(path, { runContentDays: 90 });
+  const warned = await key.patch(`/v1/routines/${kept.id}`, { name: 'Quarterly' });
+  expect(warned.data.warnings).toEqual([
+    {
+      code: 'interval_beyond_retention',
+      message: expect.stringMatching(/^Up to 92 days lie between two runs, and .* kept for 90: /),
+    },
+  ]);
+  const { data: read } = await key.get(`/v1/routines/${kept.id}`);
+  expect(read.warnings).toEqual(warned.data.warnings);
+  const alone = await key.patch(`/v1/routines/${kept.id}`, { carryResult: false });
+  expect(alone.data.warnings).toEqual([]);
+  await ada.session.patch(path, { runContentDays: null });
+});
