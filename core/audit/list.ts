@@ -1,4 +1,4 @@
-import { deleteBatch, join, ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, empty, join, ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { AuditAction } from './actions.ts';
 import type { Actor } from './actor.ts';
@@ -33,7 +33,7 @@ export function listAuditEvents(db: Db, filter: AuditFilter, page: Page): Promis
     ...(projectId === undefined ? [] : [sql`project_id = ${projectId}`]),
     ...(action === undefined ? [] : [sql`action = ${action}`]),
     ...(actorId === undefined ? [] : [sql`actor_id = ${actorId}`]),
-    ...(targetId === undefined ? [] : [sql`target_id = ${targetId}`]),
+    ...(targetId === undefined ? [] : [ownedBy(sql`target_id`, targetId)]),
   ];
   return rows<AuditEvent>(
     db,
@@ -45,7 +45,7 @@ export function listAuditEvents(db: Db, filter: AuditFilter, page: Page): Promis
         action, target_id as "targetId", details, created_at as "createdAt"
       from audit_events
       where ${join(conditions, ' and ')} ${afterCursor(page)}
-      order by organization_id, id desc limit ${page.limit + 1}
+      order by organization_id, ${targetId === undefined ? empty : sql`target_id,`} id desc limit ${page.limit + 1}
     `,
   );
 }

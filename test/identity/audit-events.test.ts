@@ -1,6 +1,10 @@
 import { expect } from 'vitest';
-import { forgetAuditEvents, recordAudit, SYSTEM } from '#core/audit/index.ts';
+import { forgetAuditEvents, listAuditEvents, recordAudit, SYSTEM } from '#core/audit/index.ts';
 import { execute, rows, sql, transaction } from '#lib/database/index.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { plantAuditEvents } from '#test/support/given.ts';
+import { newId } from '#lib/ids.ts';
+import { buffersOf, explained } from '../../bench/harness/explain.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
@@ -217,4 +221,29 @@ test('an event cannot be altered, goes with the change that is undone, and ends 
   );
   await forgetAuditEvents(database, 1, 1_000);
   expect(await kept()).toEqual([]);
+});
+
+test('the events of a target are found without reading those of all others', async () => {
+  const testDatabase = await createTestDatabase();
+  try {
+    const { database, url } = testDatabase;
+    const organizationId = newId('organization');
+    await plantAuditEvents(database, organizationId, 20_000);
+    await database.query('vacuum analyze audit_events');
+    const filter = { organizationId, targetId: 'rtn_of_nothing' };
+    const page = { limit: 100, after: undefined };
+    const plans = await explained(url, (db) => listAuditEvents(db, filter, page));
+    expect(buffersOf(plans)).toBeLessThan(20);
+    const one = { organizationId, targetId: 'target 7' };
+    const found = await listAuditEvents(database, one, page);
+    expect(found).toHaveLength(20);
+    expect(found.map(({ id }) => id)).toEqual(
+      found
+        .map(({ id }) => id)
+        .toSorted()
+        .toReversed(),
+    );
+  } finally {
+    await testDatabase.drop();
+  }
 });

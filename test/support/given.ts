@@ -180,6 +180,40 @@ export async function ageCounts(db: Db, rule: string, interval: string): Promise
   );
 }
 
+/** Puts events of an organization on record, of a thousand targets in turn. */
+export async function plantAuditEvents(
+  db: Db,
+  organizationId: string,
+  count: number,
+): Promise<void> {
+  await execute(
+    db,
+    sql`
+      insert into audit_events (id, organization_id, actor_kind, action, target_id)
+      select 'aud_' || lpad(n::text, 26, '0'), ${organizationId}, 'system', 'routine.paused', 'target ' || n % 1000
+      from generate_series(1, ${count}::integer) n
+    `,
+  );
+}
+
+/** Lets an organization have been there for some days, with so many runs in the period that began with it. */
+export async function plantPeriod(
+  db: Db,
+  organizationId: string,
+  { daysAgo, runs }: { daysAgo: number; runs: number },
+): Promise<void> {
+  await execute(
+    db,
+    sql`
+      with aged as (
+        update organizations set created_at = now() - ${daysAgo}::integer * interval '1 day'
+        where id = ${organizationId} returning id, created_at
+      )
+      insert into period_runs (organization_id, period_start, runs) select id, created_at, ${runs} from aged
+    `,
+  );
+}
+
 /** Lets the hour of a project's mails be over. */
 export async function passProjectHour(db: Db, projectId: string): Promise<void> {
   await execute(
