@@ -21,9 +21,12 @@ export interface WebhookActivities {
 export function createWebhookActivities(deps: WebhookActivityDeps): WebhookActivities {
   return {
     async attemptDelivery({ deliveryId }) {
-      const { cancellationSignal: signal } = Context.current();
+      const { cancellationSignal: signal, info } = Context.current();
+      const after = brokenOff(info);
       const started = performance.now();
-      const outcome = await withHeartbeat(() => attemptDelivery(deps, deliveryId, { signal }));
+      const outcome = await withHeartbeat(() =>
+        attemptDelivery(deps, deliveryId, { signal, after }),
+      );
       const seconds = (performance.now() - started) / 1_000;
       if (outcome !== 'not_due') deps.metrics.webhookAttempt({ outcome, seconds });
       // The slot of this one is free for another.
@@ -31,4 +34,13 @@ export function createWebhookActivities(deps: WebhookActivityDeps): WebhookActiv
       return outcome;
     },
   };
+}
+
+/**
+ * Returns the number of the attempt at a delivery that an earlier attempt at this activity has claimed, should its
+ * worker have died: the workflow is named after the first, see `startDelivery`. Undefined for the first.
+ */
+function brokenOff({ attempt, workflowExecution }: Context['info']): number | undefined {
+  const first = Number(workflowExecution?.workflowId.split('-').at(-1));
+  return attempt > 1 && Number.isInteger(first) ? first + attempt - 2 : undefined;
 }

@@ -17,14 +17,15 @@ export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
  * Makes one attempt of a delivery that is due: claims it, sends, records. No transaction and no connection is held
  * while sending. Errors of the receiver are outcomes; one that is thrown is our own, and then the lease runs out and a
  * tick has the same event sent again under the same id.
+ * @param options.after number of the caller's own attempt that broke off: it is not waited for
  */
 export async function attemptDelivery(
   deps: AttemptDeps,
   deliveryId: string,
-  options: { readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal; readonly after?: number | undefined } = {},
 ): Promise<AttemptOutcome> {
   options.signal?.throwIfAborted();
-  const attempt = await claimAttempt(deps.database, deliveryId);
+  const attempt = await claimAttempt(deps.database, deliveryId, options.after);
   if (attempt === undefined) return 'not_due';
   const { exchange, verdict } = await perform(deps, attempt, options.signal);
   const outcome = await record(deps.database, attempt, exchange, verdict);

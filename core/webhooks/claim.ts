@@ -24,9 +24,14 @@ export interface ClaimedAttempt {
 /**
  * Claims the delivery for one attempt and records the attempt, in one statement: if the process dies after it, the
  * record stays and the lease runs out.
+ * @param after number of the caller's own attempt that broke off, whose lease it takes over
  * @returns undefined when there is nothing to do: not due, being sent by another, over, or unknown
  */
-export function claimAttempt(db: Db, deliveryId: string): Promise<ClaimedAttempt | undefined> {
+export function claimAttempt(
+  db: Db,
+  deliveryId: string,
+  after?: number,
+): Promise<ClaimedAttempt | undefined> {
   return row<ClaimedAttempt>(
     db,
     sql`
@@ -34,7 +39,7 @@ export function claimAttempt(db: Db, deliveryId: string): Promise<ClaimedAttempt
         update webhook_deliveries set
           state = 'sending', attempt_count = attempt_count + 1, claimed_until = now() + ${SENDING_LEASE}
         where id = ${deliveryId} and (
-          (state = 'pending' and next_attempt_at <= now()) or (state = 'sending' and claimed_until <= now())
+          (state = 'pending' and next_attempt_at <= now()) or (state = 'sending' and (claimed_until <= now() or attempt_count = ${after ?? null}::integer))
         )
         returning *
       ), crashed as (

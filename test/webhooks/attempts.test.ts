@@ -392,6 +392,21 @@ describe('at most one attempt at a time', () => {
     ]);
   });
 
+  test('that broke off is taken over at once by the workflow that made it, and by no other', async () => {
+    const receiver = await answering(200);
+    const routine = await world.createRoutine(receiver.origin);
+    const delivery = await world.queue(routine, receiver.origin);
+    await claimAttempt(world.deps.database, delivery.id);
+    expect(await attemptDelivery(world.deps, delivery.id, { after: 2 })).toBe('not_due');
+    expect(await attemptDelivery(world.deps, delivery.id, { after: 1 })).toBe('delivered');
+    expect(await attemptDelivery(world.deps, delivery.id, { after: 1 })).toBe('not_due');
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([delivery.id]);
+    expect(await attemptsOf(delivery.id)).toMatchObject([
+      { index: 1, error: expect.stringContaining('broken off on our side') },
+      { index: 2, status: 200 },
+    ]);
+  });
+
   test('that keeps crashing comes to an end', async () => {
     const receiver = await answering(200);
     const routine = await world.createRoutine(receiver.origin);
