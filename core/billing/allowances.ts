@@ -62,6 +62,28 @@ export function othersHaveRun(organizationId: Sql): Sql {
     and others.runs > 0 and others.period_start > now() - interval '62 days')`;
 }
 
+/**
+ * Returns the runs of an organization a day, from the counts of its last two periods: those of runs are read one by one,
+ * of which there may be a hundred thousand.
+ * @param least the days that it is taken from at least
+ */
+export async function runsPerDay(db: Db, organizationId: string, least: number): Promise<number> {
+  const found = await row<{ pace: number }>(
+    db,
+    sql`
+      select (coalesce(sum(p.runs), 0) / greatest(${least}::integer,
+          extract(epoch from now() - greatest(min(p.period_start), min(o.created_at))) / 86400))::float8 as pace
+      from organizations o left join lateral (
+        select runs, period_start from period_runs
+        where organization_id = o.id and period_start > now() - interval '62 days'
+        order by period_start desc limit 2
+      ) p on true
+      where o.id = ${organizationId}
+    `,
+  );
+  return found?.pace ?? 0;
+}
+
 export interface PeriodUsage {
   readonly start: Date;
   readonly end: Date;

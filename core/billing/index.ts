@@ -3,6 +3,7 @@ export {
   mayActivate,
   othersHaveRun,
   readUsage as readPeriodUsage,
+  runsPerDay,
   runsExceeded,
   takeOneRun,
   takeRuns,

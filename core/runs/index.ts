@@ -89,7 +89,7 @@ export { createServicePauses, followPause } from './service-pauses.ts';
 export { settleLostCalls } from './lost-calls.ts';
 export { listSteps } from './steps.ts';
 export { sweepOpenRuns } from './sweep.ts';
-export { countRunsOfOthers, MEDIAN_OF_RUNS } from './version-usage.ts';
+export { countRuns, MEDIAN_OF_RUNS } from './version-usage.ts';
 export {
   FAILURE_CLASSES,
   RUN_REASONS,

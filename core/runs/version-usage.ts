@@ -77,19 +77,19 @@ function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
         order by routine_id, id desc limit ${LATEST}`;
 }
 
-/** Counts the runs that an organization's other routines have had in the last days. */
-export async function countRunsOfOthers(
+/** Counts the runs that a routine has had in the last days. */
+export async function countRuns(
   db: Db,
-  { organizationId, routineId }: { organizationId: string; routineId: string },
+  { projectId, routineId }: Pick<VersionKey, 'projectId' | 'routineId'>,
   days: number,
 ): Promise<number> {
   const since = firstIdAt('run', new Date(Date.now() - days * 86_400_000));
   const counted = await row<{ count: number }>(
     db,
     sql`
-      select count(*) as count from projects p join runs on runs.project_id = p.id
-      where p.organization_id = ${organizationId} and runs.id >= ${since} and runs.skipped_count is null
-        and runs.routine_id <> ${routineId}
+      select count(*) as count from runs
+      where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and id >= ${since}
+        and skipped_count is null
     `,
   );
   return counted?.count ?? 0;

@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { execute, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { signUp } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
-import { changeRoutines, spendToday } from '#test/support/given.ts';
+import { changeRoutines, plantPeriod, spendToday } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true, env: { MAX_COST_USD_PER_ORGANIZATION: '500' } });
 
@@ -208,6 +209,25 @@ test('the pace of other routines counts against a shared budget, and that of oth
   await bob.session.patch(`/v1/projects/${bob.projectId}`, { budget: { maxTokensPerDay: 10_500 } });
   const tighter = (await bobsKey.get(`/v1/routines/${id}/forecast`)).data;
   expect(tighter.runsOut).toMatchObject({ scope: 'project', limit: 'maxTokensPerDay' });
+});
+
+test('the pace of an organization is that of its last two periods, less the routine’s own', async ({
+  service,
+}) => {
+  const person = await signUp(service);
+  const key = await person.key();
+  const id = await createRoutine(key, { schedule: '0 7 * * *' });
+  await plantPeriod(service.deps.database, person.organizationId, { daysAgo: 40, runs: 400 });
+  const paceOfOthers = async () => {
+    const { limits } = (await key.get(`/v1/routines/${id}/forecast`)).data;
+    const plan = limits.find(({ scope }: Record<string, string>) => scope === 'plan');
+    return Number(plan.othersPerDay);
+  };
+  expect(await paceOfOthers()).toBeCloseTo(10, 1);
+  service.gateway.control.script(usage(600, 400));
+  await runOnce(key, id);
+  // One run of its own in seven days.
+  expect(await paceOfOthers()).toBeCloseTo(10 + 1 / 40 - 1 / 7, 1);
 });
 
 test('a routine that is due each minute on a model without prices has tokens and no cost', async ({

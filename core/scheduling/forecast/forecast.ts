@@ -1,8 +1,8 @@
 import { Big } from 'big.js';
-import { readPeriodUsage, type Plan } from '#core/billing/index.ts';
+import { readPeriodUsage, runsPerDay, type Plan } from '#core/billing/index.ts';
 import type { ProjectModels } from '#core/models/index.ts';
 import { readRoutine, type ProvenRoutine } from '#core/routines/index.ts';
-import { countRunsOfOthers, estimateRun, type Amount, type RunEstimate } from '#core/runs/index.ts';
+import { countRuns, estimateRun, type Amount, type RunEstimate } from '#core/runs/index.ts';
 import { PACE_DAYS, readSpending, type OperatorCap } from '#core/usage/index.ts';
 import { databaseTime, type Db } from '#lib/database/index.ts';
 import { forecastLimits, type LimitForecast } from './limits.ts';
@@ -54,7 +54,8 @@ export async function forecastOf(
   const perRun = await estimateRun(deps, routine);
   const spending = await readSpending(database, { routineId, projectId, organizationId });
   const period = await readPeriodUsage(database, organizationId);
-  const others = await countRunsOfOthers(database, { organizationId, routineId }, PACE_DAYS);
+  const pace = await runsPerDay(database, organizationId, PACE_DAYS);
+  const own = await countRuns(database, { projectId, routineId }, PACE_DAYS);
   const { days, ...runs } = planned;
   return {
     routineId,
@@ -67,7 +68,7 @@ export async function forecastOf(
       perRun,
       spending,
       operatorCap: model.provider === 'gateway' ? maxCostUsdPerOrganization : undefined,
-      allowance: { plan, period, runsOfOthers: others },
+      allowance: { plan, period, othersPerDay: Math.max(pace - own / PACE_DAYS, 0) },
     }),
   };
 }

@@ -35,8 +35,8 @@ export interface ForecastInput {
   readonly allowance: {
     readonly plan: Plan;
     readonly period: PeriodUsage;
-    /** Runs of all other routines in the recent days, from which their pace is taken. */
-    readonly runsOfOthers: number;
+    /** Runs of all other routines a day. */
+    readonly othersPerDay: number;
   };
 }
 
@@ -119,7 +119,7 @@ function costLimits(
   ];
 }
 
-function allowanceLimit({ plan, period, runsOfOthers }: ForecastInput['allowance']): Limit {
+function allowanceLimit({ plan, period, othersPerDay }: ForecastInput['allowance']): Limit {
   const { end, kind, runs } = period;
   const lastDay = new Date(end.getTime() - 1).toISOString().slice(0, 10);
   return {
@@ -127,7 +127,7 @@ function allowanceLimit({ plan, period, runsOfOthers }: ForecastInput['allowance
     name: 'runsPerPeriod',
     max: String(PLANS[plan].runsPerPeriod),
     used: String(runs),
-    othersPerDay: perDay(String(runsOfOthers), 2),
+    othersPerDay: new Big(othersPerDay).round(2).toFixed(),
     least: 0,
     periodOf: kind === 'month' ? monthOf : (day) => (day <= lastDay ? 'present' : 'next'),
     takenBy: () => '1',
