@@ -67,6 +67,7 @@ test('a run is followed from its beginning to its end, and the stream ends with 
     notifications: _notifications,
     routineName: _routineName,
     workflowUrl: _workflowUrl,
+    textsLeftOutFrom: _textsLeftOutFrom,
     ...run
   } = detail;
   expect(events.at(-1)!.data).toEqual(run);
