@@ -58,8 +58,10 @@ export async function takeRuns(
 
 /** Returns an SQL condition that is true where another organization has run anything in the last two months. */
 export function othersHaveRun(organizationId: Sql): Sql {
-  return sql`exists (select from period_runs others where others.organization_id <> ${organizationId}
-    and others.runs > 0 and others.period_start > now() - interval '62 days')`;
+  return sql`exists (select from period_runs others
+    join organizations there on there.id = others.organization_id and there.deleted_at is null
+    where others.organization_id <> ${organizationId} and others.runs > 0
+      and others.period_start > now() - interval '62 days')`;
 }
 
 /**

@@ -251,7 +251,7 @@ test('retention erases the text of a mail with the content of its run, and its r
   const age = (days: number) => changeRuns(database, run.id, { finishedAt: ago(`${days} days`) });
   const retain = () =>
     createTickParts(service.deps).retention(new AbortController().signal, 10_000);
-  await age(91);
+  await age(101);
   await retain();
   expect(await outboxOf(service, owner.projectId)).toMatchObject([
     { state: 'cancelled', error: 'its content was erased', content: null },
