@@ -180,6 +180,17 @@ export async function ageCounts(db: Db, rule: string, interval: string): Promise
   );
 }
 
+/** Sets what has been counted under a rule, in windows that begin now, for all that it has counted before. */
+export async function fillCounts(db: Db, rule: string, count: number): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update rate_limits set count = ${count}, window_start = now()
+      where credential like ${`${rule}:%`}
+    `,
+  );
+}
+
 /** Puts events of an organization on record, of a thousand targets in turn. */
 export async function plantAuditEvents(
   db: Db,
