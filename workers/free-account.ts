@@ -1,5 +1,5 @@
 /**
- * Entry: `npm run accounts:free -- ada@example.com` removes the second factor of somebody who has lost it together with
+ * Entry: `npm run accounts:free -- ada@example.com` removes the second factor of a person who has lost it together with
  * the recovery codes. Exits with 1 when there is none.
  */
 import { freeAccount } from '#core/identity/index.ts';

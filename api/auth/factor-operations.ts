@@ -60,7 +60,7 @@ export const factorOperations: readonly AuthOperation[] = [
     id: 'prove',
     summary: 'Prove again who you are',
     description:
-      'What changes access responds with 403 `reauthentication_required` when the last proof of the session is over 15 minutes ago; signing in is one. Whoever has a second factor gives a code, a recovery code or a passkey, others their password.',
+      'What changes access responds with 403 `reauthentication_required` when the last proof of the session is over 15 minutes ago; signing in is one. A person with a second factor gives a code, a recovery code or a passkey, others give their password.',
     body: z.strictObject({
       password: givenPassword.optional(),
       code: code.optional(),

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Passkeys go with the second factor of their person: without it nobody could recover from their loss. */
+/** Passkeys go with the second factor of their person: its recovery codes are the way back from their loss. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table passkeys (

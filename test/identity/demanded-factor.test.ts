@@ -16,7 +16,7 @@ const test = serviceTest().extend('demanding', ({ service }) => async () => {
   return { owner, member, demand, organizationId, projectId: owner.projectId };
 });
 
-test('an owner with a second factor demands one, and nobody else does', async ({
+test('an owner with a second factor demands one, and no other person does', async ({
   service,
   demanding,
 }) => {

@@ -181,7 +181,7 @@ test('new recovery codes end the earlier ones, and a removed factor is no longer
   expect([again.status, again.body.error.code]).toEqual([404, 'second_factor_not_found']);
 });
 
-test('ten codes for an account in a quarter of an hour, from wherever, whatever password was right before', async ({
+test('ten codes for an account in a quarter of an hour, from any address, also after a right password', async ({
   guarded,
   beginSignIn,
   giveFactor,
@@ -265,7 +265,7 @@ test('the person is mailed when a factor is added, recovered and removed, and no
   await mailbox.find(email, /(your password alone signs you in)/);
 });
 
-test('the link that confirms a new address signs nobody in past their second factor', async ({
+test('the link that confirms a new address opens no session past a second factor', async ({
   mailbox,
   mailing,
   confirmed,

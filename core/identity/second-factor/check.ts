@@ -18,7 +18,7 @@ export interface FactorOwner {
   readonly email: string;
 }
 
-/** Checks second factors, and tells of what happens to them. */
+/** Checks second factors, and mails and logs what happens to them. */
 export function createFactorCheck({ database, secrets, mails, log }: AuthSettings) {
   /** Tells the person by mail and the operator by a line of the log. */
   async function tell({ id, email }: FactorOwner, event: FactorEvent): Promise<void> {

@@ -24,7 +24,7 @@ export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
   const check = createFactorCheck(settings);
   const issuer = new URL(settings.uiOrigin).hostname;
 
-  /** Makes a change with its audit events, then tells of it. A change that returns undefined was none. */
+  /** Makes a change with its audit events, then mails and logs it. A change that returns undefined was none. */
   async function change<R>(
     { user, headers }: { user: FactorOwner; headers: Headers | undefined },
     action: FactorEvent,

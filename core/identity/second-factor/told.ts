@@ -57,7 +57,7 @@ export const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text:
 /**
  * Removes the second factor of a person who has lost it with the recovery codes, and ends their sessions. The operator
  * has made sure who asks.
- * @returns whether there was one; undefined where nobody has this address
+ * @returns whether there was one; undefined where no account has this address
  */
 export async function freeAccount(tx: Db, email: string): Promise<boolean | undefined> {
   const user = await row<{ id: string }>(

@@ -164,7 +164,7 @@ export interface paths {
         put?: never;
         /**
          * Prove again who you are
-         * @description What changes access responds with 403 `reauthentication_required` when the last proof of the session is over 15 minutes ago; signing in is one. Whoever has a second factor gives a code, a recovery code or a passkey, others their password.
+         * @description What changes access responds with 403 `reauthentication_required` when the last proof of the session is over 15 minutes ago; signing in is one. A person with a second factor gives a code, a recovery code or a passkey, others give their password.
          *
          *     Browsers send `Origin`, which has to be that of the user interface.
          */
