@@ -1,4 +1,5 @@
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { Box, KeyValue, type Fact } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { authText } from './words.ts';
@@ -22,7 +23,7 @@ export function ConnectionFacts({
     accountLabel !== null && { label: 'Account', value: accountLabel },
     url !== null && { label: 'Address', value: <code className="font-mono text-xs">{url}</code> },
     { label: 'Access', value: authText(auth) },
-    server !== null && { label: 'Says of itself', value: serverText(server) },
+    server !== null && { label: 'Says of itself', value: drawn(serverText(server)) },
     scopes.length > 0 && {
       label: 'Allowed',
       value: <code className="font-mono text-xs">{scopes.join(' ')}</code>,

@@ -1,6 +1,7 @@
 import { memo } from 'react';
 import { Bot, Wrench } from 'lucide-react';
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
 import { cx } from '#ui/parts/cx.ts';
@@ -86,7 +87,7 @@ function Row({ step, textsOf, badge, leftOut, span, now }: StepRowProps) {
 }
 
 function labelOf(step: Step): string {
-  if (step.tool !== null) return step.tool.toolName ?? step.tool.name;
+  if (step.tool !== null) return drawn(step.tool.toolName ?? step.tool.name);
   const [line = ''] = (step.text ?? '').trim().split('\n', 1);
   if (line !== '') return line.replace(/^#+\s*/, '');
   if (step.finishReason === 'tool-calls') return 'Asked for tools';
