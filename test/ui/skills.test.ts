@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { createRoutine } from '#test/support/routines.ts';
+import { activeRoutine, createRoutine } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, headed, holding, photograph } from './support/photograph.ts';
 
@@ -50,6 +50,35 @@ test('a skill is written, shown with who uses it, changed and deleted', async ({
   await page.waitForURL(/\/skills$/);
   await page.getByText('No skills of your own yet').waitFor();
   expect((await session.get(`/v1/skills/${skillId}`)).status).toBe(404);
+});
+
+test('routine and skill say which text runs, and lead to the newer one by a run', async ({
+  visit,
+  person,
+}) => {
+  const session = person.session.with({ 'X-Project-Id': person.projectId });
+  const { data: skill } = await session.post('/v1/skills', {
+    name: 'Tone',
+    instructions: INSTRUCTIONS,
+  });
+  const id = await activeRoutine(session, { name: 'Weekly digest', skills: [skill.id] });
+  await session.patch(`/v1/skills/${skill.id}`, { instructions: `${INSTRUCTIONS}\n- One more` });
+  const { page } = await visit(`/p/${person.projectId}/skills/${skill.id}`, { as: person });
+  await page.getByText('1 routine still runs revision 1.').waitFor();
+  await page.getByRole('button', { name: 'Revision 2' }).click();
+  await page.getByText('- One more').last().waitFor();
+
+  await page.goto(`/p/${person.projectId}/routines/${id}`);
+  await page.getByText('revision 1 of Tone, which is at 2').waitFor();
+  await page.getByRole('button', { name: 'Run once', exact: true }).click();
+  await expect
+    .poll(async () => (await session.get(`/v1/routines/${id}`)).data.skillsBehind[0].proven)
+    .toBe(2);
+  await page.reload();
+  await page.getByRole('button', { name: 'Use the new text' }).click();
+  await page.getByText('Scheduled runs take the new text').waitFor();
+  expect((await session.get(`/v1/routines/${id}`)).data.skillsBehind).toEqual([]);
+  await page.getByText('revision 1 of Tone').waitFor({ state: 'detached' });
 });
 
 test('the catalogue is searched by the keyboard alone', async ({ visit, person }) => {
