@@ -53,7 +53,7 @@ export function Revisions({ id }: { readonly id: string }) {
                 <Fold summary={<Summary row={row} />}>
                   <TextDiff
                     label={`Revision ${row.revision}`}
-                    before={textOf(rows[index + 1])}
+                    before={textOf(rows[index + 1] ?? (revisions.hasMore ? row : undefined))}
                     after={textOf(row)}
                   />
                 </Fold>
@@ -83,7 +83,7 @@ function Summary({ row }: { readonly row: Revision }) {
   );
 }
 
-/** A text as it is compared; of the revision before the first one that was read there is none. */
+/** Returns a text as it is compared; before the first revision there is none. */
 function textOf(row: Revision | undefined): string {
   return row === undefined ? '' : `${row.name}\n\n${row.instructions}`;
 }
