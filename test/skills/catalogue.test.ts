@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { operations } from '#core/calculate/operations.ts';
 import {
   FRESH_DAYS,
   loadCatalogue,
@@ -97,6 +98,14 @@ describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, 
     expect(named.length).toBeGreaterThanOrEqual(2);
     expect(named).not.toContain(slug);
     expect(named.filter((name) => skills.every((other) => other.slug !== name))).toEqual([]);
+  });
+
+  test('claims nothing that one context cannot do, and names only operations of calculate', () => {
+    expect(skill.instructions).not.toMatch(/\b(?:rescore|recode|code|score)[^.]* blind|without looking at the first|\bhash of\b/i);
+    const named = [...skill.instructions.matchAll(/`calculate` \(([^)]*)\)/g)].flatMap(([, list]) =>
+      [...list!.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!),
+    );
+    expect(named.filter((name) => !(name in operations))).toEqual([]);
   });
 
   test('links nowhere: its sources stand in the front matter, each with what it backs', () => {
