@@ -4,8 +4,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { loadCatalogue } from '#core/skills/index.ts';
+import { placeboFor, renderTrials, tryWorlds, type Trial } from './arms.ts';
 import { readEvalFile } from './cases.ts';
 import { evaluateSkill, type Outcome } from './evaluate.ts';
+import { readGates } from './gates.ts';
 import { readProjectSkill } from './project-skill.ts';
 import type { EvaluatedSkill } from './prompt.ts';
 import { renderReport } from './report.ts';
@@ -19,6 +21,7 @@ const { values, positionals } = parseArgs({
     cases: { type: 'string', default: EVALS },
     api: { type: 'string' },
     json: { type: 'string' },
+    worlds: { type: 'string' },
   },
 });
 
@@ -30,6 +33,11 @@ if (baseUrl === undefined || values.model === '') {
   process.exit(2);
 }
 const gateway = { baseUrl, apiKey: process.env['GATEWAY_API_KEY'], model: values.model };
+
+if (values.worlds !== undefined) {
+  await evaluateWorlds(Number(values.worlds));
+  process.exit(0);
+}
 
 const outcomes: Outcome[] = [];
 for (const { id, skill } of await chosenSkills()) {
@@ -48,6 +56,27 @@ const failed = outcomes.some(
   ({ withSkill, checks }) => withSkill && checks.some(({ passed }) => !passed),
 );
 process.exitCode = failed ? 1 : 0;
+
+/** Tries the skills that have noise gates on generated worlds, in three arms: see bench/skills/arms.ts. */
+async function evaluateWorlds(count: number): Promise<void> {
+  if (!Number.isInteger(count) || count < 3) throw new Error('--worlds is a whole number from 3');
+  const gates = await readGates();
+  const { skills } = await loadCatalogue();
+  const others = skills.filter(({ slug }) => gates[slug] === undefined);
+  const trials: Trial[] = [];
+  for (const { id, skill } of await chosenSkills()) {
+    const [rule] = gates[id] ?? [];
+    if (rule === undefined) continue;
+    console.error(`${id} …`);
+    const texts = { none: null, placebo: placeboFor(skill, others), skill };
+    trials.push(...(await tryWorlds(gateway, { slug: id, rule, texts }, count)));
+  }
+  if (trials.length === 0) throw new Error('none of these skills has a rule in skills/gates.yaml');
+  console.log(renderTrials(trials, gateway.model, gateway.baseUrl));
+  if (values.json !== undefined) {
+    await writeFile(values.json, JSON.stringify({ model: gateway.model, trials }, null, 2));
+  }
+}
 
 async function chosenSkills(): Promise<{ id: string; skill: EvaluatedSkill }[]> {
   if (values.api !== undefined) {

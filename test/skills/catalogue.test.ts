@@ -101,7 +101,9 @@ describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, 
   });
 
   test('claims nothing that one context cannot do, and names only operations of calculate', () => {
-    expect(skill.instructions).not.toMatch(/\b(?:rescore|recode|code|score)[^.]* blind|without looking at the first|\bhash of\b/i);
+    expect(skill.instructions).not.toMatch(
+      /\b(?:rescore|recode|code|score)[^.]* blind|without looking at the first|\bhash of\b/i,
+    );
     const named = [...skill.instructions.matchAll(/`calculate` \(([^)]*)\)/g)].flatMap(([, list]) =>
       [...list!.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!),
     );

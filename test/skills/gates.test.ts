@@ -1,34 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { z } from 'zod';
-import { percentChange } from '#core/calculate/change.ts';
-import { twoProportions } from '#core/calculate/proportions.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
+import { quantilesOf, seeded } from '../../bench/skills/chance.ts';
+import { readGates, verdict, type Gate, type Sample } from '../../bench/skills/gates.ts';
 
 const PERIODS = 2_000;
 
-const gate = z.strictObject({
-  what: z.string(),
-  test: z.enum(['percent_change', 'two_proportions']),
-  confidence: z.number(),
-  lines: z.number().int().positive(),
-  unit: z.string(),
-  sizes: z.record(z.string(), z.number().int().positive()),
-  against: z.number().int().positive().default(1),
-  rate: z.number().optional(),
-  rises: z.boolean().default(false),
-});
-type Gate = z.output<typeof gate>;
-interface Sample {
-  events: number;
-  exposure: number;
-}
-
-const gates = z
-  .record(z.string(), z.array(gate).nonempty())
-  .parse(parse(await fileOf('skills/gates.yaml')));
+const gates = await readGates();
 const page = await fileOf('docs/skills-writing.md');
 const catalogue = await loadCatalogue();
 
@@ -82,7 +61,7 @@ describe.each(Object.entries(gates))('the noise gates of %s', (slug, rules) => {
 });
 
 test('the interval decides: a change too small to matter is told from none and from one to act on', () => {
-  const rule = gate.parse({ ...gates['search-ads']![0], confidence: 0.95 });
+  const rule = { ...gates['search-ads']![0], confidence: 0.95 };
   const of = (events: number): [Sample, Sample] => [
     { events: 10_000, exposure: 1 },
     { events, exposure: 1 },
@@ -91,35 +70,6 @@ test('the interval decides: a change too small to matter is told from none and f
   expect(verdict(rule, of(11_000), 30)).toBe('real but small');
   expect(verdict(rule, of(12_900), 30)).toBe('worth acting on');
 });
-
-/** Judges an earlier and a later sample as the texts say, by the operations that a run has. */
-function verdict(rule: Gate, [earlier, later]: [Sample, Sample], size: number) {
-  const { low, high } = intervalOf(rule, earlier, later);
-  if (low <= 0 && (high >= 0 || rule.rises)) return 'no change shown';
-  // A rise by 30 % and the fall that undoes it, to 1 / 1.3, are one size.
-  const fall = rule.test === 'percent_change' ? 100 * (1 / (1 + size / 100) - 1) : -size;
-  return high >= size || low <= fall ? 'worth acting on' : 'real but small';
-}
-
-function intervalOf({ test: name, confidence }: Gate, earlier: Sample, later: Sample) {
-  if (name === 'percent_change') {
-    if (earlier.events === 0 || later.events === 0) return { low: 0, high: 0 };
-    return percentChange({
-      before: earlier.events,
-      after: later.events,
-      counts: true,
-      exposureBefore: earlier.exposure,
-      exposureAfter: later.exposure,
-      confidence,
-    }).interval!;
-  }
-  const { interval } = twoProportions(
-    { successes: earlier.events, total: earlier.exposure },
-    { successes: later.events, total: later.exposure },
-    confidence,
-  );
-  return { low: 100 * interval.low, high: 100 * interval.high };
-}
 
 /** Event rates of the earlier and the later period, on the smaller side of which the volume stands. */
 function unchanged(rule: Gate): [number, number] {
@@ -149,45 +99,13 @@ function drawing(rule: Gate, volume: number, [earlier, later]: [number, number])
   const exposure =
     events && rule.rate === undefined ? volume : Math.round(volume / (events ? rule.rate! : 1));
   const past = exposure * rule.against;
-  const bound = events && rule.rate === undefined ? null : 1;
-  const before = sampler(past, earlier, bound);
-  const after = sampler(exposure, later, bound);
+  const isShare = !events || rule.rate !== undefined;
+  const before = quantilesOf(past, earlier, isShare);
+  const after = quantilesOf(exposure, later, isShare);
   return (random: () => number): [Sample, Sample] => [
     { events: before(random()), exposure: past },
     { events: after(random()), exposure },
   ];
-}
-
-/** Returns the quantiles of a Poisson distribution, or of a binomial one where events are a share of their exposure. */
-function sampler(exposure: number, rate: number, bound: 1 | null): (quantile: number) => number {
-  let log = bound === null ? -exposure * rate : exposure * Math.log1p(-rate);
-  const cumulated = [Math.exp(log)];
-  for (let k = 1; cumulated.at(-1)! < 1 - 1e-9 && k < 1e6; k += 1) {
-    log += Math.log(
-      bound === null ? (exposure * rate) / k : (((exposure - k + 1) / k) * rate) / (1 - rate),
-    );
-    cumulated.push(cumulated.at(-1)! + Math.exp(log));
-  }
-  return (quantile) => {
-    let [low, high] = [0, cumulated.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (cumulated[middle]! < quantile) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-}
-
-/** Draws numbers between 0 and 1 from a seed, so that a run of this test is every run of it (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 function share(hit: () => boolean): number {
