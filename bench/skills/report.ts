@@ -1,13 +1,15 @@
 import { CASE_NAMES } from './cases.ts';
 import type { Outcome } from './evaluate.ts';
 
+const FORM: ReadonlySet<string> = new Set(['headings', 'state']);
+
 /** Says, skill by skill, what was passed with the text and without it, and by which model. */
 export function renderReport(outcomes: readonly Outcome[], model: string, gateway: string): string {
   const skills = [...Map.groupBy(outcomes, ({ slug }) => slug)];
   return [
     `Model: ${model} at ${gateway}`,
     '',
-    row('skill', 'case', 'with', 'without'),
+    row('skill', 'case', 'with', 'without', 'form'),
     ...skills.flatMap(([slug, of]) =>
       CASE_NAMES.map((name) => {
         const cases = of.filter(({ caseName }) => caseName === name);
@@ -16,6 +18,10 @@ export function renderReport(outcomes: readonly Outcome[], model: string, gatewa
           name,
           score(cases.filter(({ withSkill }) => withSkill)),
           score(cases.filter(({ withSkill }) => !withSkill)),
+          score(
+            cases.filter(({ withSkill }) => withSkill),
+            true,
+          ),
         );
       }),
     ),
@@ -40,11 +46,14 @@ function failures(outcomes: readonly Outcome[]): string[] {
   return lines.length === 0 ? [] : ['Failed with the skill:', ...lines, ''];
 }
 
-function score(outcomes: readonly Outcome[]): string {
-  const checks = outcomes.flatMap((each) => each.checks);
+/** Headings and state keys stand in the skill alone, so they are a score of their own and in no difference. */
+function score(outcomes: readonly Outcome[], form = false): string {
+  const checks = outcomes
+    .flatMap((each) => each.checks)
+    .filter(({ name }) => FORM.has(name) === form);
   return `${checks.filter(({ passed }) => passed).length}/${checks.length}`;
 }
 
-function row(...[slug, name, withSkill, without]: readonly string[]): string {
-  return `${slug?.padEnd(32)}${name?.padEnd(10)}${withSkill?.padEnd(8)}${without}`;
+function row(...[slug, name, withSkill, without, form]: readonly string[]): string {
+  return `${slug?.padEnd(32)}${name?.padEnd(10)}${withSkill?.padEnd(8)}${without?.padEnd(9)}${form}`;
 }
