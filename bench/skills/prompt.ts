@@ -62,9 +62,10 @@ export function messagesOf(
 
 /**
  * Collects the text of a case from which a report may take figures: neither the limits of the run nor the marks of a
- * fence.
+ * fence, nor the invented page that a skill shows as its sample.
  */
 export function figuresGiven(evalCase: EvalCase, skill: EvaluatedSkill | null): string {
   const { task, previous, data } = evalCase;
-  return [task, skill?.instructions ?? '', previous ?? '', ...Object.values(data)].join('\n');
+  const taught = (skill?.instructions ?? '').replaceAll(/^```text\n[\s\S]*?^```$/gm, '');
+  return [task, taught, previous ?? '', ...Object.values(data)].join('\n');
 }

@@ -152,6 +152,36 @@ describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, 
   });
 });
 
+describe('the ten most used skills', () => {
+  const sampled = skills.filter(({ instructions }) => instructions.includes('A filled page;'));
+
+  test('are these', () => {
+    expect(sampled.map(({ slug }) => slug).toSorted()).toEqual([
+      'anomaly-watch',
+      'budget-pacing',
+      'competitor-watch',
+      'experiment-design',
+      'landing-page-review',
+      'review-monitoring',
+      'search-ads',
+      'seo-audit',
+      'social-ads',
+      'weekly-marketing-report',
+    ]);
+  });
+
+  test.each(sampled.map((skill) => [skill.slug, skill] as const))(
+    'show a filled page of at most 30 lines, and three rules that hold before all others: %s',
+    (_, skill) => {
+      const sample = /\n```text\n([\s\S]*?)\n```\n/.exec(skill.instructions)?.[1] ?? '';
+      expect(sample.split('\n').length).toBeGreaterThanOrEqual(18);
+      expect(sample.split('\n').length).toBeLessThanOrEqual(30);
+      const must = /^\*\*Must, if all else falls away:\*\* (.*)$/m.exec(skill.instructions)?.[1];
+      expect(must?.match(/\(\d\) /g)).toEqual(['(1) ', '(2) ', '(3) ']);
+    },
+  );
+});
+
 describe('a broken file stops the start and is named', () => {
   const good =
     '---\nname: A\ndescription: A description of twenty characters.\ncategory: search\nversion: 1.0.0\nneeds: [web]\ncadence: weekly\nchecked: 2026-11-22\nsources:\n  - name: N\n    url: https://example.com/page\n    backs: it\n---\n';

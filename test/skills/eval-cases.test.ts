@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { evaluateExpression } from '#core/calculate/index.ts';
 import { loadCatalogue, stateBlocks, stateKeys } from '#core/skills/index.ts';
 import { CASE_NAMES, casesOf, readEvalFile, type EvalCase } from '../../bench/skills/cases.ts';
-import { messagesOf, type EvaluatedSkill } from '../../bench/skills/prompt.ts';
+import { figuresGiven, messagesOf, type EvaluatedSkill } from '../../bench/skills/prompt.ts';
 
 const FOLDER = fileURLToPath(new URL('../../skills/evals/', import.meta.url));
 
@@ -65,6 +65,15 @@ describe.each(files)('the cases of %s', (slug, skill, file) => {
       );
     }
   });
+});
+
+test('a report may take no figure from the invented page that a skill shows', () => {
+  const [, skill, file] = files.find(([slug]) => slug === 'budget-pacing')!;
+  expect(skill.instructions).toContain('47,750');
+  const given = figuresGiven(casesOf(file)[0]!, skill);
+  expect(given).not.toContain('47,750');
+  // The thresholds of its text stay.
+  expect(given).toContain('2 s sqrt(R + R^2 / D)');
 });
 
 /** Joins everything that a model is told of a case. */
