@@ -21,7 +21,7 @@ const UNIT = [
   'test/observability/dashboard.test.ts',
   'test/outbound/{addresses,fetch,limits,lookup,rebinding,redirects,retry-after,tls,urls}.test.ts',
   'test/results/{changes,contradiction,json-pointer,key-fault}.test.ts',
-  'test/runs/{gateway-fetch,briefing,event-frames,judge,model-call,run-ids}.test.ts',
+  'test/runs/{gateway-fetch,briefing,event-frames,judge,model-call,model-retry,run-ids}.test.ts',
   'test/scheduling/{schedule-oracle,schedule,timetable}.test.ts',
   'test/secrets/secret-box.test.ts',
   'test/skills/{catalogue,eval-cases,needs,state-block}.test.ts',

@@ -16,7 +16,10 @@ import {
 } from '#core/runs/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
-export interface RunActivityDeps extends ModelStepDeps, ToolStepDeps {}
+export interface RunActivityDeps extends ModelStepDeps, ToolStepDeps {
+  /** Pause before the second attempt at a model step, which doubles before each further one. Default 2 s. */
+  readonly firstPauseMs?: number;
+}
 
 export interface RunActivities {
   modelStep(input: { runId: string; index: number }): Promise<StepOutcome>;
@@ -36,7 +39,7 @@ export function createRunActivities(deps: RunActivityDeps): RunActivities {
         const { reason, message, words } = error;
         deps.log.warn({ ...input, reason, words }, message);
         const step = await recordFailedAttempt(deps.database, input, error);
-        throw toApplicationFailure(error, retryDelayMs(error, step));
+        throw toApplicationFailure(error, retryDelayMs(error, step, deps.firstPauseMs));
       }
     },
     async toolCall(input) {

@@ -18,15 +18,17 @@ const LONGEST_PAUSE_MS = 30_000;
 /**
  * Returns the pause before the next attempt at a model step: the provider's own, or one that doubles. Counts the
  * provider's failures, not the attempts that were lost with a worker.
+ * @param firstPauseMs the pause that doubles, before the second attempt
  * @returns undefined when there is no next attempt: it would be useless, one too many, or too late for the run
  */
 export function retryDelayMs(
   failure: ModelFailure,
   step: { readonly providerFailures: number; readonly remainingMs: number },
+  firstPauseMs = FIRST_PAUSE_MS,
 ): number | undefined {
   const most = failure.isStarting ? MAX_PATIENT_ATTEMPTS : MAX_MODEL_ATTEMPTS;
   if (!failure.retryable || step.providerFailures >= most) return undefined;
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (step.providerFailures - 1), LONGEST_PAUSE_MS);
+  const pauseMs = Math.min(firstPauseMs * 2 ** (step.providerFailures - 1), LONGEST_PAUSE_MS);
   const delayMs = failure.retryAfterMs ?? pauseMs;
   return delayMs < step.remainingMs ? delayMs : undefined;
 }

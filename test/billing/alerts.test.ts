@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
 import { LOCAL_WEBHOOK_SECRET } from '#dev/payments/local.ts';
 import { deliver } from '#dev/payments/delivery.ts';
-import { execute, sql } from '#lib/database/index.ts';
+import { sql } from '#lib/database/index.ts';
 import type { Service } from '#test/support/service.ts';
 import { parseSamples, total } from '../observability/scrape.ts';
 import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
+import { EVERY, ago, changeCustomers, increasedBy } from '#test/support/given.ts';
 
 const test = paidTest();
 const testInLiveMode = paidTest({ STRIPE_SECRET_KEY: 'sk_live_of_this_test' });
@@ -124,14 +125,13 @@ test('the age of the oldest request that no sync has met is a figure, and 0 when
   const age = async () =>
     total(parseSamples(await service.registry.metrics()), 'ras_payment_oldest_unsynced_seconds');
   const { database } = service.deps;
-  await execute(database, sql`update billing_customers set sync_done = sync_requested`);
+  await changeCustomers(database, EVERY, { syncDone: sql`sync_requested` });
   expect(await age()).toBe(0);
-  await execute(
+  const { organizationId } = ada;
+  await changeCustomers(
     database,
-    sql`
-      update billing_customers set sync_requested = sync_done + 1, requested_at = now() - interval '20 minutes'
-      where organization_id = ${ada.organizationId}
-    `,
+    { organizationId },
+    { syncRequested: increasedBy(1), requestedAt: ago('20 minutes') },
   );
   expect(Math.floor((await age()) / 60)).toBe(20);
 });

@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
 import { signInAgain, signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { customerOf, paidTest, sessionsOf, subscribed } from './support.ts';
-import { giveRole } from '#test/support/given.ts';
+import { ago, changeCustomers, giveRole } from '#test/support/given.ts';
 
 const test = paidTest();
 
@@ -79,13 +78,8 @@ test('whoever takes longer than their turn leaves one open checkout all the same
   });
   const slow = ada.session.post('/v1/billing/checkout', PRO);
   await expect.poll(() => processor.faults).toEqual([]);
-  await execute(
-    database,
-    sql`
-      update billing_customers set checkout_leased_until = now() - interval '1 second'
-      where organization_id = ${ada.organizationId}
-    `,
-  );
+  const { organizationId } = ada;
+  await changeCustomers(database, { organizationId }, { checkoutLeasedUntil: ago('1 second') });
   const next = await ada.session.post('/v1/billing/checkout', PRO);
   expect([next.status, next.data.kind]).toEqual([200, 'checkout']);
   held.resolve();

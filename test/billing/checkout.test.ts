@@ -3,6 +3,7 @@ import { proves } from '#test/support/proves.ts';
 import { signUp } from '#test/support/people.ts';
 import { startService } from '#test/support/service.ts';
 import { customerOf, paidTest, storedAccess, subscribed } from './support.ts';
+import { giveRole } from '#test/support/given.ts';
 
 const test = paidTest();
 
@@ -74,10 +75,7 @@ test(
       entrypoint: '//evil',
     });
     expect(strange.status).toBe(400);
-    await service.deps.database.query(
-      `update memberships set role = 'admin' where organization_id = $1`,
-      [ada.organizationId],
-    );
+    await giveRole(service.deps.database, ada.organizationId, ada.userId, 'admin');
     const refused = await ada.session.post('/v1/billing/checkout', PRO);
     expect([refused.status, refused.body.error.code]).toEqual([403, 'owner_required']);
     expect((await ada.session.get('/v1/billing')).data.isOwner).toBe(false);

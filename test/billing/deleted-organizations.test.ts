@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
 import { reconcilePayments } from '#core/billing/index.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { row, sql } from '#lib/database/index.ts';
 import type { Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { customerOf, paidTest, sessionsOf } from './support.ts';
+import { changeCheckouts, changeCustomers, earlier, plantCheckout } from '#test/support/given.ts';
 
 const test = paidTest();
 
@@ -33,18 +34,9 @@ async function letPass(
   { organizationId }: Person,
   minutes: number,
 ) {
-  const past = sql`make_interval(mins => ${minutes})`;
-  await execute(
-    database,
-    sql`
-      update billing_customers set synced_at = synced_at - ${past}, next_attempt_at = next_attempt_at - ${past}
-      where organization_id = ${organizationId}
-    `,
-  );
-  await execute(
-    database,
-    sql`update billing_checkouts set created_at = created_at - ${past} where organization_id = ${organizationId}`,
-  );
+  const past = earlier(`${minutes} minutes`);
+  await changeCustomers(database, { organizationId }, { syncedAt: past, nextAttemptAt: past });
+  await changeCheckouts(database, { organizationId }, { createdAt: past });
 }
 
 test('the checkout that was open when an organization was deleted is expired by the next tick', async ({
@@ -102,13 +94,7 @@ test('a checkout that was being begun while its organization was deleted is expi
   // As the request that had not finished would leave it.
   const late = { ...first!, id: 'cs_late', status: 'open' as const };
   processor.ledger.sessions.set(late.id, late);
-  await execute(
-    database,
-    sql`
-      insert into billing_checkouts (session_id, organization_id, plan, expires_at)
-      values (${late.id}, ${ada.organizationId}, 'starter', now() + interval '30 minutes')
-    `,
-  );
+  await plantCheckout(database, ada.organizationId, late.id);
   await letPass(service, ada, 2);
   await tick(service);
   expect(statesOf(processor, customer)).toEqual(['expired', 'expired']);

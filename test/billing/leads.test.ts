@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
+import { rows, sql, type Sql } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
-import { ageCounts } from '#test/support/given.ts';
+import { ageCounts, changeRateLimits } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { Service } from '#test/support/service.ts';
 
@@ -81,9 +81,8 @@ test('an address has five an hour, all together two hundred, over all replicas',
     });
     expect(there.status).toBe(429);
     expect(Number(there.headers.get('Retry-After'))).toBeGreaterThan(0);
-    await service.deps.database.query(
-      `update rate_limits set count = 200 where credential like 'lead-in-all:%'`,
-    );
+    const inAll = { credential: (rule: Sql) => sql`${rule} like 'lead-in-all:%'` };
+    await changeRateLimits(service.deps.database, inAll, { count: 200 });
     const another = await from(service, '198.51.100.3').post('/public/business-leads', LEAD);
     expect(another.status).toBe(429);
   } finally {

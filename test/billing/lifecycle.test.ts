@@ -4,7 +4,7 @@ import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
-import { ahead, changeRoutines, plantRun } from '#test/support/given.ts';
+import { ahead, changePeriodRuns, changeRoutines, plantRun } from '#test/support/given.ts';
 
 const test = paidTest();
 
@@ -125,10 +125,8 @@ test('the error of a used-up allowance names the plan, the limit and the end of 
 }) => {
   const routineId = await createRoutine(ada.session);
   await ada.session.post(`/v1/routines/${routineId}/run`);
-  await service.deps.database.query(
-    'update period_runs set runs = 100 where organization_id = $1',
-    [ada.organizationId],
-  );
+  const { organizationId } = ada;
+  await changePeriodRuns(service.deps.database, { organizationId }, { runs: 100 });
   const { status, body } = await ada.session.post(`/v1/routines/${routineId}/run`);
   expect([status, body.error.code]).toEqual([402, 'allowance_exceeded']);
   expect(body.error.message).toMatch(/free plan allows 100 runs .* until \d{4}-\d\d-01T00:00:00/);

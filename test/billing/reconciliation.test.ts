@@ -2,11 +2,20 @@ import { expect, vi } from 'vitest';
 import { fetchMissedEvents, keepPaymentsInStep, reconcilePayments } from '#core/billing/index.ts';
 import { tick as tickOfScheduler } from '#core/scheduling/index.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { customerOf, paidTest, priceOf, sessionsOf, storedAccess, subscribed } from './support.ts';
-import { ahead, changeOrganizations } from '#test/support/given.ts';
+import {
+  EVERY,
+  ago,
+  ahead,
+  changeCheckouts,
+  changeCustomers,
+  changeOrganizations,
+  earlier,
+  increasedBy,
+} from '#test/support/given.ts';
 
 const test = paidTest();
 
@@ -25,15 +34,12 @@ function listings({ requests }: PaymentProcessor): number {
 }
 
 /** Lets hours pass for what is stored of a customer. */
-function letPass(service: Service, { organizationId }: Person, hours: number): Promise<number> {
-  const past = sql`make_interval(hours => ${hours})`;
-  return execute(
+function letPass(service: Service, { organizationId }: Person, hours: number): Promise<void> {
+  const past = earlier(`${hours} hours`);
+  return changeCustomers(
     service.deps.database,
-    sql`
-      update billing_customers set synced_at = synced_at - ${past}, requested_at = requested_at - ${past},
-        next_attempt_at = next_attempt_at - ${past}, leased_until = leased_until - ${past}
-      where organization_id = ${organizationId}
-    `,
+    { organizationId },
+    { syncedAt: past, requestedAt: past, nextAttemptAt: past, leasedUntil: past },
   );
 }
 
@@ -91,18 +97,12 @@ test.for([
     const { subscription } = await subscribed({ service, processor }, ada);
     await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
     await tick(service);
-    await execute(
-      service.deps.database,
-      sql`
-        update billing_customers set synced_at = now() - make_interval(secs => ${hours * 3_600})
-        where organization_id = ${ada.organizationId}
-      `,
-    );
-    await changeOrganizations(service.deps.database, ada.organizationId, {
-      periodEnd: ahead(periodEnd),
-    });
+    const { database } = service.deps;
+    const { organizationId } = ada;
+    await changeCustomers(database, { organizationId }, { syncedAt: ago(`${hours} hours`) });
+    await changeOrganizations(database, organizationId, { periodEnd: ahead(periodEnd) });
     // Its checkout is over, and looks no more.
-    await execute(service.deps.database, sql`update billing_checkouts set closed_at = now()`);
+    await changeCheckouts(database, EVERY, { closedAt: AT_ONCE });
     const before = listings(processor);
     await tick(service);
     expect(listings(processor) - before).toBe(times);
@@ -119,12 +119,8 @@ test('who pays just after a look, and whose event is lost, has access by the nex
   await tick(service);
   const [session] = sessionsOf(processor, customer);
   processor.ledger.pay(session!);
-  await execute(
-    database,
-    sql`
-      update billing_checkouts set created_at = now() - interval '2 minutes' where session_id = ${session!.id}
-    `,
-  );
+  const sessionId = session!.id;
+  await changeCheckouts(database, { sessionId }, { createdAt: ago('2 minutes') });
   // It is seen to be over before its customer is due again.
   await tick(service);
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
@@ -142,12 +138,10 @@ test('a checkout that ran out while nobody could look is not closed before someb
   await tick(service);
   const [session] = sessionsOf(processor, customer);
   processor.ledger.pay(session!);
-  await execute(
+  await changeCheckouts(
     database,
-    sql`
-      update billing_checkouts set created_at = now() - interval '1 hour', expires_at = now() - interval '25 minutes'
-      where session_id = ${session!.id}
-    `,
+    { sessionId: session!.id },
+    { createdAt: ago('1 hour'), expiresAt: ago('25 minutes') },
   );
   await letPass(service, ada, 1);
   processor.faults.push(
@@ -169,9 +163,11 @@ test('a customer who cannot be listed does not keep the others waiting', async (
   const bob = await signUp(service);
   for (const person of [ada, bob]) {
     await subscribed({ service, processor }, person);
-    await execute(
+    const { organizationId } = person;
+    await changeCustomers(
       service.deps.database,
-      sql`update billing_customers set sync_requested = sync_requested + 1 where organization_id = ${person.organizationId}`,
+      { organizationId },
+      { syncRequested: increasedBy(1) },
     );
   }
   processor.faults.push(
@@ -189,9 +185,11 @@ test('the tick of the scheduler keeps payments in step, and asks for events once
   ada,
 }) => {
   await subscribed({ service, processor }, ada);
-  await execute(
+  const { organizationId } = ada;
+  await changeCustomers(
     service.deps.database,
-    sql`update billing_customers set sync_requested = sync_requested + 1 where organization_id = ${ada.organizationId}`,
+    { organizationId },
+    { syncRequested: increasedBy(1) },
   );
   await tickOfScheduler(service.deps);
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
@@ -220,10 +218,8 @@ test('a payment of which no event ever arrived is found by the open checkout', a
   const customer = await customerOf(service, ada);
   const session = [...processor.ledger.sessions.values()].find((s) => s.customer === customer)!;
   processor.ledger.pay(session);
-  await service.deps.database.query(
-    `update billing_checkouts set created_at = now() - interval '2 minutes' where organization_id = $1`,
-    [ada.organizationId],
-  );
+  const { organizationId } = ada;
+  await changeCheckouts(service.deps.database, { organizationId }, { createdAt: ago('2 minutes') });
   await tick(service);
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
   const { rows } = await service.deps.database.query(

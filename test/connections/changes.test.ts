@@ -13,7 +13,7 @@ import {
   toolSteps,
   type Json,
 } from '#test/tools/support.ts';
-import { changeConnections } from '#test/support/given.ts';
+import { changeConnections, plantConnection } from '#test/support/given.ts';
 
 let fixture: HostileFixture;
 let { service, hostile, person, key } = {} as HostileFixture;
@@ -137,11 +137,8 @@ test('a name is changed without asking the server', async () => {
 
 test('a connection with credentials from a provider takes another name, and no credentials', async () => {
   const connectionId = newId('connection');
-  await service.deps.database.query(
-    `insert into connections (id, project_id, kind, name, url, auth, state)
-     values ($1, $2, 'tool_server', 'Signed in', $3, 'oauth', 'ready')`,
-    [connectionId, person.projectId, hostile.url('honest')],
-  );
+  const url = hostile.url('honest');
+  await plantConnection(service, person.projectId, { id: connectionId, url });
   const refused = await key.patch(path(connectionId), { bearerToken: 'token' });
   expect([refused.status, refused.body.error.message]).toEqual([
     400,

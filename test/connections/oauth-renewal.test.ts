@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readConnection } from '#core/connections/index.ts';
 import { createOAuthSource } from '#core/connections/oauth/index.ts';
-import { rows, sql } from '#lib/database/index.ts';
-import { ageCounts } from '#test/support/given.ts';
+import { ageCounts, changeConnections } from '#test/support/given.ts';
 import { signUp, type Person } from '../support/people.ts';
 import {
   expireIn as expiresIn,
@@ -175,15 +174,11 @@ test('an access token that the provider stops taking early is renewed on the spo
 
 test('who finds the lease taken by a process that died waits for its end and renews then', async () => {
   await expireIn(-5);
-  const [lease] = await rows<{ until: Date }>(
-    fixture.service.deps.database,
-    sql`
-      update connections set renewal_lease = 'of a dead process', renewal_leased_until = now() + interval '1 second'
-      where id = ${id} returning renewal_leased_until as until
-    `,
-  );
+  const renewalLeasedUntil = new Date(Date.now() + 1_000);
+  const lease = { renewalLease: 'of a dead process', renewalLeasedUntil };
+  await changeConnections(fixture.service.deps.database, id, lease);
   expect((await accounts()).status).toBe(200);
-  expect(Date.now()).toBeGreaterThanOrEqual(lease!.until.getTime());
+  expect(Date.now()).toBeGreaterThanOrEqual(renewalLeasedUntil.getTime());
   expect(control().tokenRequests).toEqual(['refresh_token']);
 });
 

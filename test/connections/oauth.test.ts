@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { sql, rows } from '#lib/database/index.ts';
+import { rows, sql } from '#lib/database/index.ts';
 import { signUp, signInAgain, type Person } from '../support/people.ts';
 import {
   CLIENT_SECRET,
@@ -12,6 +12,7 @@ import {
 } from './sign-in-fixture.ts';
 import { ageCounts, changeOrganizations } from '#test/support/given.ts';
 import { proves } from '#test/support/proves.ts';
+import { EVERY, ago, changeFlows, removeMemberships } from '#test/support/given.ts';
 
 let fixture: SignInFixture;
 let person: Person;
@@ -180,10 +181,7 @@ test('a person who has left the project cannot end a sign-in to it', async () =>
   const leaver = await signUp(fixture.service);
   const { data } = await start(leaver.session);
   const query = await visit(data.authorizationUrl);
-  await rows(
-    fixture.service.deps.database,
-    sql`delete from memberships where user_id = ${leaver.userId}`,
-  );
+  await removeMemberships(fixture.service.deps.database, { userId: leaver.userId });
   expect((await comeBack(query, leaver.session)).status).toBe(409);
 });
 
@@ -199,10 +197,7 @@ test('a person who lacks a second factor that is demanded meanwhile cannot end a
 test('a state is good for ten minutes', async () => {
   const { data } = await start();
   const query = await visit(data.authorizationUrl);
-  await rows(
-    fixture.service.deps.database,
-    sql`update oauth_flows set expires_at = now() - interval '1 second'`,
-  );
+  await changeFlows(fixture.service.deps.database, EVERY, { expiresAt: ago('1 second') });
   const late = await comeBack(query);
   expect(late.status).toBe(409);
   expect(late.body.error.message).toBe(

@@ -4,7 +4,7 @@ import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { announceSlots } from '#core/runs/index.ts';
 import { tick } from '#core/scheduling/index.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql, type Sql } from '#lib/database/index.ts';
 import { setCurrentBuild, WORKFLOW } from '#lib/temporal/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
@@ -12,7 +12,7 @@ import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { keepScheduler } from '#workers/scheduler.ts';
 import { createWorkers } from '#workers/worker.ts';
-import { ago, changeRuns } from '#test/support/given.ts';
+import { EVERY, ago, changeRuns, plantRuns, removeWorkers } from '#test/support/given.ts';
 
 let service: Service;
 let key: ApiClient;
@@ -193,21 +193,18 @@ test('a scheduler that nobody can carry on is ended, and started anew where it f
 test('room is that of the workers which take new runs, and what other builds carry takes none of it', async () => {
   const { database } = service.deps;
   const taskQueue = deployment();
-  await execute(database, sql`delete from worker_slots`);
+  await removeWorkers(database, EVERY);
   const slots = { taskQueue, slots: 2 };
   await announceSlots(database, { ...slots, workerId: 'old', buildId: 'old', takesRuns: false });
   const waiting = await startRun();
   expect((await key.get(`/v1/runs/${waiting}`)).data.waitingFor).toBe('worker');
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, started_at, workflow_started_at, admitted_at, build_id)
-      select 'run_' || lpad(n::text, 26, '0'), organization_id, project_id, routine_id, 1, 'manual', 'running', 1, 900,
-        now(), now(), now(), 'old'
-      from generate_series(1, 5) n, runs where runs.id = ${waiting}
-    `,
-  );
+  await plantRuns(database, await createRoutine(key), 5, {
+    state: 'running',
+    admittedAt: AT_ONCE,
+    startedAt: AT_ONCE,
+    workflowStartedAt: AT_ONCE,
+    buildId: 'old',
+  });
   await announceSlots(database, { ...slots, workerId: 'new', buildId: 'new', takesRuns: true });
   const admitted = async () => {
     const found = await row<{ count: number }>(
@@ -219,11 +216,9 @@ test('room is that of the workers which take new runs, and what other builds car
   for (let each = 0; each < 4; each += 1) await startRun();
   await service.deps.admission.admit();
   expect(await admitted()).toBe(3);
-  await execute(database, sql`update runs set build_id = 'new' where build_id = 'old'`);
-  await execute(
-    database,
-    sql`update runs set state = 'succeeded' where state = 'queued' and admitted_at is not null`,
-  );
+  await changeRuns(database, { buildId: 'old' }, { buildId: 'new' });
+  const letIn = { state: 'queued', admittedAt: (at: Sql) => sql`${at} is not null` };
+  await changeRuns(database, letIn, { state: 'succeeded' });
   await service.deps.admission.admit();
   expect(await admitted()).toBe(0);
 });

@@ -196,38 +196,4 @@ describe('a list of models', () => {
     gateway.control.manner(manner);
     expect((await listed()).find(({ id }) => id === 'fixture/writer-small')).toMatchObject(fields);
   });
-
-  it('has at OpenAI what is no chat model, and says more elsewhere at LiteLLM and LM Studio', async () => {
-    gateway.control.manner('openai');
-    expect((await listed())[0]).not.toHaveProperty('type');
-    expect((await listed()).map(({ id }) => id)).toContain('whisper-1');
-    gateway.control.manner('litellm');
-    expect((await listed('/model/info'))[0]).toMatchObject({
-      model_info: { max_input_tokens: 128_000 },
-    });
-    gateway.control.manner('lm-studio');
-    expect((await listed('/api/v0/models'))[0]).toMatchObject({ loaded_context_length: 128_000 });
-  });
-
-  it('has any models that a script gives it', async () => {
-    gateway.control.manner('llama.cpp');
-    const models = [
-      { id: 'twice', context_length: 0 },
-      { id: 'twice', context_length: 0 },
-    ];
-    gateway.control.script({ target: 'models', behaviour: { kind: 'catalogue', models } });
-    expect(await listed()).toMatchObject([{ meta: { n_ctx: 0 } }, { id: 'twice' }]);
-  });
-});
-
-it('takes on the manners of a server over HTTP, and refuses those that it has not', async () => {
-  const become = (manner: string) =>
-    fetch(new URL('/_manner', gateway.url), { method: 'POST', body: JSON.stringify({ manner }) });
-  expect((await become('vllm')).status).toBe(200);
-  expect(await (await post({ messages: [] })).json()).toMatchObject({ object: 'error' });
-  const refused = await become('clippy');
-  expect([refused.status, await refused.text()]).toEqual([
-    400,
-    expect.stringContaining('llama.cpp'),
-  ]);
 });

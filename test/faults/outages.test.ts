@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routes } from '#api/routes.ts';
-import { AT_ONCE, openDatabase } from '#lib/database/index.ts';
+import { AT_ONCE, openDatabase, type Database } from '#lib/database/index.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { sized } from '#test/support/properties.ts';
 import { pathFor } from '#test/support/operations.ts';
@@ -9,7 +9,7 @@ import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
-import { changeRoutines } from '#test/support/given.ts';
+import { changeRoutines, changeRuns } from '#test/support/given.ts';
 
 /** Each part is away for this long; the service promises to survive a minute, and a few seconds show how. */
 const OUTAGE_MS = sized(60_000);
@@ -117,7 +117,7 @@ test(
     expect(ready.body.error.message).toBe('Temporal cannot be reached.');
     expect(Number(ready.headers.get('retry-after'))).toBeGreaterThan(0);
 
-    await makeDue(scheduled);
+    await onDatabase((database) => changeRoutines(database, scheduled, { nextRunAt: AT_ONCE }));
     await tick();
     const claimed = () => key.get(`/v1/routines/${scheduled}/runs?trigger=schedule`);
     await expect
@@ -129,6 +129,9 @@ test(
     const ticking = setInterval(() => void tick().catch(() => undefined), 1_000);
     try {
       const occurrence = (await claimed()).data[0].id;
+      const waiting = [started.data.id, occurrence];
+      // After a minute the leases on the starts that were lost are over.
+      await onDatabase((database) => changeRuns(database, waiting, { startLeasedUntil: AT_ONCE }));
       expect((await runEnded(key, started.data.id, TIMEOUT_MS / 2)).state).toBe('succeeded');
       expect((await runEnded(key, occurrence, TIMEOUT_MS / 2)).state).toBe('succeeded');
     } finally {
@@ -153,7 +156,8 @@ test(
       times: null,
       behaviour: { kind: 'hang' },
     });
-    const hanging = await createRoutine(key, { ...silent, limits: { timeoutSeconds: 10 } });
+    const hanging = await createRoutine(key, silent);
+    await onDatabase((database) => changeRoutines(database, hanging, { timeoutSeconds: 3 }));
     const endless = await createRoutine(key, silent);
     const answered = await createRoutine(key, other);
 
@@ -218,13 +222,13 @@ async function modelCalled(runId: string): Promise<void> {
     .toBe(true);
 }
 
-async function makeDue(routineId: string): Promise<void> {
+async function onDatabase(change: (database: Database) => Promise<void>): Promise<void> {
   const database = openDatabase({
     url: cluster.databaseUrl,
     poolSize: 1,
     applicationName: 'test',
   });
-  await changeRoutines(database, routineId, { nextRunAt: AT_ONCE });
+  await change(database);
   await database.end();
 }
 

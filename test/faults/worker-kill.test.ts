@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AT_ONCE, execute, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
+import { changeReservations } from '#test/support/given.ts';
 
 let service: Service;
 let key: ApiClient;
@@ -101,10 +102,7 @@ test('what a killed worker has reserved is held until its call can no longer com
   expect(held[0]!.seconds).toBeLessThan(60 + 30);
   expect(calls()).toBe(1);
 
-  await execute(
-    database,
-    sql`update usage_reservations set leased_until = ${AT_ONCE} where run_id = ${run.id}`,
-  );
+  await changeReservations(database, { runId: run.id }, { leasedUntil: AT_ONCE });
   const ended = await runEnded(key, run.id, 60_000);
   expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1, usage: { estimated: true } });
   const totals = await rows(

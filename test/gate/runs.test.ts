@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { SYSTEM } from '#core/audit/index.ts';
 import { tick } from '#core/scheduling/index.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { row, sql } from '#lib/database/index.ts';
 import { retain } from '#test/retention/planted-runs.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
@@ -15,7 +15,14 @@ import {
   says,
   startPage,
 } from './support.ts';
-import { ago, changeRoutines, changeRuns } from '#test/support/given.ts';
+import {
+  ago,
+  changeBaselines,
+  changeRoutines,
+  changeRuns,
+  earlier,
+  removeBaselines,
+} from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -206,10 +213,8 @@ test('maxQuietHours wakes the model although nothing has changed, and tells it s
   // Runs that are skipped meanwhile wake nobody, so they do not begin the hours anew.
   for (let hour = 1; hour <= 2; hour += 1) {
     expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
-    await execute(
-      service.deps.database,
-      sql`update gate_baselines set woke_at = woke_at - interval '1 hour' where routine_id = ${id}`,
-    );
+    const wokeAt = earlier('1 hour');
+    await changeBaselines(service.deps.database, { routineId: id }, { wokeAt });
   }
   const woken = await scheduledRun(service, key, id);
   expect(woken).toMatchObject({
@@ -229,10 +234,7 @@ test('the hours of maxQuietHours begin anew also where the gate failed and the m
   const page = await startPage({ n: 1 });
   const id = await createRoutine(key, { gate: { url: page.origin, maxQuietHours: 2 } });
   await activate(key, id);
-  await execute(
-    service.deps.database,
-    sql`update gate_baselines set woke_at = woke_at - interval '3 hours' where routine_id = ${id}`,
-  );
+  await changeBaselines(service.deps.database, { routineId: id }, { wokeAt: earlier('3 hours') });
   page.instead = (_, response) => response.writeHead(500).end();
   const woken = await scheduledRun(service, key, id);
   expect(woken).toMatchObject({ state: 'succeeded', gate: { failed: true, reason: 'status' } });
@@ -282,7 +284,7 @@ test('a new version starts afresh', async ({ service, key }) => {
   const first = await scheduledRun(service, key, id);
   expect(first).toMatchObject({ state: 'skipped', skipped: { count: 1 }, routineRevision: 2 });
   // Without a run that has acted on a value of this version, there is nothing to be the same as.
-  await execute(service.deps.database, sql`delete from gate_baselines where routine_id = ${id}`);
+  await removeBaselines(service.deps.database, { routineId: id });
   expect(await scheduledRun(service, key, id)).toMatchObject({
     state: 'succeeded',
     gate: { changed: null, reason: 'first' },

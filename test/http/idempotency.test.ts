@@ -1,9 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
-import { execute, row, sql, type Sql } from '#lib/database/index.ts';
+import { row, sql, type Sql } from '#lib/database/index.ts';
 import type { Answer, ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { routineBody } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
+import { changeIdempotencyKeys } from '#test/support/given.ts';
 
 let service: Service;
 let ada: Person;
@@ -217,14 +218,9 @@ function skillBody(name: string) {
 }
 
 async function forgetAnswer(client: ApiClient, lockedUntil: Sql): Promise<void> {
-  const touched = await execute(
-    service.deps.database,
-    sql`
-      update idempotency_keys set status = null, answer = null, locked_until = ${lockedUntil}
-      where key = ${client.headers['Idempotency-Key']}
-    `,
-  );
-  expect(touched).toBe(1);
+  const key = client.headers['Idempotency-Key']!;
+  const open = { status: null, answer: null, lockedUntil };
+  await changeIdempotencyKeys(service.deps.database, { key }, open);
 }
 
 function codeOf(answer: Answer): [number, string] {

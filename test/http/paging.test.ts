@@ -4,7 +4,7 @@ import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
-import { changeRuns } from '#test/support/given.ts';
+import { changeRoutines, changeRuns } from '#test/support/given.ts';
 
 let service: Service;
 let person: Person;
@@ -61,11 +61,9 @@ test('routines that the service has stopped are found by a filter, however old t
     made.push(await createRoutine(client, { name }));
   }
   const [paused, draft, byHand, archived, newer] = made;
-  await service.deps.database.query(
-    `update routines set state_reason = 'schedule_ended', state = case when id = $1 then 'paused' else state end
-      where id = any($2)`,
-    [paused, [paused, draft, archived]],
-  );
+  const ended = { stateReason: 'schedule_ended' };
+  await changeRoutines(service.deps.database, [draft!, archived!], ended);
+  await changeRoutines(service.deps.database, paused!, { ...ended, state: 'paused' });
   await client.post(`/v1/routines/${byHand}/pause`);
   await client.delete(`/v1/routines/${archived}`);
   const found = async (query: string) => idsIn(await client.get(`/v1/routines?${query}`));

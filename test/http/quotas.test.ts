@@ -1,10 +1,19 @@
 import { expect } from 'vitest';
-import { execute, raw, sql, type Database, type Sql } from '#lib/database/index.ts';
+import { AT_ONCE, raw, sql, type Database, type Sql } from '#lib/database/index.ts';
 import { plantRoutines } from '#test/scheduling/planted.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { routineBody } from '#test/support/routines.ts';
+import {
+  changeKeys,
+  changeRoutines,
+  changeSkills,
+  plantConnections,
+  plantKeys,
+  plantSkills,
+  removeConnections,
+} from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -14,30 +23,22 @@ interface Limited {
   /** Gives the project so many. */
   readonly plant: (database: Database, owner: Person, count: number) => Promise<unknown>;
   /** Takes one of them away. */
-  readonly remove: (projectId: string) => Sql;
+  readonly remove: (database: Database, projectId: string) => Promise<void>;
   readonly create: (client: ApiClient, owner: Person) => ReturnType<ApiClient['post']>;
 }
 
-/** Takes one away in which nothing ever is: it goes to another project. */
-function leave(table: 'routines' | 'api_keys') {
-  const rows = raw(table);
-  return (projectId: string) => sql`
-    update ${rows} set project_id = (select min(id) from projects where id <> ${projectId})
-    where id = (select max(id) from ${rows} where project_id = ${projectId})`;
+/** Names the first row that a project has of a table. */
+function firstOf(table: string, projectId: string) {
+  const first = sql`select min(id) from ${raw(table)} where project_id = ${projectId}`;
+  return { id: (id: Sql) => sql`${id} = (${first})` };
 }
 
-/** Plants keys beside the one that the test itself has. */
-function plantKeys(revokedAt: Sql): Limited['plant'] {
-  return (database, { projectId }, count) =>
-    execute(
-      database,
-      sql`
-        insert into api_keys (id, project_id, name, prefix, hash, scopes, revoked_at)
-        select 'key_' || n || ${projectId}, ${projectId}, 'Planted', n || ${projectId}, '', '{models:read}', ${revokedAt}
-        from generate_series(2, ${count}::integer) as n
-      `,
-    );
+/** Takes one away in which nothing ever is: it goes to another project. */
+function elsewhere(projectId: string) {
+  return { projectId: sql`(select min(id) from projects where id <> ${projectId})` };
 }
+
+const ARCHIVED = { state: 'archived', archivedAt: AT_ONCE };
 
 const LIMITED: readonly Limited[] = [
   {
@@ -45,9 +46,8 @@ const LIMITED: readonly Limited[] = [
     max: 5_000,
     plant: (database, { projectId, organizationId }, count) =>
       plantRoutines(database, count, { beside: { id: '', projectId, organizationId } }),
-    remove: (projectId) => sql`
-      update routines set state = 'archived', archived_at = now()
-      where id = (select min(id) from routines where project_id = ${projectId})`,
+    remove: (database, projectId) =>
+      changeRoutines(database, firstOf('routines', projectId), ARCHIVED),
     create: (client) => client.post('/v1/routines', routineBody()),
   },
   {
@@ -55,62 +55,43 @@ const LIMITED: readonly Limited[] = [
     max: 50_000,
     plant: async (database, { projectId, organizationId }, count) => {
       await plantRoutines(database, count, { beside: { id: '', projectId, organizationId } });
-      await execute(
-        database,
-        sql`update routines set state = 'archived', archived_at = now() where project_id = ${projectId}`,
-      );
+      await changeRoutines(database, { projectId }, ARCHIVED);
     },
-    remove: leave('routines'),
+    remove: (database, projectId) =>
+      changeRoutines(database, firstOf('routines', projectId), elsewhere(projectId)),
     create: (client) => client.post('/v1/routines', routineBody()),
   },
   {
     what: 'API keys that work',
     max: 200,
-    plant: plantKeys(sql`null`),
-    remove: (projectId) =>
-      sql`update api_keys set revoked_at = now() where project_id = ${projectId}`,
+    // The test itself has one.
+    plant: (database, { projectId }, count) => plantKeys(database, projectId, count - 1),
+    remove: (database, projectId) => changeKeys(database, { projectId }, { revokedAt: AT_ONCE }),
     create: (_client, { session }) => session.post('/v1/api-keys', { name: 'One more' }),
   },
   {
     what: 'API keys, revoked ones included',
     max: 20_000,
-    plant: plantKeys(sql`now()`),
-    remove: leave('api_keys'),
+    plant: (database, { projectId }, count) =>
+      plantKeys(database, projectId, count - 1, { revokedAt: AT_ONCE }),
+    remove: (database, projectId) =>
+      changeKeys(database, firstOf('api_keys', projectId), elsewhere(projectId)),
     create: (_client, { session }) => session.post('/v1/api-keys', { name: 'One more' }),
   },
   {
     what: 'custom skills',
     max: 1_000,
-    plant: (database, { projectId }, count) =>
-      execute(
-        database,
-        sql`
-          insert into skills (id, project_id, name, instructions)
-          select 'skl_' || lpad(n::text, 26, '0'), ${projectId}, 'Planted', 'Keep it short, please.'
-          from generate_series(1, ${count}::integer) as n
-        `,
-      ),
-    remove: (projectId) => sql`
-      update skills set deleted_at = now()
-      where id = (select min(id) from skills where project_id = ${projectId})`,
+    plant: (database, { projectId }, count) => plantSkills(database, projectId, count),
+    remove: (database, projectId) =>
+      changeSkills(database, firstOf('skills', projectId), { deletedAt: AT_ONCE }),
     create: (client) =>
       client.post('/v1/skills', { name: 'One more', instructions: 'Keep it short, please.' }),
   },
   {
     what: 'connections',
     max: 1_000,
-    plant: (database, { projectId }, count) =>
-      execute(
-        database,
-        sql`
-          insert into connections (id, project_id, kind, name, url, auth, state)
-          select 'con_' || lpad(n::text, 26, '0'), ${projectId}, 'tool_server', 'Planted', 'https://tools.example.com/',
-            'none', 'ready'
-          from generate_series(1, ${count}::integer) as n
-        `,
-      ),
-    remove: (projectId) => sql`
-      delete from connections where id = (select min(id) from connections where project_id = ${projectId})`,
+    plant: (database, { projectId }, count) => plantConnections(database, projectId, count),
+    remove: (database, projectId) => removeConnections(database, firstOf('connections', projectId)),
     // Nobody listens there; beyond the limit nobody is asked.
     create: (client) =>
       client.post('/v1/connections', { name: 'One more', url: 'http://127.0.0.1:9/mcp' }),
@@ -132,7 +113,7 @@ test.for(LIMITED)(
     await plant(database, one, max);
     expect(await codeOf(key, one)).toBe('limit_reached');
     expect(await codeOf(othersKey, other)).toBe(accepted);
-    await execute(database, remove(one.projectId));
+    await remove(database, one.projectId);
     expect(await codeOf(key, one)).toBe(accepted);
   },
 );

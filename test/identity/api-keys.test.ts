@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { routes } from '#api/routes.ts';
-import { execute, row, rows, sql } from '#lib/database/index.ts';
+import { row, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { SCOPES } from '#core/identity/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { pathFor } from '#test/support/operations.ts';
-import { ago, changeKeys } from '#test/support/given.ts';
+import { ago, changeKeys, removePeople } from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -230,7 +230,7 @@ test('the use of a key is noted, at most once a minute', async ({ service, ada }
 test('a key remains when the person who made it goes', async ({ service }) => {
   const person = await signUp(service);
   const key = await person.key();
-  await execute(service.deps.database, sql`delete from users where id = ${person.userId}`);
+  await removePeople(service.deps.database, person.userId);
   expect((await key.get('/v1/routines')).status).toBe(200);
   const [left] = await rows(
     service.deps.database,

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { AT_ONCE, execute, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { newEmail, signUp, type Person } from '#test/support/people.ts';
-import { changeKeys } from '#test/support/given.ts';
+import { changeInvitations, changeKeys } from '#test/support/given.ts';
 
 const test = serviceTest().extend(
   'join',
@@ -70,10 +70,7 @@ test('the token is hashed at rest, is not in a repeated response, and ends with 
   expect(JSON.stringify(stored)).not.toContain(data.token);
   const days = (Date.parse(data.expiresAt) - Date.parse(data.createdAt)) / 86_400_000;
   expect(Math.round(days)).toBe(7);
-  await execute(
-    database,
-    sql`update invitations set expires_at = ${AT_ONCE} where id = ${data.id}`,
-  );
+  await changeInvitations(database, data.id, { expiresAt: AT_ONCE });
   const late = await grace.session.post('/v1/invitations/accept', { token: data.token });
   expect(codeOf(late)).toEqual([404, 'invitation_not_found']);
 });

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
-import { giveRole } from '#test/support/given.ts';
+import { changeProjects, giveRole, plantProjects } from '#test/support/given.ts';
 
 const test = serviceTest().extend(
   'join',
@@ -112,26 +112,17 @@ test('an organization has at most 200 projects, and 2,000 with those that were d
     const { status, body } = await session.post('/v1/projects', { organizationId, name: 'More' });
     return [status, body.error?.message];
   };
-  const plant = (count: number) =>
-    execute(
-      database,
-      sql`
-        insert into projects (id, organization_id, name)
-        select 'prj_' || ${organizationId} || gen_random_uuid(), ${organizationId}, 'Planted'
-        from generate_series(1, ${count}::integer)
-      `,
-    );
   // The default project is one.
-  await plant(199);
+  await plantProjects(database, organizationId, 199);
   expect(await create()).toEqual([
     409,
     'An organization has at most 200 projects; delete one first.',
   ]);
-  const planted = sql`organization_id = ${organizationId} and name = 'Planted'`;
-  await execute(database, sql`update projects set deleted_at = now() where ${planted}`);
+  const planted = { organizationId, name: 'Planted' };
+  await changeProjects(database, planted, { deletedAt: AT_ONCE });
   expect(await create()).toEqual([201, undefined]);
-  await plant(1_799);
-  await execute(database, sql`update projects set deleted_at = now() where ${planted}`);
+  await plantProjects(database, organizationId, 1_799);
+  await changeProjects(database, planted, { deletedAt: AT_ONCE });
   expect(await create()).toEqual([
     409,
     'An organization has at most 2000 projects, deleted ones included; use another organization.',

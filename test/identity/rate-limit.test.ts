@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { startService, type Service } from '#test/support/service.ts';
+import { EVERY, changeRateLimits, earlier } from '#test/support/given.ts';
 
 const LIMIT = 20;
 let service: Service;
@@ -81,10 +81,7 @@ test('the next window begins anew', async () => {
   const key = await ada.key();
   await startOfWindow();
   await Promise.all(Array.from({ length: LIMIT + 1 }, () => key.get('/v1/runs')));
-  await execute(
-    service.deps.database,
-    sql`update rate_limits set window_start = window_start - interval '1 minute'`,
-  );
+  await changeRateLimits(service.deps.database, EVERY, { windowStart: earlier('1 minute') });
   const answer = await key.get('/v1/runs');
   expect(answer.headers.get('x-ratelimit-remaining')).toBe(String(LIMIT - 1));
 });

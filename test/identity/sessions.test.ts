@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { sessionCookieName } from '#core/identity/index.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { giveRole } from '#test/support/given.ts';
+import { ago, ahead, changeSessions, giveRole } from '#test/support/given.ts';
 import { PASSWORD, postAuth, signInAgain, signUp, type Person } from '#test/support/people.ts';
 
 const test = serviceTest();
@@ -78,12 +78,10 @@ test('use prolongs a session and the browser learns it, but a month after the si
   const person = await signUp(service);
   const { userId, session } = person;
   const age = (days: number, left: number) =>
-    execute(
+    changeSessions(
       database,
-      sql`
-        update sessions set created_at = now() - make_interval(days => ${days}),
-          expires_at = now() + make_interval(days => ${left}) where user_id = ${userId}
-      `,
+      { userId },
+      { createdAt: ago(`${days} days`), expiresAt: ahead(`${left} days`) },
     );
   const lasts = async () => {
     const found = await row<{ days: number }>(

@@ -71,9 +71,12 @@ async function makeBase(folder: string): Promise<string> {
     (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
   );
   await execute('mmdebstrap', [
-    ...['--variant=minbase', ...lean, '--include=usr-is-merged'],
+    '--variant=minbase',
+    ...lean,
+    '--include=usr-is-merged',
     '--customize-hook=rm -rf "$1"/var/lib/apt/lists/* "$1"/var/cache/apt/*',
-    ...['bookworm', path.join(folder, 'base.tar')],
+    'bookworm',
+    path.join(folder, 'base.tar'),
   ]);
   await writeFile(path.join(folder, 'Dockerfile'), 'FROM scratch\nADD base.tar /\n');
   await buildah(['bud', '--tag', tag, folder]);

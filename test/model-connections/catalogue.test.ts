@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createModelCredentials, refreshCatalogues } from '#core/model-connections/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import {
   connectByDevice,
@@ -15,7 +14,7 @@ import {
   type ModelFixture,
   type OwnSession,
 } from './fixture.ts';
-import { ago, changeAccounts } from '#test/support/given.ts';
+import { EVERY, ago, ahead, changeAccounts } from '#test/support/given.ts';
 
 let fixture: ModelFixture;
 let ada: OwnSession;
@@ -26,10 +25,8 @@ beforeAll(async () => {
 }, 60_000);
 beforeEach(async () => {
   // The catalogues of other tests are of no account here.
-  await execute(
-    fixture.service.deps.database,
-    sql`update model_connections set catalogue_fresh_until = now() + interval '1 day'`,
-  );
+  const { database } = fixture.service.deps;
+  await changeAccounts(database, EVERY, { catalogueFreshUntil: ahead('1 day') });
   ada = await newOwner(fixture);
   id = (await connectByDevice(fixture, ada.session)).id;
   fixture.providers.control.reset();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import {
   ada,
   connectWithKey,
@@ -13,6 +13,7 @@ import {
   useModelFixture,
   type OwnSession,
 } from './fixture.ts';
+import { plantAccounts, removeAccounts } from '#test/support/given.ts';
 
 useModelFixture();
 
@@ -109,18 +110,10 @@ test.for([
 
 test('a project has at most 1,000 accounts that are not revoked, however they are signed in to', async () => {
   const { projectId } = ada.person;
+  const { database } = fixture.service.deps;
   const { data: own } = await connectWithKey(ada.session, goodKey(fixture));
-  await execute(
-    fixture.service.deps.database,
-    sql`
-      insert into model_connections (id, project_id, owner_id, provider, provider_name, provider_identity, account_id,
-        account_label, state, credential, revoked_at)
-      select 'mcn_' || lpad(n::text, 26, '0'), ${projectId}, 'nobody', 'provider-c', 'Planted', 'planted', n::text,
-        'Planted', case when n < 1000 then 'ready' else 'revoked' end, case when n < 1000 then 'sealed' end,
-        case when n >= 1000 then now() end
-      from generate_series(1, 1002) as n
-    `,
-  );
+  const [one] = await plantAccounts(database, projectId, { count: 999, credential: 'sealed' });
+  await plantAccounts(database, projectId, { count: 3, state: 'revoked', revokedAt: AT_ONCE });
   const refusals = await Promise.all([
     connectWithKey(ada.session, goodKey(fixture)),
     startDevice(ada.session),
@@ -131,33 +124,19 @@ test('a project has at most 1,000 accounts that are not revoked, however they ar
   );
   const again = await connectWithKey(ada.session, goodKey(fixture), { connectionId: own.id });
   expect(again.status).toBe(200);
-  await execute(
-    fixture.service.deps.database,
-    sql`delete from model_connections where project_id = ${projectId} and account_id = '1'`,
-  );
+  await removeAccounts(database, one!);
   expect((await startDevice(ada.session)).status).toBe(201);
 });
 
 test('revoked accounts stay on record, and a project has at most 10,000 with them', async () => {
   const { projectId } = ada.person;
   const { database } = fixture.service.deps;
-  await execute(
-    database,
-    sql`
-      insert into model_connections (id, project_id, owner_id, provider, provider_name, provider_identity, account_id,
-        account_label, state, revoked_at)
-      select 'mcn_r' || lpad(n::text, 25, '0'), ${projectId}, 'nobody', 'provider-c', 'Planted', 'planted', n::text,
-        'Planted', 'revoked', now()
-      from generate_series(1, 10000) as n
-    `,
-  );
+  const revoked = { state: 'revoked', revokedAt: AT_ONCE };
+  const planted = await plantAccounts(database, projectId, { count: 10_000, ...revoked });
   const { status, body } = await startDevice(ada.session);
   expect([status, body.error?.code]).toEqual([409, 'limit_reached']);
   expect(body.error?.message).toContain('revoked ones included');
-  await execute(
-    database,
-    sql`delete from model_connections where project_id = ${projectId} and state = 'revoked'`,
-  );
+  await removeAccounts(database, planted);
   expect((await startDevice(ada.session)).status).toBe(201);
 });
 

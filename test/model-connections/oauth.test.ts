@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { keepAccount } from '#core/model-connections/sign-in/keep.ts';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { signInAgain } from '#test/support/people.ts';
 import {
@@ -19,7 +19,14 @@ import {
   visitModelPage,
   type OwnSession,
 } from './fixture.ts';
-import { changeAccounts, changeOrganizations } from '#test/support/given.ts';
+import {
+  EVERY,
+  ago,
+  changeAccounts,
+  changeOrganizations,
+  changeSignIns,
+  removeMemberships,
+} from '#test/support/given.ts';
 
 useModelFixture();
 
@@ -143,10 +150,10 @@ test('a state is over after ten minutes, when its person lacks a factor that is 
   expect((await comeBack(ada.session, lacking)).status).toBe(409);
   await changeOrganizations(database, organizationId, { requiresSecondFactor: false });
   const late = await begin();
-  await execute(database, sql`update model_sign_ins set expires_at = now() - interval '1 second'`);
+  await changeSignIns(database, EVERY, { expiresAt: ago('1 second') });
   expect((await comeBack(ada.session, late)).status).toBe(409);
   const gone = await begin();
-  await execute(database, sql`delete from memberships where user_id = ${ada.person.userId}`);
+  await removeMemberships(database, { userId: ada.person.userId });
   expect((await comeBack(ada.session, gone)).status).toBe(409);
   expect(fixture.authorizationServer.control.tokenRequests).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { createModelCredentials, type ModelCredentials } from '#core/model-connections/index.ts';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { rows, sql } from '#lib/database/index.ts';
 import {
   ada,
   connectByDevice,
@@ -13,7 +13,7 @@ import {
   storedRow,
   useModelFixture,
 } from './fixture.ts';
-import { ahead, changeAccounts } from '#test/support/given.ts';
+import { ago, ahead, changeAccounts } from '#test/support/given.ts';
 
 useModelFixture();
 
@@ -131,14 +131,11 @@ test('a renewal whose outcome is unknown is not sent again by those who waited f
 test('a process that dies between sending and storing leaves a token that nobody sends again', async () => {
   await expireIn(10);
   // What its lease leaves in the row.
-  await execute(
-    fixture.service.deps.database,
-    sql`
-      update model_connections set renewal_lease = 'dead', renewal_sent_version = credential_version,
-        renewal_leased_until = now() - interval '1 second'
-      where id = ${id}
-    `,
-  );
+  await changeAccounts(fixture.service.deps.database, id, {
+    renewalLease: 'dead',
+    renewalSentVersion: sql`credential_version`,
+    renewalLeasedUntil: ago('1 second'),
+  });
   expect((await forCall()).version).toBe(1);
   expect(fixture.authorizationServer.control.tokenRequests).toEqual([]);
 });

@@ -4,7 +4,7 @@ import {
   revokeAccountsOfProject,
   sweepModelConnections,
 } from '#core/model-connections/index.ts';
-import { AT_ONCE, execute, row, sql, transaction } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql, transaction } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import {
@@ -21,7 +21,12 @@ import {
   type ModelFixture,
   type OwnSession,
 } from './fixture.ts';
-import { ahead, changeRoutines } from '#test/support/given.ts';
+import {
+  ahead,
+  changeRevocations,
+  changeRoutines,
+  removeMemberships,
+} from '#test/support/given.ts';
 
 let fixture: ModelFixture;
 let ada: OwnSession;
@@ -135,15 +140,12 @@ test('a provider that fails is asked again later, for a day, and then the creden
   // Not before its time.
   await sweepModelConnections(deps);
   expect(control.revocationRequests).toHaveLength(1);
-  const due = sql`update model_revocations set next_attempt_at = ${AT_ONCE} where connection_id = ${account.id}`;
-  await execute(deps.database, due);
+  const connectionId = account.id;
+  const due = { nextAttemptAt: AT_ONCE };
+  await changeRevocations(deps.database, { connectionId }, due);
   await sweepModelConnections(deps);
   expect(control.revocationRequests).toHaveLength(2);
-  await execute(deps.database, due);
-  await execute(
-    deps.database,
-    sql`update model_revocations set give_up_at = ${AT_ONCE} where connection_id = ${account.id}`,
-  );
+  await changeRevocations(deps.database, { connectionId }, { ...due, giveUpAt: AT_ONCE });
   await sweepModelConnections(deps);
   expect(control.revocationRequests).toHaveLength(2);
   expect(await outbox(account.id)).toBeUndefined();
@@ -178,10 +180,7 @@ test('the accounts of a member who is removed are revoked with the membership, o
     transaction(deps.database, async (tx) => {
       const { organizationId } = ada.person;
       const { userId } = colleague.person;
-      await execute(
-        tx,
-        sql`delete from memberships where organization_id = ${organizationId} and user_id = ${userId}`,
-      );
+      await removeMemberships(tx, { organizationId, userId });
       const ids = await revokeAccountsOfMember(deps, tx, {
         organizationId,
         userId,

@@ -3,7 +3,6 @@ import { createAbilityStore, createKnownNames, createModelDirectory } from '#cor
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { freePort } from '#dev/ports.ts';
 import { readModelSources, type ModelSource } from '#lib/config/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { sourceAt } from '#test/support/model-caller.ts';
@@ -11,6 +10,7 @@ import { signUp } from '#test/support/people.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { gatewaysFile, startAnswering } from './support.ts';
+import { changeVersions } from '#test/support/given.ts';
 
 const log = createLog({ level: 'silent', name: 'test' });
 const KEYS = { FIRST_KEY: 'first-secret-key', SECOND_KEY: 'second-secret-key' };
@@ -122,10 +122,7 @@ test.each([
 
 test('a routine whose source was removed ends blocked, names the source, and nothing else is asked', async () => {
   const id = await createRoutine(key, on('first/small'));
-  await execute(
-    service.deps.database,
-    sql`update routine_versions set model_id = 'gone/small' where routine_id = ${id}`,
-  );
+  await changeVersions(service.deps.database, { routineId: id }, { modelId: 'gone/small' });
   const run = await runOnce(key, id);
   expect(run).toMatchObject({ state: 'failed', reason: 'blocked_model' });
   expect(run.errorMessage).toContain('none is called gone');
@@ -137,10 +134,7 @@ test('a routine whose source was removed ends blocked, names the source, and not
 
 test('a run on a source that is away fails by its provider and not by its routine', async () => {
   const id = await createRoutine(key, on('first/small'));
-  await execute(
-    service.deps.database,
-    sql`update routine_versions set model_id = 'ollama/llama' where routine_id = ${id}`,
-  );
+  await changeVersions(service.deps.database, { routineId: id }, { modelId: 'ollama/llama' });
   const run = await runOnce(key, id);
   expect(run.reason).toBe('blocked_models_unavailable');
   expect(run.errorMessage).toContain('Ollama');

@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest';
 import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import type { Person } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { EVERYTHING, mailingTest, newsTo, outboxOf, sendNow, watchedRoutine } from './fixture.ts';
-import { plantRun, spendToday } from '#test/support/given.ts';
+import { changeTotals, plantRun, spendToday } from '#test/support/given.ts';
 
 // Budgets that are passed in the middle of a run; `mails.test.ts` has those that the end of a run passes.
 const test = mailingTest();
@@ -128,10 +128,8 @@ test('a run that a budget keeps from its first step says that this one is used u
     budget: { maxCostUsdPerMonth: '0.001' },
     notifications: { mail: { on: ['budget'], to: 'owners' } },
   });
-  await execute(
-    service.deps.database,
-    sql`update usage_totals set month_cost_usd = 0.00099 where scope_id = ${owner.projectId}`,
-  );
+  const scopeId = owner.projectId;
+  await changeTotals(service.deps.database, { scopeId }, { monthCostUsd: 0.00099 });
   const run = await runOnce(key, id);
   expect(run).toMatchObject({ state: 'failed', reason: 'blocked_budget', stepCount: 0 });
   expect(await noticesOf(service, owner.projectId)).toEqual([

@@ -1,11 +1,12 @@
 import { createTickParts } from '#core/scheduling/index.ts';
-import { AT_ONCE, execute, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, rows, sql } from '#lib/database/index.ts';
 import type { Person } from '#test/support/people.ts';
 import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startMailbox, type Mailbox } from '#test/support/mail.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
+import { changeMessages, changeNotified, earlier, ifAny } from '#test/support/given.ts';
 
 /** Tests with a service that mails, and workers; each person who is made has a confirmed address. */
 export function mailingTest(env: Record<string, string> = {}) {
@@ -44,21 +45,13 @@ export async function sendNow({ deps }: Pick<Service, 'deps'>): Promise<number> 
 
 /** Lets the wait after a failed attempt, or the lease of one that died, be over. */
 export async function makeDue({ deps: { database } }: Pick<Service, 'deps'>): Promise<void> {
-  await execute(
-    database,
-    sql`update outbox set next_attempt_at = ${AT_ONCE} where state = 'pending'`,
-  );
+  await changeMessages(database, ifAny({ state: 'pending' }), { nextAttemptAt: AT_ONCE });
 }
 
 /** Lets the hour since the last mail about a routine be over. */
 export async function passHour(service: Service, routineId: string): Promise<void> {
-  await execute(
-    service.deps.database,
-    sql`
-      update notification_states set mailed_at = mailed_at - interval '61 minutes'
-      where routine_id = ${routineId}
-    `,
-  );
+  const mailedAt = earlier('61 minutes');
+  await changeNotified(service.deps.database, ifAny({ routineId }), { mailedAt });
 }
 
 export const REFUSED = 'Refused, and nobody may read why.';

@@ -3,7 +3,7 @@ import { claimMessages } from '#core/outbox/claim.ts';
 import { recordAttempt } from '#core/outbox/record.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { freePort } from '#dev/ports.ts';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { rows, sql } from '#lib/database/index.ts';
 import { openMailer } from '#lib/mail/index.ts';
 import { parseSamples, total } from '#test/observability/scrape.ts';
 import { startMailbox } from '#test/support/mail.ts';
@@ -17,7 +17,7 @@ import {
   sendNow,
   watchedRoutine,
 } from './fixture.ts';
-import { ago, changeRuns } from '#test/support/given.ts';
+import { ago, changeRuns, plantMails, removeMessages } from '#test/support/given.ts';
 
 const test = mailingTest({ LEADS_EMAIL: 'sales@example.com' });
 
@@ -157,21 +157,14 @@ test('an organization with a thousand mails does not keep another waiting', asyn
 }) => {
   const [loud, quiet] = [await person(), await person()];
   const { database } = service.deps;
-  const plant = (owner: typeof loud, count: number) =>
-    execute(
-      database,
-      sql`
-        insert into outbox (id, channel, kind, organization_id, project_id, user_id, content, state)
-        select 'msg_' || ${owner.userId} || n, 'mail', 'failed', ${owner.organizationId}, ${owner.projectId},
-          ${owner.userId}, '{"subject": "x", "lines": []}'::jsonb, 'pending' from generate_series(1, ${count}) n
-      `,
-    );
-  await plant(loud, 1_000);
-  await plant(quiet, 3);
+  const planted = [
+    ...(await plantMails(database, loud, 1_000)),
+    ...(await plantMails(database, quiet, 3)),
+  ];
   const claimed = await claimMessages(database, { ...ALL, limit: 10 });
   const ofQuiet = claimed.filter(({ organizationId }) => organizationId === quiet.organizationId);
   expect([claimed.length, ofQuiet.length]).toEqual([10, 3]);
-  await execute(database, sql`delete from outbox where content->>'subject' = 'x'`);
+  await removeMessages(database, planted);
 });
 
 test('an enquiry is mailed to the operator, and a reply goes to who wrote it', async ({

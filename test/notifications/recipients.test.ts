@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
 import { routineBody } from '#test/support/routines.ts';
 import type { Person } from '#test/support/people.ts';
 import { failedRun, mailingTest, newsTo, sendNow, watchedRoutine } from './fixture.ts';
+import { changeNotified, changePeople } from '#test/support/given.ts';
 
 const test = mailingTest();
 
@@ -71,7 +71,7 @@ test('an address that is not confirmed gets nothing, and the run says so', async
   const key = await owner.key();
   const id = await watchedRoutine(key);
   const { database } = service.deps;
-  await execute(database, sql`update users set email_verified = false where id = ${owner.userId}`);
+  await changePeople(database, owner.userId, { emailVerified: false });
   const run = await failedRun(service, key, id);
   await sendNow(service);
   expect(await newsTo(mailbox, owner)).toEqual([]);
@@ -131,10 +131,7 @@ test('a link in the mail ends it without a session, by the button of a mail prog
   expect([(await oneClick()).status, (await oneClick()).status]).toEqual([200, 200]);
   expect(await optOuts()).toEqual([id]);
   const other = await failedRun(service, key, await watchedRoutine(key, { name: 'Other' }));
-  await execute(
-    service.deps.database,
-    sql`update notification_states set mailed_at = null where routine_id = ${id}`,
-  );
+  await changeNotified(service.deps.database, { routineId: id }, { mailedAt: null });
   const run = await failedRun(service, key, id);
   await sendNow(service);
   expect((await key.get(`/v1/runs/${run.id}`)).data.notifications).toMatchObject([

@@ -8,7 +8,8 @@ import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { parseSamples, total, type Sample } from './scrape.ts';
-import { ago, changeRuns } from '#test/support/given.ts';
+import { ago, changeRoutines, changeRuns } from '#test/support/given.ts';
+import { sql } from '#lib/database/index.ts';
 
 let service: Service;
 let key: ApiClient;
@@ -106,10 +107,9 @@ test('tool calls and attempts to deliver a webhook are counted by what they came
 
 test('a tick tells how late it claimed, what it skipped and that it was there', async () => {
   const routineId = await activeRoutine(key, { misfire: 'skip', schedule: '0 * * * *' });
-  await service.deps.database.query(
-    `update routines set next_run_at = date_trunc('hour', now()) - interval '5 hours' where id = $1`,
-    [routineId],
-  );
+  await changeRoutines(service.deps.database, routineId, {
+    nextRunAt: sql`date_trunc('hour', ${ago('5 hours')})`,
+  });
   const overdue = await scrape();
   expect(total(overdue, 'ras_scheduler_overdue_seconds')).toBeGreaterThan(5 * 3_600 - 1);
   await tick(service.deps);

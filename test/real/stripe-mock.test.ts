@@ -21,7 +21,7 @@ import {
   startProcessor,
   subscribed,
 } from '#test/billing/support.ts';
-import { ageCheckouts } from '#test/support/given.ts';
+import { changeCheckouts, earlier } from '#test/support/given.ts';
 import { signUp } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { installOnce, requireCommands } from './install.ts';
@@ -136,8 +136,13 @@ test('Stripe takes every request of the service, as its description of the API s
     entrypoint: 'pricing',
   });
   expect(other.data.kind).toBe('checkout');
-  await ageCheckouts(service.deps.database, ada.organizationId, '2 minutes');
-  await requestSync(service.deps.database, ada.organizationId);
+  const { organizationId } = ada;
+  await changeCheckouts(
+    service.deps.database,
+    { organizationId },
+    { createdAt: earlier('2 minutes') },
+  );
+  await requestSync(service.deps.database, organizationId);
   await reconcilePayments(payments(), new AbortController().signal);
   await fetchMissedEvents(payments());
 

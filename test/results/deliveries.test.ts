@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { AT_ONCE, execute, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, rows, sql } from '#lib/database/index.ts';
 import { startReceiver, type Receiver } from '#test/outbound/receiver.ts';
 import { openStream } from '#test/runs/event-source.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -7,7 +7,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import type { Service } from '#test/support/service.ts';
 import type { Json } from '#test/tools/support.ts';
 import { prices, typedRoutine, type TypedRoutine } from './world.ts';
-import { changeRuns } from '#test/support/given.ts';
+import { changeDeliveries, changeRuns, plantRun } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -184,9 +184,10 @@ test('what a receiver has lost for good is a change again', async ({ service, ke
     withheld: 'no_change',
     changes: { against: lost.id },
   });
-  await execute(
+  await changeDeliveries(
     service.deps.database,
-    sql`update webhook_deliveries set state = 'failed', reason = 'retries_exhausted' where run_id = ${lost.id}`,
+    { runId: lost.id },
+    { state: 'failed', reason: 'retries_exhausted' },
   );
   status = 204;
   expect(await run(prices({ tea: 4 }))).toMatchObject({
@@ -294,15 +295,14 @@ test('a routine is compared with its own runs only', async ({ service, key, bobs
   const bobs = await toldRoutine(service, bobsKey);
   await mine.run(prices({ tea: 3 }));
   // Even a row that claims the routine of another tenant is not read.
-  await execute(
-    service.deps.database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, result, data,
-        changes, max_steps, timeout_seconds, finished_at)
-      select 'run_7zzzzzzzzzzzzzzzzzzzzzzzzz', p.organization_id, p.id, ${bobs.id}, 1, 'manual', 'succeeded', '',
-        ${JSON.stringify(prices({ tea: 3 }))}, '{"by":{"list":"/items","key":"/id"}}', 5, 60, now()
-      from projects p where p.id = ${ada.projectId}
-    `,
-  );
+  await plantRun(service.deps.database, bobs.id, {
+    id: 'run_7zzzzzzzzzzzzzzzzzzzzzzzzz',
+    projectId: ada.projectId,
+    state: 'succeeded',
+    result: '',
+    data: JSON.stringify(prices({ tea: 3 })),
+    changes: '{"by":{"list":"/items","key":"/id"}}',
+    finishedAt: AT_ONCE,
+  });
   expect(await bobs.run(prices({ tea: 3 }))).toMatchObject({ changes: { against: null } });
 });

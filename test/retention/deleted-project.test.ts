@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { claimAttempt } from '#core/webhooks/claim.ts';
 import { recordAttempt } from '#core/webhooks/record.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
@@ -51,10 +51,8 @@ test('the content of a deleted project goes with the next pass, whoever wanted t
     ledger: 250,
   });
   expect(await remainsOf(database, other.projectId)).toMatchObject({ unerased: 5, texts: 10 });
-  await execute(
-    database,
-    sql`update runs set finished_at = now() - interval '401 days' where project_id = ${project.projectId}`,
-  );
+  const { projectId } = project;
+  await changeRuns(database, { projectId }, { finishedAt: ago('401 days') });
   expect(await retain(database)).toEqual({ erased: 0, deleted: 250 });
 });
 

@@ -3,13 +3,19 @@ import { startReceiver } from '#test/outbound/receiver.ts';
 import { eraseDeletedProjects } from '#core/deletion/index.ts';
 import { forgetExpired } from '#core/scheduling/housekeeping.ts';
 import { newId } from '#lib/ids.ts';
-import { AT_ONCE, execute, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { plantEndedRuns, retain } from './planted-runs.ts';
-import { ago, changeProjects, changeRuns } from '#test/support/given.ts';
+import {
+  ago,
+  changeProjects,
+  changeRuns,
+  plantDeliveries,
+  plantSkills,
+} from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -49,16 +55,9 @@ async function eraseAll(database: Database, limit = 1_000): Promise<void> {
 }
 
 /** Plants what a pause of the routine leaves: the delivery of an event that names it and is about no run. */
-async function plantPause(database: Database, routineId: string, mark: string): Promise<void> {
-  await execute(
-    database,
-    sql`
-      insert into webhook_deliveries (id, organization_id, host, project_id, routine_id, event_type, body, state,
-        finished_at)
-      select ${newId('delivery')}, p.organization_id, '', p.id, r.id, 'routine.paused', ${mark}, 'delivered', now()
-      from routines r join projects p on p.id = r.project_id where r.id = ${routineId}
-    `,
-  );
+function plantPause(database: Database, routineId: string, mark: string) {
+  const pause = { eventType: 'routine.paused', body: mark, finishedAt: AT_ONCE };
+  return plantDeliveries(database, routineId, pause);
 }
 
 /** Lists the tables in which a row with the word is left. */
@@ -156,16 +155,10 @@ test('what a late request writes into a deleted project is erased too', async ({
   await project.deleted();
   await eraseAll(database);
   expect(await erasedAt(database, project.projectId)).toEqual({ done: false });
-  await execute(
-    database,
-    sql`
-      insert into skills (id, project_id, name, instructions)
-      values ('skl_late', ${project.projectId}, 'late', 'written by a request that was under way')
-    `,
-  );
+  const [late] = await plantSkills(database, project.projectId, 1);
   await longDeleted(database, project.projectId);
   await eraseAll(database);
-  expect(await row(database, sql`select id from skills where id = 'skl_late'`)).toBeUndefined();
+  expect(await row(database, sql`select id from skills where id = ${late}`)).toBeUndefined();
   expect(await erasedAt(database, project.projectId)).toEqual({ done: true });
 });
 

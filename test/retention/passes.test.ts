@@ -10,10 +10,13 @@ import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { NOTHING, plantDelivery, plantEndedRuns, remainsOf, retain, RULE } from './planted-runs.ts';
 import {
+  ago,
   changeDeliveries,
   changeProjects,
   changeRoutines,
   changeRuns,
+  plantRun,
+  plantSkipped,
 } from '#test/support/given.ts';
 
 let testDatabase: TestDatabase;
@@ -31,26 +34,16 @@ beforeEach(async () => {
 });
 
 test('nothing that is open, waits, or has just been counted again is erased, however old it is', async () => {
-  const at = sql`now() - interval '2 years'`;
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, prompt, created_at, started_at, finished_at, reason, scheduled_for, skipped_count,
-        skipped_until)
-      select 'run_' || lpad(n::text, 26, '0'), ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'schedule',
-        state, 5, 60, 'a prompt', ${at}, ${at}, finished_at, reason, ${at} + n * interval '1 minute', 1, now()
-      from (values (1, 'queued', null::timestamptz, null), (2, 'running', null, null),
-        -- A streak of skipped occurrences that began long ago and went on until yesterday.
-        (3, 'skipped', now() - interval '1 day', 'overlap')) as v(n, state, finished_at, reason)
-    `,
-  );
+  const at = ago('2 years');
+  const old = { trigger: 'schedule', prompt: 'a prompt', createdAt: at, startedAt: at } as const;
+  await plantRun(database, routine.id, { ...old, state: 'queued', scheduledFor: at });
+  await plantRun(database, routine.id, { ...old, state: 'running', scheduledFor: ago('700 days') });
+  // A streak of skipped occurrences that began long ago and went on until yesterday.
+  const skipped = { ...old, state: 'skipped', finishedAt: ago('1 day') } as const;
+  await plantSkipped(database, routine.id, ago('600 days'), skipped);
   expect(await retain(database)).toEqual(NOTHING);
   expect(await remainsOf(database, routine.projectId)).toMatchObject({ runs: 3, texts: 3 });
-  await execute(
-    database,
-    sql`update runs set finished_at = now() - interval '91 days' where state = 'skipped'`,
-  );
+  await changeRuns(database, { state: 'skipped' }, { finishedAt: ago('91 days') });
   expect(await retain(database)).toEqual({ erased: 1, deleted: 0 });
 });
 

@@ -1,8 +1,16 @@
 import { applyRetention, type RetentionReport } from '#core/runs/index.ts';
-import { execute, row, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
-import { newId } from '#lib/ids.ts';
 import type { Planted } from '#test/scheduling/planted.ts';
+import {
+  ago,
+  ahead,
+  plantAttempt,
+  plantDeliveries,
+  plantRuns,
+  plantSpending,
+  plantSteps,
+} from '#test/support/given.ts';
 
 /** The operator's rule in these tests, which is also the default. */
 export const RULE = { contentDays: 90, runDays: 400 };
@@ -30,25 +38,18 @@ export async function plantEndedRuns(
   routine: Planted,
   { daysAgo, count = 1, state = 'succeeded', erased = false }: EndedRuns,
 ): Promise<string[]> {
-  const ids = Array.from({ length: count }, () => newId('run'));
-  await execute(
-    database,
-    sql`
-      with run as (
-        insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-          timeout_seconds, prompt, result, step_count, input_tokens, output_tokens, finished_at, content_erased_at)
-        select id, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'manual', ${state}, 5, 60, 'a prompt',
-          'a result', 1, 100, 20, now() - ${daysAgo}::float8 * interval '1 day', case when ${erased}::boolean then now() end
-        from unnest(${ids}::text[]) as id
-        returning id, project_id, routine_id
-      ), step as (
-        insert into steps (run_id, index, project_id, kind, state, text, messages, input_tokens, output_tokens)
-        select id, 0, project_id, 'model', 'succeeded', 'a text', '[]', 100, 20 from run
-      )
-      insert into usage_ledger (run_id, step_index, project_id, routine_id, model_id, total_tokens, occurred_at)
-      select id, 0, project_id, routine_id, 'fixture/writer-small', 120, now() from run
-    `,
-  );
+  const used = { inputTokens: 100, outputTokens: 20 };
+  const ids = await plantRuns(database, routine.id, count, {
+    ...used,
+    state,
+    prompt: 'a prompt',
+    result: 'a result',
+    stepCount: 1,
+    finishedAt: ago(`${daysAgo} days`),
+    contentErasedAt: erased ? AT_ONCE : null,
+  });
+  await plantSteps(database, ids, { ...used, text: 'a text', messages: '[]' });
+  await plantSpending(database, ids);
   return ids;
 }
 
@@ -58,23 +59,19 @@ export async function plantDelivery(
   runId: string,
   state: 'pending' | 'sending' | 'delivered' | 'failed',
 ): Promise<string> {
-  const id = newId('delivery');
-  await execute(
+  const found = await row<{ routineId: string }>(
     database,
-    sql`
-      with delivery as (
-        insert into webhook_deliveries (id, project_id, routine_id, run_id, event_type, body, state, attempt_count,
-          next_attempt_at, claimed_until)
-        select ${id}, project_id, routine_id, id, 'run.succeeded', '{"secret":"body"}', ${state}, 1,
-          case when ${state} in ('pending', 'sending') then now() + interval '1 hour' end, null
-        from runs where id = ${runId}
-        returning id
-      )
-      insert into webhook_attempts (delivery_id, index, started_at, status, response_excerpt)
-      select id, 1, now(), 500, 'a response' from delivery
-    `,
+    sql`select routine_id as "routineId" from runs where id = ${runId}`,
   );
-  return id;
+  const [id] = await plantDeliveries(database, found!.routineId, {
+    runId,
+    state,
+    body: '{"secret":"body"}',
+    attemptCount: 1,
+    nextAttemptAt: ['pending', 'sending'].includes(state) ? ahead('1 hour') : null,
+  });
+  await plantAttempt(database, id!);
+  return id!;
 }
 
 export interface Remains {

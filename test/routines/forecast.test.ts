@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
-import { changeRoutines, plantPeriod, spendToday } from '#test/support/given.ts';
+import { changeRoutines, plantPeriod, plantUsage, spendToday } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true, env: { MAX_COST_USD_PER_ORGANIZATION: '500' } });
 
@@ -175,19 +174,12 @@ test('the pace of other routines counts against a shared budget, and that of oth
   });
   expect(elsewhere.status).toBe(201);
   for (const [projectId, tokens, cost] of [
-    [bob.projectId, 70_000, '1.4'],
-    [elsewhere.data.id, 7_000, '0.7'],
+    [bob.projectId, 70_000, 1.4],
+    [elsewhere.data.id, 7_000, 0.7],
   ] as const) {
-    await execute(
-      database,
-      sql`
-        insert into usage_days (project_id, day, routine_id, model_id, input_tokens, cached_input_tokens,
-          output_tokens, reasoning_tokens, cost_usd, steps)
-        select ${projectId}, (now() at time zone 'utc')::date - days, 'rtn_other', 'fixture/writer-small', ${tokens}, 0,
-          0, 0, ${cost}::numeric, 1
-        from unnest(array[1, 30]) as days
-      `,
-    );
+    const used = { modelId: 'fixture/writer-small', inputTokens: tokens, costUsd: cost };
+    const days = [1, 30].map((daysAgo) => ({ daysAgo, routineId: 'rtn_other', ...used }));
+    await plantUsage(database, projectId, days);
   }
   const budget = { maxTokensPerDay: 14_000, maxCostUsdPerMonth: '20' };
   await bob.session.patch(`/v1/projects/${bob.projectId}`, { budget });

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { rows, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { changeRoutines, changeVersions } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -71,14 +72,15 @@ test('a preview calls no model, makes no run and writes nothing', async ({ servi
 });
 
 test('a preview says what the preflight of a run would end it with', async ({ service, key }) => {
-  const verdict = async (fields: Record<string, unknown>, change: string, body: unknown = {}) => {
+  const verdict = async (
+    fields: Record<string, unknown>,
+    body: unknown = {},
+    change?: { modelId: string } | { instructions: string },
+  ) => {
     const id = await createRoutine(key, fields);
-    if (change !== '') {
-      await service.deps.database.query(`update routines set ${change} where id = $1`, [id]);
-      await service.deps.database.query(
-        `update routine_versions set ${change.replace(/, state.*/, '')} where routine_id = $1`,
-        [id],
-      );
+    if (change !== undefined) {
+      await changeRoutines(service.deps.database, id, change);
+      await changeVersions(service.deps.database, { routineId: id }, change);
     }
     const { status, data } = await key.post(`/v1/routines/${id}/preview`, body);
     expect(status).toBe(200);
@@ -91,12 +93,11 @@ test('a preview says what the preflight of a run would end it with', async ({ se
     });
     return data;
   };
-  expect((await verdict({}, `model_id = 'gone/model'`)).prompt).toBe('Write one line.');
-  await verdict({}, `instructions = 'Use {{gone}}.'`);
-  await verdict({ budget: { maxTokensPerDay: 1 } }, '');
+  expect((await verdict({}, {}, { modelId: 'gone/model' })).prompt).toBe('Write one line.');
+  await verdict({}, {}, { instructions: 'Use {{gone}}.' });
+  await verdict({ budget: { maxTokensPerDay: 1 } });
   const tooLarge = await verdict(
     { instructions: '{{topic}}'.repeat(41), variables: { topic: 'tea' } },
-    '',
     { variables: { topic: 'x'.repeat(10_000) } },
   );
   expect(tooLarge).toMatchObject({

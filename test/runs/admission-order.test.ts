@@ -2,21 +2,32 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { PlanRule } from '#core/billing/index.ts';
 import { admitRuns, retakeUnstarted } from '#core/runs/admission/admit.ts';
 import { announceSlots, createAdmission, withdrawSlots } from '#core/runs/index.ts';
-import { AT_ONCE, execute, row, sql, transaction } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
+import { AT_ONCE, execute, row, sql, transaction, type Sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { ahead, changeOrganizations, changeRuns, countRun } from '#test/support/given.ts';
+import {
+  EVERY,
+  ago,
+  ahead,
+  changeOrganizations,
+  changeRuns,
+  changeWorkers,
+  countRun,
+  plantRuns,
+  removePeriodRuns,
+  removeRuns,
+  removeWorkers,
+} from '#test/support/given.ts';
 
 let testDatabase: TestDatabase;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
 });
 afterEach(async () => {
-  await execute(testDatabase.database, sql`delete from runs`);
-  await execute(testDatabase.database, sql`delete from worker_slots`);
-  await execute(testDatabase.database, sql`delete from period_runs`);
+  await removeRuns(testDatabase.database, EVERY);
+  await removeWorkers(testDatabase.database, EVERY);
+  await removePeriodRuns(testDatabase.database, EVERY);
 });
 afterAll(() => testDatabase.drop());
 
@@ -32,20 +43,17 @@ interface Fields {
 }
 
 /** Plants runs of one routine, oldest first. */
-async function plantRuns(routine: Planted, count: number, fields: Fields = {}): Promise<string[]> {
-  const ids = Array.from({ length: count }, () => newId('run'));
-  await execute(
-    testDatabase.database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, queue_until, admitted_at, after_previous)
-      select id, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, ${fields.trigger ?? 'schedule'},
-        ${fields.state ?? 'queued'}, 1, 60, now() + make_interval(secs => ${fields.queuedForSeconds ?? 3_600}::integer),
-        case when ${fields.admitted ?? false}::boolean then now() end, ${fields.afterPrevious ?? false}
-      from unnest(${ids}::text[]) as id
-    `,
-  );
-  return ids;
+function waitingRuns(
+  routine: Planted,
+  count: number,
+  { trigger = 'schedule', queuedForSeconds = 3_600, admitted = false, ...fields }: Fields = {},
+): Promise<string[]> {
+  return plantRuns(testDatabase.database, routine.id, count, {
+    trigger,
+    queueUntil: ahead(`${queuedForSeconds} seconds`),
+    admittedAt: admitted ? AT_ONCE : null,
+    ...fields,
+  });
 }
 
 function organizations(count: number): Promise<Planted[]> {
@@ -58,7 +66,7 @@ function room(slots: number): Promise<void> {
 
 /** Plants running runs that wait for a budget. */
 async function plantWaiting(routine: Planted, count: number): Promise<string[]> {
-  const ids = await plantRuns(routine, count, { state: 'running', admitted: true });
+  const ids = await waitingRuns(routine, count, { state: 'running', admitted: true });
   await changeRuns(testDatabase.database, ids, {
     waitsSince: ahead('0 seconds'),
     waitsUntil: ahead('0 seconds'),
@@ -73,10 +81,10 @@ async function admit(limit: number, planRule = SELF_HOSTED): Promise<string[]> {
 
 test('without a live worker nothing is admitted', async () => {
   const [routine] = await organizations(1);
-  await plantRuns(routine!, 3);
+  await waitingRuns(routine!, 3);
   expect(await admit(10)).toEqual([]);
   await room(5);
-  await execute(testDatabase.database, sql`update worker_slots set expires_at = ${AT_ONCE}`);
+  await changeWorkers(testDatabase.database, EVERY, { expiresAt: AT_ONCE });
   expect(await admit(10)).toEqual([]);
   await announceSlots(testDatabase.database, { workerId: 'x', taskQueue: 'another', slots: 5 });
   expect(await admit(10)).toEqual([]);
@@ -86,22 +94,20 @@ test('without a live worker nothing is admitted', async () => {
 
 test('as many are admitted as there are slots and a tenth more, at least one', async () => {
   const [routine] = await organizations(1);
-  await plantRuns(routine!, 40);
+  await waitingRuns(routine!, 40);
   await room(1);
   expect(await admit(50)).toHaveLength(2);
   expect(await admit(50)).toEqual([]);
   await room(20);
   expect(await admit(50)).toHaveLength(20);
-  await execute(
-    testDatabase.database,
-    sql`update runs set state = 'succeeded' where admitted_at is not null`,
-  );
+  const letIn = { admittedAt: (at: Sql) => sql`${at} is not null` };
+  await changeRuns(testDatabase.database, letIn, { state: 'succeeded' });
   expect(await admit(50)).toHaveLength(18);
 });
 
 test('a worker that withdraws takes its room away', async () => {
   const [routine] = await organizations(1);
-  await plantRuns(routine!, 3);
+  await waitingRuns(routine!, 3);
   await room(10);
   await withdrawSlots(testDatabase.database, 'w');
   expect(await admit(10)).toEqual([]);
@@ -109,11 +115,11 @@ test('a worker that withdraws takes its room away', async () => {
 
 test('the next place goes to the organization with the fewest admitted runs', async () => {
   const [many, few, one] = await organizations(3);
-  const ofMany = await plantRuns(many!, 100);
+  const ofMany = await waitingRuns(many!, 100);
   await room(20);
   expect(await admit(10)).toEqual(ofMany.slice(0, 10));
-  const ofFew = await plantRuns(few!, 4);
-  const ofOne = await plantRuns(one!, 1);
+  const ofFew = await waitingRuns(few!, 4);
+  const ofOne = await waitingRuns(one!, 1);
   expect(await admit(5)).toEqual([...ofFew, ...ofOne].toSorted());
   expect(await admit(50)).toEqual(ofMany.slice(10, 17));
 });
@@ -122,20 +128,20 @@ test('one organization takes three quarters of the places where another runs too
   const { database } = testDatabase;
   const [first, second] = await organizations(2);
   await room(20);
-  const ofFirst = await plantRuns(first!, 40);
+  const ofFirst = await waitingRuns(first!, 40);
   await countRun(database, first!.organizationId);
   expect(await admit(50)).toHaveLength(22);
   await changeRuns(database, ofFirst.slice(0, 22), { state: 'succeeded' });
   await countRun(database, second!.organizationId);
   expect(await admit(50)).toHaveLength(16);
-  const ofSecond = await plantRuns(second!, 30);
+  const ofSecond = await waitingRuns(second!, 30);
   expect(await admit(50)).toEqual(ofSecond.slice(0, 6));
 });
 
 test('a run that is cancelled in the moment of its admission stays cancelled', async () => {
   const { database } = testDatabase;
   const [routine] = await organizations(1);
-  const [cancelled, other] = await plantRuns(routine!, 2);
+  const [cancelled, other] = await waitingRuns(routine!, 2);
   await room(10);
   const admission = await transaction(database, async (tx) => {
     await changeRuns(tx, cancelled!, { state: 'cancelled' });
@@ -152,8 +158,8 @@ test('a run that is cancelled in the moment of its admission stays cancelled', a
 
 test('within an organization manual runs come before scheduled ones, the oldest first', async () => {
   const [routine] = await organizations(1);
-  const scheduled = await plantRuns(routine!, 3);
-  const manual = await plantRuns(routine!, 2, { trigger: 'manual' });
+  const scheduled = await waitingRuns(routine!, 3);
+  const manual = await waitingRuns(routine!, 2, { trigger: 'manual' });
   await room(50);
   expect(await admit(1)).toEqual([manual[0]]);
   expect(await admit(2)).toEqual([scheduled[0]!, manual[1]!].toSorted());
@@ -162,21 +168,18 @@ test('within an organization manual runs come before scheduled ones, the oldest 
 
 test('runs of a backfill come after all others of their organization, one of a routine at a time', async () => {
   const [routine] = await organizations(1);
-  const [first, second] = await plantRuns(routine!, 2, {
+  const [first, second] = await waitingRuns(routine!, 2, {
     trigger: 'backfill',
     afterPrevious: true,
   });
-  const scheduled = await plantRuns(routine!, 2);
-  const [manual] = await plantRuns(routine!, 1, { trigger: 'manual' });
+  const scheduled = await waitingRuns(routine!, 2);
+  const [manual] = await waitingRuns(routine!, 1, { trigger: 'manual' });
   await room(50);
   expect(await admit(1)).toEqual([manual]);
   await changeRuns(testDatabase.database, manual!, { state: 'succeeded' });
   expect(await admit(2)).toEqual(scheduled);
   expect(await admit(5)).toEqual([]);
-  await execute(
-    testDatabase.database,
-    sql`update runs set state = 'succeeded' where trigger = 'schedule'`,
-  );
+  await changeRuns(testDatabase.database, { trigger: 'schedule' }, { state: 'succeeded' });
   expect(await admit(5)).toEqual([first]);
   await changeRuns(testDatabase.database, first!, { state: 'succeeded' });
   expect(await admit(5)).toEqual([second]);
@@ -191,8 +194,8 @@ test('an occurrence is not let in together with the run of its routine that it w
     [manual, 'manual', 'schedule'],
     [past, 'schedule', 'backfill'],
   ] as const) {
-    before.push(...(await plantRuns(routine!, 1, { trigger: first })));
-    after.push(...(await plantRuns(routine!, 1, { trigger: second, afterPrevious: true })));
+    before.push(...(await waitingRuns(routine!, 1, { trigger: first })));
+    after.push(...(await waitingRuns(routine!, 1, { trigger: second, afterPrevious: true })));
   }
   await room(50);
   expect(await admit(10)).toEqual(before.toSorted());
@@ -207,8 +210,8 @@ test('a plan bounds runs at a time exactly, however many look at once', async ()
     paidPlan: 'pro',
     paidUntil: ahead('1 day'),
   });
-  await plantRuns(free!, 30);
-  await plantRuns(pro!, 30);
+  await waitingRuns(free!, 30);
+  await waitingRuns(pro!, 30);
   await room(500);
   const paid = { billingConfigured: true, defaultPlan: 'scale' as const };
   const admitted = await Promise.all(Array.from({ length: 12 }, () => admit(10, paid)));
@@ -222,7 +225,7 @@ test('runs that wait for a budget take no place, and enough of a project keep it
   const [short, other] = await organizations(2);
   await room(3);
   const waiting = await plantWaiting(short!, 9);
-  const [tenth, queued] = await plantRuns(short!, 2);
+  const [tenth, queued] = await waitingRuns(short!, 2);
   expect(await admit(1)).toEqual([tenth]);
   await changeRuns(testDatabase.database, tenth!, {
     state: 'running',
@@ -231,7 +234,7 @@ test('runs that wait for a budget take no place, and enough of a project keep it
   });
   expect(await admit(10)).toEqual([]);
   // Another organization finds all four places, as runs that sleep hold none.
-  const ofOther = await plantRuns(other!, 5);
+  const ofOther = await waitingRuns(other!, 5);
   expect(await admit(10)).toEqual(ofOther.slice(0, 4));
   await changeRuns(testDatabase.database, ofOther.slice(0, 4), { state: 'succeeded' });
   await changeRuns(testDatabase.database, waiting[0]!, { waitsSince: null, waitsUntil: null });
@@ -240,16 +243,16 @@ test('runs that wait for a budget take no place, and enough of a project keep it
 
 test('a run that has waited too long is not admitted', async () => {
   const [routine] = await organizations(1);
-  await plantRuns(routine!, 2, { queuedForSeconds: -1 });
-  const [fresh] = await plantRuns(routine!, 1);
+  await waitingRuns(routine!, 2, { queuedForSeconds: -1 });
+  const [fresh] = await waitingRuns(routine!, 1);
   await room(10);
   expect(await admit(10)).toEqual([fresh]);
 });
 
 test('a run that waits for its predecessor is admitted when no other run of the routine is open', async () => {
   const [routine] = await organizations(1);
-  const [previous] = await plantRuns(routine!, 1, { state: 'running', admitted: true });
-  const [next] = await plantRuns(routine!, 1, { afterPrevious: true });
+  const [previous] = await waitingRuns(routine!, 1, { state: 'running', admitted: true });
+  const [next] = await waitingRuns(routine!, 1, { afterPrevious: true });
   await room(10);
   expect(await admit(10)).toEqual([]);
   await changeRuns(testDatabase.database, previous!, { state: 'succeeded' });
@@ -259,11 +262,11 @@ test('a run that waits for its predecessor is admitted when no other run of the 
 test('an admitted run whose start nobody recorded is taken again when its lease is over', async () => {
   const { database } = testDatabase;
   const [routine] = await organizations(1);
-  const [id] = await plantRuns(routine!, 1);
+  const [id] = await waitingRuns(routine!, 1);
   await room(10);
   expect(await admit(10)).toEqual([id]);
   expect(await retakeUnstarted(database, 10)).toEqual([]);
-  await execute(database, sql`update runs set start_leased_until = now() - interval '1 second'`);
+  await changeRuns(database, EVERY, { startLeasedUntil: ago('1 second') });
   const taken = await Promise.all(Array.from({ length: 8 }, () => retakeUnstarted(database, 10)));
   expect(taken.flat()).toEqual([
     {
@@ -296,14 +299,14 @@ function admissionThatFails(failing: ReadonlySet<string>, started: string[]) {
 test('starts that fail here and there keep no other run from its start', async () => {
   const [routine] = await organizations(1);
   await room(100);
-  const ids = await plantRuns(routine!, 60);
+  const ids = await waitingRuns(routine!, 60);
   const failing = new Set([ids[0]!, ids[20]!, ids[40]!]);
   const started: string[] = [];
   const report = await admissionThatFails(failing, started).admit();
   expect(report).toEqual({ started: 57, unavailable: false });
   expect(started.toSorted()).toEqual(ids.filter((id) => !failing.has(id)));
   // Those that failed keep their place and are due again when their pause is over.
-  await execute(testDatabase.database, sql`update runs set start_leased_until = ${AT_ONCE}`);
+  await changeRuns(testDatabase.database, EVERY, { startLeasedUntil: AT_ONCE });
   const again = await admissionThatFails(new Set(), started).admit();
   expect(again).toEqual({ started: 3, unavailable: false });
   expect(new Set(started)).toEqual(new Set(ids));
@@ -313,7 +316,7 @@ test('starts that fail here and there keep no other run from its start', async (
 test('where every start fails Temporal is away, and admission leaves it after a few', async () => {
   const [routine] = await organizations(1);
   await room(500);
-  const ids = await plantRuns(routine!, 300);
+  const ids = await waitingRuns(routine!, 300);
   const report = await admissionThatFails(new Set(ids), []).admit();
   expect(report).toEqual({ started: 0, unavailable: true });
   const asked = await execute(

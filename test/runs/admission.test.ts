@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
 import { announceSlots, expireQueued, withdrawSlots } from '#core/runs/index.ts';
 import { tick } from '#core/scheduling/index.ts';
-import { row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startWorkers } from '#test/support/service.ts';
+import { ago, changeRoutines, changeRuns } from '#test/support/given.ts';
 
 const test = serviceTest({ own: true });
 
@@ -12,12 +13,13 @@ test(
   'runs that wait longer than their timeout for the only slot succeed all the same',
   { timeout: 60_000 },
   async ({ service, key }) => {
-    service.gateway.control.script({ times: null, latencyMs: 3_000 });
-    const routineId = await createRoutine(key, { limits: { timeoutSeconds: 10 } });
+    service.gateway.control.script({ times: null, latencyMs: 1_300 });
+    const routineId = await createRoutine(key);
+    await changeRoutines(service.deps.database, routineId, { timeoutSeconds: 6 });
     const started = await Promise.all(
-      Array.from({ length: 5 }, () => key.post(`/v1/routines/${routineId}/run`)),
+      Array.from({ length: 7 }, () => key.post(`/v1/routines/${routineId}/run`)),
     );
-    const waiting = await key.get(`/v1/runs/${started[4]!.data.id}`);
+    const waiting = await key.get(`/v1/runs/${started[6]!.data.id}`);
     expect(waiting.data).toMatchObject({ state: 'queued', waitingFor: 'worker' });
 
     const worker = await startWorkers(service.config, service.deps, { concurrency: 1 });
@@ -28,9 +30,9 @@ test(
         (await key.get(`/v1/runs/${last.data.id}`)).data.waitingFor as string;
       await expect.poll(waitingFor).toBe('slot');
       const ended = await Promise.all(started.map(({ data }) => runEnded(key, data.id, 50_000)));
-      expect(ended.map(({ state }) => state)).toEqual(Array(5).fill('succeeded'));
+      expect(ended.map(({ state }) => state)).toEqual(Array(7).fill('succeeded'));
       const waited = ended.map(({ queuedSeconds }) => queuedSeconds as number);
-      expect(Math.max(...waited)).toBeGreaterThan(10);
+      expect(Math.max(...waited)).toBeGreaterThan(6);
       expect(ended.every(({ waitingFor }) => waitingFor === null)).toBe(true);
     } finally {
       service.gateway.control.reset();
@@ -84,7 +86,7 @@ test('a run that waits too long is skipped and says so, and nobody is told by we
   });
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
   const { database } = service.deps;
-  await row(database, sql`update runs set queue_until = now() where id = ${run.id} returning id`);
+  await changeRuns(database, run.id, { queueUntil: AT_ONCE });
   const worker = await startWorkers(service.config, service.deps, { concurrency: 1 });
   try {
     await service.deps.admission.admit();
@@ -142,10 +144,7 @@ test('a run past its deadline whose workflow says nothing is ended by the sweep'
     await expect
       .poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state, { timeout: 10_000 })
       .toBe('running');
-    await row(
-      service.deps.database,
-      sql`update runs set started_at = now() - interval '18 minutes' where id = ${run.id} returning id`,
-    );
+    await changeRuns(service.deps.database, run.id, { startedAt: ago('18 minutes') });
     await tick(service.deps);
     expect((await key.get(`/v1/runs/${run.id}`)).data).toMatchObject({
       state: 'failed',

@@ -1,11 +1,21 @@
 import { expect } from 'vitest';
-import { execute, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, rows, sql } from '#lib/database/index.ts';
 import { jitterMs } from '#lib/schedule/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
-import { changeRoutines, fallDue } from '#test/support/given.ts';
+import {
+  ago,
+  changeIdempotencyKeys,
+  changePeriodRuns,
+  changeRoutines,
+  fallDue,
+  plantRun,
+  plantRuns,
+  plantSkipped,
+  removeRuns,
+} from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true, env: { RUN_DAYS: '1000', RUN_CONTENT_DAYS: '1000' } });
 
@@ -164,9 +174,10 @@ test('a repeated request whose first response was lost finds the runs that it ma
   const id = await activeRoutine(key);
   const headers = { 'Idempotency-Key': 'backfill-lost' };
   const first = await accepted(key.with(headers), id, lastDays(4, 2));
-  await execute(
+  await changeIdempotencyKeys(
     service.deps.database,
-    sql`update idempotency_keys set status = null, answer = null, locked_until = now() where key = 'backfill-lost'`,
+    { key: 'backfill-lost' },
+    { status: null, answer: null, lockedUntil: AT_ONCE },
   );
   const second = await accepted(key.with(headers), id, lastDays(4, 2));
   expect(second.data).toEqual(first.data);
@@ -179,25 +190,16 @@ test('a time that ran is left out, one that was skipped is made up for, and one 
   const { database } = service.deps;
   const id = await activeRoutine(key);
   const [ran, skipped, repeated, quiet, due] = sevenOf(6, 5, 4, 3, 2);
-  const { data: sample } = await key.get(`/v1/routines/${id}/runs`);
   // Occurrences as the tick leaves them.
-  for (const [at, state, reason] of [
-    [ran, 'failed', 'timeout'],
-    [skipped, 'skipped', 'overlap'],
-    [repeated, 'skipped', 'overlap'],
-    [quiet, 'skipped', 'no_change'],
-  ]) {
-    await execute(
-      database,
-      sql`
-        insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, reason,
-          scheduled_for, skipped_count, skipped_until, max_steps, timeout_seconds, finished_at)
-        select left(id, 24) || right(md5(${at}), 6), organization_id, project_id, routine_id, 1, 'schedule', ${state}, ${reason},
-          ${at}::timestamptz, case when ${state} = 'skipped' then 1 end,
-          case when ${state} = 'skipped' then ${at}::timestamptz end, 1, 60, now()
-        from runs where id = ${sample[0].id}
-      `,
-    );
+  const ended = { state: 'failed', reason: 'timeout', finishedAt: AT_ONCE } as const;
+  await plantRun(database, id, { trigger: 'schedule', scheduledFor: new Date(ran!), ...ended });
+  for (const [at, reason] of [
+    [skipped, 'overlap'],
+    [repeated, 'overlap'],
+    [quiet, 'no_change'],
+  ] as const) {
+    const scheduledFor = new Date(at!);
+    await plantSkipped(database, id, scheduledFor, { reason, skippedUntil: scheduledFor });
   }
   const byInstant = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
   const toRepeat = byInstant.find((run: { scheduledFor: string }) => run.scheduledFor === repeated);
@@ -368,37 +370,26 @@ test('all runs are made or none: what is left of the allowance and of the waitin
   const person = await signUp(service);
   const key = await person.key();
   const id = await activeRoutine(key);
-  const used = sql`update period_runs set runs = runs + `;
-  const where = sql` where organization_id = ${person.organizationId}`;
-  const [before] = await rows<{ runs: number }>(
-    database,
-    sql`select runs from period_runs ${where}`,
-  );
-  const missing = 200_000 - (before?.runs ?? 0) - 1;
-  await execute(database, sql`${used} ${missing} ${where}`);
+  const { organizationId } = person;
+  const begun = sql`select runs from period_runs where organization_id = ${organizationId}`;
+  const [before] = await rows<{ runs: number }>(database, begun);
+  await changePeriodRuns(database, { organizationId }, { runs: 200_000 - 1 });
   const refused = await accepted(key, id, lastDays(4, 2));
   expect([refused.status, refused.body.error.code]).toEqual([402, 'allowance_exceeded']);
   expect(refused.body.error.message).toContain('needs 2 runs, and 1 of the 200000');
-  await execute(database, sql`${used} ${-missing} ${where}`);
+  await changePeriodRuns(database, { organizationId }, { runs: before!.runs });
 
   // They have waited too long to be admitted, and no tick has passed over them yet.
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, stands_for,
-        backfill_id, max_steps, timeout_seconds, after_previous, queue_until)
-      select 'run_' || lpad(n::text, 26, '0'), ${person.organizationId}, ${person.projectId}, ${id}, 1, 'backfill', 'queued',
-        now() - n * interval '1 year', 'bkf_planted', 1, 60, true, now() - interval '1 day'
-      from generate_series(1, 999) as n
-    `,
-  );
+  const planted = await plantRuns(database, id, 999, {
+    trigger: 'backfill',
+    standsFor: sql`now() - n * interval '1 year'`,
+    backfillId: 'bkf_planted',
+    afterPrevious: true,
+    queueUntil: ago('1 day'),
+  });
   const crowded = await accepted(key, id, lastDays(4, 2));
   expect([crowded.status, crowded.body.error.code]).toEqual([409, 'limit_reached']);
   expect((await accepted(key, id, { ...lastDays(4, 2), max: 1 })).status).toBe(202);
-  await execute(database, sql`delete from runs where backfill_id = 'bkf_planted'`);
-  const [after] = await rows<{ runs: number }>(
-    database,
-    sql`select runs from period_runs ${where}`,
-  );
-  expect(after?.runs).toBe((before?.runs ?? 0) + 1);
+  await removeRuns(database, planted);
+  expect(await rows(database, begun)).toEqual([{ runs: before!.runs + 1 }]);
 });

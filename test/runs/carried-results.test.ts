@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import { PREAMBLE } from '#core/runs/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { marker, requestsWith, type Json } from '#test/tools/support.ts';
-import { changeRuns, fallDue } from '#test/support/given.ts';
+import { changeRuns, fallDue, plantRun } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -263,15 +263,13 @@ test('a routine is told its own results only: not those of another one, nor of a
   for (const run of [beside, ofBob]) expect(run.briefing).toContain(NONE);
 
   // Even a row that claims the routine of another tenant is not read.
-  await execute(
-    service.deps.database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, result,
-        max_steps, timeout_seconds, finished_at)
-      select 'run_7zzzzzzzzzzzzzzzzzzzzzzzzy', p.organization_id, p.id, ${bobs}, 1, 'manual', 'succeeded',
-        'Planted.', 5, 60, now() from projects p where p.id = ${ada.projectId}
-    `,
-  );
+  await plantRun(service.deps.database, bobs, {
+    id: 'run_7zzzzzzzzzzzzzzzzzzzzzzzzy',
+    projectId: ada.projectId,
+    state: 'succeeded',
+    result: 'Planted.',
+    finishedAt: AT_ONCE,
+  });
   const again = await runOnce(bobsKey, bobs);
   expect(bob.projectId).not.toBe(ada.projectId);
   expect(again.briefing).not.toContain('Planted.');

@@ -1,11 +1,10 @@
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startEverythingServer } from '#test/tools/everything-server.ts';
 import { marker, requestsWith, routineWith, scriptCalls, type Json } from '#test/tools/support.ts';
-import { fallDue } from '#test/support/given.ts';
+import { changePolicies, fallDue } from '#test/support/given.ts';
 
 const SOURCES = 'Seen at https://a.example/1 and https://b.example/2.';
 const ECHO = { name: 'echo', arguments: { message: 'hello' } };
@@ -205,10 +204,8 @@ test('a tool of a connection that is called finish is offered under another name
     connection: { url: tools.url },
     routine: { instructions: mark, outcome: 'required' },
   });
-  await execute(
-    service.deps.database,
-    sql`update tool_policies set tool_name = 'finish' where routine_id = ${routineId} and tool_name = 'echo'`,
-  );
+  const echo = { routineId, toolName: 'echo' };
+  await changePolicies(service.deps.database, echo, { toolName: 'finish' });
   const { data } = await key.get(`/v1/routines/${routineId}`);
   const names = data.callableTools.map(({ name }: Json) => name);
   expect(names).toEqual(['finish', expect.stringMatching(/^finish_[0-9a-z]{26}$/)]);

@@ -4,6 +4,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signInAgain, signUp } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { openStream } from './event-source.ts';
+import { changeKeys, removeMemberships } from '#test/support/given.ts';
 
 /** No worker: a run that is started stays queued, so its streams stay open. */
 const test = serviceTest({
@@ -95,7 +96,7 @@ test('a stream ends when its person is no member of the organization any more', 
   );
   const stream = await follow(cleo.session, run.id);
   await stream.next();
-  await service.deps.database.query('delete from memberships where user_id = $1', [cleo.userId]);
+  await removeMemberships(service.deps.database, { userId: cleo.userId });
   expect(await stream.rest()).toMatchObject([{ event: 'end', data: { reason: 'access_ended' } }]);
 });
 
@@ -104,9 +105,7 @@ test('a stream ends when its key loses the scope to read runs', async ({ service
   const { data: run } = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
   const stream = await follow(key, run.id);
   await stream.next();
-  await service.deps.database.query(
-    `update api_keys set scopes = '{routines:read}' where project_id = $1`,
-    [bob.projectId],
-  );
+  const { projectId } = bob;
+  await changeKeys(service.deps.database, { projectId }, { scopes: ['routines:read'] });
   expect(await stream.rest()).toMatchObject([{ event: 'end', data: { reason: 'access_ended' } }]);
 });

@@ -7,6 +7,7 @@ import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startService } from '#test/support/service.ts';
 import { openStream, type EventStream, type StreamedEvent } from './event-source.ts';
 import { ago, changeRoutines } from '#test/support/given.ts';
+import { sql } from '#lib/database/index.ts';
 
 const FOLLOWERS = 50;
 
@@ -130,11 +131,11 @@ test('a cancelled run, and an occurrence that was skipped, end their streams too
   expect(toItsEnd.at(-1)!.data).toMatchObject({ state: 'cancelled', reason: 'replaced' });
 
   const routineId = await createRoutine(key, { schedule: '@hourly', misfire: 'skip' });
-  await service.deps.database.query(
-    `update routines set state = 'active', next_run_at = date_trunc('hour', now()) - interval '3 hours',
-       schedule = '59 ' || extract(hour from now() - interval '2 hours') || ' * * *' where id = $1`,
-    [routineId],
-  );
+  await changeRoutines(service.deps.database, routineId, {
+    state: 'active',
+    nextRunAt: sql`date_trunc('hour', ${ago('3 hours')})`,
+    schedule: sql`'59 ' || extract(hour from ${ago('2 hours')}) || ' * * *'`,
+  });
   await tick(service.deps);
   const [skipped] = (await key.get(`/v1/routines/${routineId}/runs`)).data;
   expect(names(await (await follow(skipped.id)).rest())).toEqual(['skipped']);

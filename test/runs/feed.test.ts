@@ -13,7 +13,14 @@ import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { changeRuns, plantRun } from '#test/support/given.ts';
+import {
+  ago,
+  changeFollowers,
+  changeRuns,
+  changeSteps,
+  plantRun,
+  plantSteps,
+} from '#test/support/given.ts';
 
 let testDatabase: TestDatabase;
 const log = createLog({ level: 'silent', name: 'test' });
@@ -167,13 +174,9 @@ test('steps that end in any order are told in theirs, once, while the listener i
   const run = await queuedRun();
   const STEPS = 60;
   await setState(run, 'running');
-  await execute(
-    database,
-    sql`
-      insert into steps (run_id, index, project_id, kind, state)
-      select ${run.id}, n, ${run.projectId}, 'tool', 'started' from generate_series(0, ${STEPS}::integer - 1) n
-    `,
-  );
+  for (let index = 0; index < STEPS; index += 1) {
+    await plantSteps(database, [run.id], { index, kind: 'tool', state: 'started' });
+  }
   const told = Array.from({ length: 4 }, () => collect(feed, run));
   await isLive(feed).toBe(true);
   let cut = 0;
@@ -187,10 +190,7 @@ test('steps that end in any order are told in theirs, once, while the listener i
       );
       cut += ended.length;
     }
-    await execute(
-      database,
-      sql`update steps set state = 'succeeded' where run_id = ${run.id} and index = ${index}`,
-    );
+    await changeSteps(database, { runId: run.id, index }, { state: 'succeeded' });
     // One in four goes untold, as when a process dies after its commit.
     if (index % 4 !== 0) changes.tell(run.id);
     await sleep(20);
@@ -242,10 +242,7 @@ test('streams that a dead process has left count until their lease is over, and 
   );
   const { signal } = new AbortController();
   await expect(feed.follow(run, left, signal)).rejects.toMatchObject({ code: 'rate_limited' });
-  await execute(
-    database,
-    sql`update run_followers set leased_until = now() - interval '1 second' where run_id = 'run_left'`,
-  );
+  await changeFollowers(database, { runId: 'run_left' }, { leasedUntil: ago('1 second') });
   await feed.follow(run, left, signal);
   await forgetFollowers(database, 1_000);
   const found = await rows(

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { performModelStep } from '#core/runs/index.ts';
-import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { instantCaller, modelResponse } from '#test/support/model-caller.ts';
-import { changeRoutines, changeRuns, plantRun } from '#test/support/given.ts';
+import { changeRoutines, changeRuns, plantFollower, plantRun } from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -37,11 +37,7 @@ test.for([
       };
       const plant = () => plantRun(database, routine.id, { admittedAt: new Date() });
       const [followed, other] = [await plant(), await plant()];
-      await execute(
-        database,
-        sql`insert into run_followers (id, run_id, organization_id, credential, leased_until)
-          values (gen_random_uuid(), ${followed}, ${routine.organizationId}, 'key', now() + interval '1 minute')`,
-      );
+      await plantFollower(database, followed);
       await perform(other);
       expect(told).toEqual([]);
       await perform(followed);

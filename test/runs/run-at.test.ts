@@ -1,9 +1,16 @@
 import { expect } from 'vitest';
 import { createTickParts, tick } from '#core/scheduling/index.ts';
-import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded } from '#test/support/routines.ts';
-import { changeRoutines, changeRuns, earlier, fallDue } from '#test/support/given.ts';
+import {
+  ahead,
+  changeRoutines,
+  changeRuns,
+  earlier,
+  fallDue,
+  plantRuns,
+} from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -103,21 +110,11 @@ test('a scheduled run is told the instant of its schedule, without jitter, and o
 
 test('a project has at most 1,000 runs that wait for their times, whatever another project has', async ({
   service,
-  bob,
   bobsKey,
   key,
 }) => {
   const id = await createRoutine(bobsKey);
-  await execute(
-    service.deps.database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, run_at, held,
-        max_steps, timeout_seconds)
-      select 'run_' || lpad(n::text, 26, '0'), ${bob.organizationId}, ${bob.projectId}, ${id}, 1, 'manual', 'queued',
-        now() + interval '1 day', true, 1, 60
-      from generate_series(1, 999) as n
-    `,
-  );
+  await plantRuns(service.deps.database, id, 999, { runAt: ahead('1 day'), held: true });
   const last = await bobsKey.post(`/v1/routines/${id}/run`, { runAt: inDays(1) });
   expect(last.status).toBe(202);
   const refused = await bobsKey.post(`/v1/routines/${id}/run`, { runAt: inDays(1) });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
-import { plantSteps } from '#test/support/given.ts';
+import { plantToolCalls } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 
 const test = serviceTest({ worker: true });
@@ -20,7 +20,7 @@ test('a run with more texts than a response holds shows the first in its detail,
   const { data } = await key.post(`/v1/routines/${routineId}/run`);
   const run = await runEnded(key, data.id);
   expect(run).toMatchObject({ textsLeftOutFrom: null, steps: [{ index: 0 }] });
-  await plantSteps(service.deps.database, run.id, { count: 300, textLength: 15_000 });
+  await plantToolCalls(service.deps.database, run.id, { count: 300, textLength: 15_000 });
 
   const { data: detail } = await key.get(`/v1/runs/${run.id}`);
   const steps = detail.steps as StepJson[];

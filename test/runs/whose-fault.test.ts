@@ -1,13 +1,20 @@
 import { expect } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { claimDueRoutines, tick } from '#core/scheduling/index.ts';
-import { AT_ONCE, execute, row, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, row, rows, sql } from '#lib/database/index.ts';
 import { total, parseSamples } from '#test/observability/scrape.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, routineBody, runEnded, runOnce } from '#test/support/routines.ts';
-import { changeRoutines, plantRun } from '#test/support/given.ts';
+import {
+  EVERY,
+  changeBreakers,
+  changeRoutines,
+  earlier,
+  plantRun,
+  removeBreakers,
+} from '#test/support/given.ts';
 
 /** Due once a year, so that only the instants that a test sets are occurrences. */
 const YEARLY = '0 0 1 1 *';
@@ -44,13 +51,13 @@ const test = serviceTest({ worker: true, own: true })
 
 test.afterEach(async ({ service }) => {
   service.gateway.control.reset();
-  await execute(service.deps.database, sql`delete from model_breakers`);
+  await removeBreakers(service.deps.database, EVERY);
 });
 
 const unavailable = {
   model: SMALL,
   times: null,
-  behaviour: { kind: 'error', status: 502, retryAfter: '1' },
+  behaviour: { kind: 'error', status: 502 },
 } as const;
 
 function careful(modelId = SMALL) {
@@ -94,12 +101,8 @@ test('a gateway that is down pauses nobody: schedules on its model are held back
   expect(await breakers()).toMatchObject([{ failures: 4, seconds: 60 }]);
 
   service.gateway.control.reset();
-  await execute(
-    database,
-    sql`
-      update model_breakers set pause_from = pause_from - interval '1 hour', pause_until = pause_until - interval '1 hour'
-    `,
-  );
+  const anHour = earlier('1 hour');
+  await changeBreakers(database, EVERY, { pauseFrom: anHour, pauseUntil: anHour });
   await changeRoutines(database, [hers, his], { nextRunAt: AT_ONCE });
   const ticks = await Promise.all([1, 2].map(() => claimDueRoutines(service.deps, 1)));
   expect(ticks.map(({ runs, skipped }) => runs + skipped)).toEqual([1, 1]);

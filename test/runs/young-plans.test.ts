@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import { performModelStep } from '#core/runs/index.ts';
-import { execute, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { instantCaller, modelResponse } from '#test/support/model-caller.ts';
 import { buffersOf, explained } from '../../bench/harness/explain.ts';
-import { plantRun } from '#test/support/given.ts';
+import { plantRun, plantRuns, plantSteps } from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -57,20 +57,7 @@ async function keepStatistics(database: Database): Promise<void> {
 }
 
 /** Adds runs that have ended, with a step each. */
-async function grow(database: Database, { organizationId, projectId, id }: Planted): Promise<void> {
-  await execute(
-    database,
-    sql`
-      with ended as (
-        insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-          timeout_seconds, finished_at)
-        select 'run_' || lpad(n::text, 26, '0'), ${organizationId}, ${projectId}, ${id}, 1, 'manual', 'succeeded', 1,
-          60, now()
-        from generate_series(1, ${GROWN}::integer) n
-        returning id, project_id
-      )
-      insert into steps (run_id, index, project_id, kind, state)
-      select id, 0, project_id, 'model', 'succeeded' from ended
-    `,
-  );
+async function grow(database: Database, { id }: Planted): Promise<void> {
+  const ended = { state: 'succeeded', finishedAt: AT_ONCE } as const;
+  await plantSteps(database, await plantRuns(database, id, GROWN, ended));
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
 import { nextTimeFrom, setNextTimes, withoutJitter } from '#core/routines/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
 import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
 import { accountingFaults, occurrencesOf, plantRoutine } from './planted.ts';
 import { removeAll, routineIds } from './routine-ids.ts';
+import { changeRuns, ifAny } from '#test/support/given.ts';
 
 const test = clockTest();
 vi.setConfig({ testTimeout: 60_000 * TIMES });
@@ -75,7 +75,7 @@ test('whenever ticks come, the rows account for every occurrence of the schedule
         latest = Math.max(latest, now);
         await clock.set(new Date(now));
         if (runsEnd) {
-          await execute(database, sql`update runs set state = 'succeeded' where state = 'queued'`);
+          await changeRuns(database, ifAny({ state: 'queued' }), { state: 'succeeded' });
         }
         await Promise.all(Array.from({ length: claimers }, () => claim()));
       }

@@ -1,9 +1,16 @@
 import { expect } from 'vitest';
 import { forgetBreakers } from '#core/runs/index.ts';
-import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, plantRoutines, selfHosted } from './planted.ts';
-import { changeRoutines } from '#test/support/given.ts';
+import {
+  EVERY,
+  ahead,
+  changeRoutines,
+  plantBreaker,
+  plantPeriodRuns,
+  removeBreakers,
+} from '#test/support/given.ts';
 
 const test = clockTest({ poolSize: 24 });
 
@@ -11,21 +18,19 @@ const NOON = new Date('2026-03-10T12:00:00Z');
 const ACCOUNT = 'gateway/fixture/writer-small';
 
 test.beforeEach(async ({ database, clock }) => {
-  await execute(database, sql`update routines set state = 'archived'`);
-  await execute(database, sql`delete from model_breakers`);
+  await changeRoutines(database, EVERY, { state: 'archived' });
+  await removeBreakers(database, EVERY);
   await clock.set(new Date(NOON.getTime() + 1_000));
 });
 
 /** Opens the breaker with a pause of 30 s, of which so many are left. */
 function open(database: Database, secondsLeft: number) {
-  return execute(
-    database,
-    sql`
-      insert into model_breakers (account, failures, failed_at, pause_from, pause_until)
-      values (${ACCOUNT}, 3, now(), now() + (${secondsLeft}::float8 - 30) * interval '1 second',
-        now() + ${secondsLeft}::float8 * interval '1 second')
-    `,
-  );
+  return plantBreaker(database, ACCOUNT, {
+    failures: 3,
+    failedAt: AT_ONCE,
+    pauseFrom: ahead(`${secondsLeft - 30} seconds`),
+    pauseUntil: ahead(`${secondsLeft} seconds`),
+  });
 }
 
 function breaker(database: Database) {
@@ -85,10 +90,7 @@ test('an occurrence that something else holds back does not use up the probe', a
   claim,
 }) => {
   const { organizationId } = await plantRoutine(database, { nextRunAt: NOON });
-  await execute(
-    database,
-    sql`insert into period_runs (organization_id, period_start, runs) values (${organizationId}, '2026-03-01Z', 100)`,
-  );
+  await plantPeriodRuns(database, organizationId, new Date('2026-03-01'), 100);
   await open(database, -1);
   const free = { planRule: { billingConfigured: true, defaultPlan: 'scale' as const } };
   const claimed = await claim({ planRule: { ...selfHosted.planRule, ...free.planRule } });

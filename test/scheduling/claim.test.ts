@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { AT_ONCE, execute, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { explained } from '../../bench/harness/explain.ts';
 import { clockTest } from './clock-test.ts';
@@ -10,7 +10,7 @@ import {
   plantRoutines,
   routineOf,
 } from './planted.ts';
-import { changeRoutines, plantRun } from '#test/support/given.ts';
+import { EVERY, changeRoutines, changeRuns, plantRun, plantTotals } from '#test/support/given.ts';
 
 const test = clockTest({ poolSize: 24 });
 
@@ -21,7 +21,7 @@ function before(ms: number) {
 }
 
 test.beforeEach(async ({ database, clock }) => {
-  await execute(database, sql`update routines set state = 'archived'`);
+  await changeRoutines(database, EVERY, { state: 'archived' });
   await clock.set(new Date(NOON.getTime() + 1_000));
 });
 
@@ -183,7 +183,7 @@ test('a run that has waited as long as it may is no overlap for the occurrence t
   const waiting = [await waitFor('skip', 66), await waitFor('queue', 66)];
   const running = await waitFor('skip', 60);
   await claim();
-  await execute(database, sql`update runs set state = 'running' where routine_id = ${running}`);
+  await changeRuns(database, { routineId: running }, { state: 'running' });
   await clock.shift(60_000);
   await claim();
   const states = async (id: string) =>
@@ -285,15 +285,8 @@ async function spend(
   routineId: string,
   use: { tokens: number; costUsd: string | null; at: Date },
 ): Promise<void> {
-  await execute(
-    database,
-    sql`
-      insert into usage_totals (scope_id, day, day_tokens, month, month_tokens, month_cost_usd)
-      select ${routineId}, day, ${use.tokens}, date_trunc('month', day)::date, ${use.tokens},
-        coalesce(${use.costUsd}::numeric, 0)
-      from (select (${use.at}::timestamptz at time zone 'utc')::date as day) as clock
-    `,
-  );
+  const { at, tokens, costUsd } = use;
+  await plantTotals(database, routineId, { at, tokens, costUsd: costUsd ?? 0 });
 }
 
 test('a claim reads the totals of budgeted routines and never the ledger', async ({

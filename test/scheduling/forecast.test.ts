@@ -33,7 +33,7 @@ import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, routineOf, type Planted } from './planted.ts';
 import { removeAll, routineIds } from './routine-ids.ts';
-import { plantRun } from '#test/support/given.ts';
+import { changeRoutines, changeVersions, plantRun } from '#test/support/given.ts';
 
 const test = clockTest().extend(
   'forecast',
@@ -281,16 +281,9 @@ function minutes(max: number) {
 
 /** Makes the run that activation needs, with the fixed usage. */
 async function proofRun(database: Database, { id }: Planted): Promise<void> {
-  await execute(
-    database,
-    sql`
-      with version as (
-        update routine_versions set max_output_tokens = ${USAGE.outputTokens} where routine_id = ${id}
-      )
-      update routines set state = 'draft', next_run_at = null, max_output_tokens = ${USAGE.outputTokens}
-      where id = ${id}
-    `,
-  );
+  const { outputTokens: maxOutputTokens } = USAGE;
+  await changeVersions(database, { routineId: id }, { maxOutputTokens });
+  await changeRoutines(database, id, { state: 'draft', nextRunAt: null, maxOutputTokens });
   await plantRun(database, id);
   await performQueued(database, id);
 }

@@ -1,9 +1,9 @@
 import type { OverlapPolicy } from '#core/routines/index.ts';
 import type { ClaimDeps } from '#core/scheduling/index.ts';
-import { insertVersions } from '#core/routines/versions.ts';
-import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { row, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { nextInTimetable, parseStoredSchedule, timesBetween } from '#lib/schedule/index.ts';
+import { plantActiveRoutines, plantOrganization } from '#test/support/given.ts';
 
 export interface Planted {
   readonly id: string;
@@ -42,38 +42,11 @@ export async function plantRoutines(
   count: number,
   fields: PlantedFields = {},
 ): Promise<Planted[]> {
-  const organizationId = fields.beside?.organizationId ?? newId('organization');
-  const projectId = fields.beside?.projectId ?? newId('project');
-  if (fields.beside === undefined) {
-    await execute(
-      database,
-      sql`insert into organizations (id, name) values (${organizationId}, 'Planted')`,
-    );
-    await execute(
-      database,
-      sql`insert into projects (id, organization_id, name) values (${projectId}, ${organizationId}, 'Planted')`,
-    );
-  }
+  const { organizationId, projectId } = fields.beside ?? (await plantOrganization(database));
   const ids = Array.from({ length: count }, () => fields.id ?? newId('routine'));
-  await execute(
-    database,
-    sql`
-      with written as (
-        insert into routines (id, project_id, name, instructions, schedule, timezone, model_provider, model_id, state,
-          overlap, misfire, max_steps, timeout_seconds, max_tokens_per_day, max_cost_usd_per_month, next_run_at,
-          starts_at, ends_at, skip_dates, jitter_seconds)
-        select id, ${projectId}, 'Planted', 'Write.', ${fields.schedule ?? '* * * * *'}, ${fields.timezone ?? 'UTC'},
-          ${fields.provider ?? 'gateway'}, ${fields.modelId ?? 'fixture/writer-small'}, 'active', ${fields.overlap ?? 'skip'},
-          ${fields.misfire ?? 'run_once'}, 5, 60, ${fields.maxTokensPerDay ?? null}::bigint,
-          ${fields.maxCostUsdPerMonth ?? null}::numeric, ${fields.nextRunAt ?? null}::timestamptz,
-          ${fields.startsAt ?? null}::timestamptz, ${fields.endsAt ?? null}::timestamptz,
-          ${fields.skipDates ?? []}::text[], ${fields.jitterSeconds ?? 0}
-        from unnest(${ids}::text[]) as id
-        returning *
-      )
-      ${insertVersions({ actor: null })}
-    `,
-  );
+  const { id: _id, provider, beside: _beside, ...others } = fields;
+  const modelProvider = provider ?? 'gateway';
+  await plantActiveRoutines(database, projectId, ids, { modelProvider, ...others });
   return ids.map((id) => ({ id, organizationId, projectId }));
 }
 

@@ -1,29 +1,33 @@
 import { expect } from 'vitest';
 import { tick } from '#core/scheduling/index.ts';
-import { AT_ONCE, execute, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { pausedEvent } from '#api/docs/webhooks.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import { plantRoutine, routineOf } from './planted.ts';
-import { changeRoutines } from '#test/support/given.ts';
+import { ago, ahead, changeRoutines } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
 test.for([
   [
     'whose schedule cannot be computed',
-    sql`schedule = 'nonsense', next_run_at = ${AT_ONCE}`,
+    { schedule: 'nonsense', nextRunAt: AT_ONCE },
     'no computable next time',
   ],
   [
     'whose model provider is disabled',
-    sql`model_provider = 'provider-b', model_connection_id = ${newId('modelConnection')}, next_run_at = now() + interval '1 day'`,
+    {
+      modelProvider: 'provider-b',
+      modelConnectionId: newId('modelConnection'),
+      nextRunAt: ahead('1 day'),
+    },
     'its model provider is disabled',
   ],
   [
     'whose window is over',
-    sql`ends_at = now() - interval '1 minute', next_run_at = now() - interval '50 seconds'`,
+    { endsAt: ago('1 minute'), nextRunAt: ago('50 seconds') },
     'schedule_ended',
   ],
 ] as const)(
@@ -31,10 +35,8 @@ test.for([
   async ([, broken, reason], { service }) => {
     const { database } = service.deps;
     const routine = await plantRoutine(database, { schedule: '@yearly' });
-    await execute(
-      database,
-      sql`update routines set ${broken}, webhook_url = 'http://127.0.0.1:9/hook' where id = ${routine.id}`,
-    );
+    const webhookUrl = 'http://127.0.0.1:9/hook';
+    await changeRoutines(database, routine.id, { ...broken, webhookUrl });
     await tick(service.deps);
     await tick(service.deps);
     const { state, stateReason } = await routineOf(database, routine.id);

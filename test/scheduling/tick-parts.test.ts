@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { occurrencesOf, plantRoutine } from './planted.ts';
+import { EVERY, ago, changeRuns, plantRun, plantRuns } from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -10,39 +11,40 @@ test('a lost cancellation is repeated before anything else, however many runs ar
   service,
 }) => {
   const { database, engine } = service.deps;
-  const { id, projectId } = await plantRoutine(database, {
+  const { id } = await plantRoutine(database, {
     schedule: '@yearly',
     nextRunAt: new Date(Date.now() + 86_400_000),
   });
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, started_at, workflow_started_at, checked_at, cancel_requested_at)
-      select 'run_' || lpad(n::text, 26, '0'), organization_id, id, ${id}, 1, 'manual', 'running', 1, 86400, now(), now(),
-        now() - interval '1 hour' + case when n = 500 then interval '58 minutes' else interval '0' end,
-        case when n = 500 then now() - interval '1 minute' end
-      from generate_series(1, 500) n, projects where id = ${projectId}
-    `,
-  );
+  const runs = await plantRuns(database, id, 500, {
+    state: 'running',
+    timeoutSeconds: 86_400,
+    startedAt: AT_ONCE,
+    workflowStartedAt: AT_ONCE,
+    checkedAt: ago('1 hour'),
+  });
+  const lost = runs.at(-1)!;
+  await changeRuns(database, lost, {
+    checkedAt: ago('2 minutes'),
+    cancelRequestedAt: ago('1 minute'),
+  });
   const asked: string[] = [];
   const parts = createTickParts({
     ...service.deps,
     engine: {
       ...engine,
-      cancelRun: async (runId) => void asked.push(`cancel ${runId.slice(-3)}`),
+      cancelRun: async (runId) => void asked.push(`cancel ${runId}`),
       async workflowState(runId) {
-        asked.push(`look at ${runId.slice(-3)}`);
+        asked.push(`look at ${runId}`);
         return 'open';
       },
     },
   });
   await parts.sweep(new AbortController().signal);
-  expect(asked.slice(0, 2)).toEqual(['cancel 500', 'look at 500']);
+  expect(asked.slice(0, 2)).toEqual([`cancel ${lost}`, `look at ${lost}`]);
   expect(asked).toHaveLength(202);
 
   const given = AbortSignal.abort(new Error('given up'));
-  await execute(database, sql`update runs set checked_at = now() - interval '1 hour'`);
+  await changeRuns(database, EVERY, { checkedAt: ago('1 hour') });
   await expect(parts.sweep(given)).rejects.toThrow('given up');
   expect(asked).toHaveLength(202);
   const left = await row<{ count: number }>(
@@ -66,31 +68,24 @@ test('a run past its deadline is settled also while Temporal is away and a cance
   service,
 }) => {
   const { database, engine } = service.deps;
-  const { id, projectId } = await plantRoutine(database, {
+  const { id } = await plantRoutine(database, {
     schedule: '@yearly',
     nextRunAt: new Date(Date.now() + 86_400_000),
   });
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, admitted_at, started_at, workflow_started_at, cancel_requested_at)
-      select 'run_' || run.name || repeat('0', 18), organization_id, id, ${id}, 1, 'manual', 'running', 1, 60,
-        now() - interval '1 hour', now() - age, now() - interval '1 hour', cancelled
-      from projects, (values ('awaiting', interval '1 second', now() - interval '1 minute'),
-        ('overdue0', interval '1 hour', null)) as run (name, age, cancelled)
-      where id = ${projectId}
-    `,
-  );
+  const anHour = ago('1 hour');
+  const running = { state: 'running', admittedAt: anHour, workflowStartedAt: anHour } as const;
+  const cancelled = { startedAt: ago('1 second'), cancelRequestedAt: ago('1 minute') };
+  await plantRun(database, id, { ...running, ...cancelled });
+  const overdue = await plantRun(database, id, { ...running, startedAt: anHour });
   const away = () => Promise.reject(new Error('Temporal is away'));
   const parts = createTickParts({
     ...service.deps,
     engine: { ...engine, cancelRun: away, workflowState: away, terminateRun: away },
   });
   await expect(parts.sweep(new AbortController().signal)).rejects.toThrow('Temporal is away');
-  const overdue = await row<{ state: string; reason: string }>(
+  const settled = await row<{ state: string; reason: string }>(
     database,
-    sql`select state, reason from runs where id like 'run_overdue%'`,
+    sql`select state, reason from runs where id = ${overdue}`,
   );
-  expect(overdue).toEqual({ state: 'failed', reason: 'workflow_lost' });
+  expect(settled).toEqual({ state: 'failed', reason: 'workflow_lost' });
 });

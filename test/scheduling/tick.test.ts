@@ -9,7 +9,7 @@ import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, startWorkers, type Service } from '#test/support/service.ts';
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 import { occurrencesOf, plantRoutine, routineOf } from './planted.ts';
-import { ago, changeRoutines, changeRuns, earlier } from '#test/support/given.ts';
+import { EVERY, ago, changeRoutines, changeRuns, earlier, plantRuns } from '#test/support/given.ts';
 
 let temporal: TcpProxy;
 let service: Service;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   service.gateway.control.reset();
-  await execute(service.deps.database, sql`update routines set state = 'archived'`);
+  await changeRoutines(service.deps.database, EVERY, { state: 'archived' });
 });
 afterAll(async () => {
   await workers.stop();
@@ -74,8 +74,8 @@ test('a run started while Temporal is away is accepted, and a later tick starts 
 
 test('a scheduled occurrence is claimed while Temporal is away and starts once it is back', async () => {
   const routineId = await createRoutine(key, { schedule: '0 0 1 1 *' });
-  const due = sql`update routines set state = 'active', next_run_at = ${AT_ONCE} where id = ${routineId}`;
-  await execute(service.deps.database, due);
+  const due = { state: 'active', nextRunAt: AT_ONCE };
+  await changeRoutines(service.deps.database, routineId, due);
   await temporal.cut();
   await tick(service.deps);
   const [occurrence] = await occurrencesOf(service.deps.database, routineId);
@@ -94,14 +94,7 @@ test('twenty processes that admit runs share them out and start each once', asyn
   const routineId = await createRoutine(key);
   const { data } = await key.get(`/v1/routines/${routineId}`);
   expect(data.state).toBe('draft');
-  await execute(
-    service.deps.database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds)
-      select 'run_' || lpad(n::text, 26, '0'), p.organization_id, project_id, r.id, 1, 'manual', 'queued', 5, 60
-      from routines r join projects p on p.id = r.project_id, generate_series(1, 60) n where r.id = ${routineId}
-    `,
-  );
+  await plantRuns(service.deps.database, routineId, 60);
   const all = await Promise.all(
     Array.from({ length: 20 }, () => createAdmission({ ...service.deps, rule }).admit()),
   );
@@ -159,21 +152,19 @@ test('a dead previous run holds a routine up only until it is found out', async 
   await workflowOf(run.id).terminate('test');
   await age(run.id, '1 minute');
   const due = (interval: string) =>
-    execute(
-      service.deps.database,
-      sql`
-        update routines set state = 'active', next_run_at = date_trunc('minute', now()) + ${interval}::interval
-        where id = ${routineId}
-      `,
-    );
+    changeRoutines(service.deps.database, routineId, {
+      state: 'active',
+      nextRunAt: sql`date_trunc('minute', now()) + ${interval}::interval`,
+    });
   await due('-1 minute');
   await beat();
   await due('0');
-  await execute(
-    service.deps.database,
-    sql`update runs set scheduled_for = scheduled_for - interval '10 minutes', skipped_until = skipped_until - interval '10 minutes'
-      where routine_id = ${routineId} and trigger = 'schedule'`,
-  );
+  const before = earlier('10 minutes');
+  const scheduled = { routineId, trigger: 'schedule' };
+  await changeRuns(service.deps.database, scheduled, {
+    scheduledFor: before,
+    skippedUntil: before,
+  });
   await beat();
   const record = await occurrencesOf(service.deps.database, routineId);
   expect(record.filter(({ reason }) => reason === 'overlap')).toHaveLength(1);

@@ -21,7 +21,7 @@ import { signUp, type Person } from '#test/support/people.ts';
 import { addSecondFactor } from '#test/support/second-factor.ts';
 import { createRoutine, routineBody } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { changeRoutines, plantConnection } from '#test/support/given.ts';
+import { changeRoutines, plantAccounts, plantConnection } from '#test/support/given.ts';
 
 const keys = Array.from({ length: 3 }, () => randomBytes(32).toString('base64'));
 const [first, second, third] = keys as [string, string, string];
@@ -193,12 +193,8 @@ async function sealModelAccount(): Promise<void> {
   const { database, secrets } = service.deps;
   const id = newId('modelConnection');
   const { projectId } = person;
-  await database.query(
-    `insert into model_connections (id, project_id, owner_id, provider, provider_name, provider_identity, account_label,
-       state, credential)
-     values ($1, $2, $3, 'provider-c', 'P', 'x', 'mine', 'ready', $4)`,
-    [id, projectId, person.userId, sealCredential(secrets, id, MODEL_CREDENTIAL)],
-  );
+  const credential = sealCredential(secrets, id, MODEL_CREDENTIAL);
+  await plantAccounts(database, projectId, { id, credential });
   await putIntoOutbox(database, secrets, id, MODEL_CREDENTIAL);
   await insertAttempt(database, secrets, {
     id: newId('attempt'),

@@ -1,43 +1,25 @@
 /**
  * Puts rows in place that the API cannot make, or not in time: a run that ended a month ago, a routine that is due, an
- * account whose token has expired. It is the one file of the tests that writes tables of the product.
+ * account whose token has expired. With its folder it is the one place of the tests that writes tables of the product.
  */
-import { SYSTEM } from '#core/audit/index.ts';
-import { insertConnection } from '#core/connections/index.ts';
-import type { RunState, Trigger } from '#core/runs/states.ts';
 import { tick } from '#core/scheduling/index.ts';
-import {
-  AT_ONCE,
-  execute,
-  join,
-  raw,
-  sql,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
+import { AT_ONCE, execute, sql, type Db } from '#lib/database/index.ts';
 import type { ApiClient } from './client.ts';
+import { changer, remover } from './given/rows.ts';
+import { plantRun } from './given/runs.ts';
 import { createRoutine } from './routines.ts';
 import type { Service } from './service.ts';
 
-/** Time before now, as the database sees it: `ago('2 days')`. */
-export function ago(interval: string): Sql {
-  return sql`now() - ${interval}::interval`;
-}
-
-/** Time after now, as the database sees it. */
-export function ahead(interval: string): Sql {
-  return sql`now() + ${interval}::interval`;
-}
-
-/** Moves a time that is there, back by an interval or ahead by a negative one. */
-export function earlier(interval: string): (column: Sql) => Sql {
-  return (column) => sql`${column} - ${interval}::interval`;
-}
+export { ago, ahead, earlier, EVERY, ifAny, increasedBy } from './given/rows.ts';
+export * from './given/planted.ts';
+export * from './given/runs.ts';
 
 /** Changes runs as time, a worker or a loss would have. */
 export const changeRuns = changer<
+  | 'waitsUntil'
+  | 'waitsSince'
+  | 'projectId'
+  | 'routineId'
   | 'trigger'
   | 'state'
   | 'result'
@@ -53,25 +35,32 @@ export const changeRuns = changer<
   | 'checkedAt'
   | 'runAt'
   | 'queueUntil'
-  | 'waitsSince'
-  | 'waitsUntil'
   | 'workflowStartedAt'
   | 'startLeasedUntil'
   | 'cancelRequestedAt'
   | 'contentErasedAt'
   | 'scheduledFor'
+  | 'skippedUntil'
 >('runs');
+export const removeRuns = remover<'projectId'>('runs');
 
 /** Changes routines past what the API allows: due at once, active without a proof, on a model that is gone. */
 export const changeRoutines = changer<
+  | 'id'
+  | 'projectId'
   | 'state'
+  | 'archivedAt'
   | 'stateReason'
   | 'revision'
+  | 'instructions'
   | 'schedule'
   | 'overlap'
   | 'nextRunAt'
   | 'endsAt'
   | 'maxSteps'
+  | 'maxOutputTokens'
+  | 'maxTokensPerDay'
+  | 'maxCostUsdPerMonth'
   | 'maxQueueSeconds'
   | 'timeoutSeconds'
   | 'pauseAfterFailures'
@@ -85,11 +74,26 @@ export const changeRoutines = changer<
 
 /** Changes connections to tool servers: another address, a credential that expires or is refused. */
 export const changeConnections = changer<
-  'state' | 'publicError' | 'url' | 'urlQuery' | 'credentials' | 'credentialsExpireAt' | 'updatedAt'
+  | 'state'
+  | 'publicError'
+  | 'url'
+  | 'urlQuery'
+  | 'credentials'
+  | 'credentialsExpireAt'
+  | 'renewalLease'
+  | 'renewalLeasedUntil'
+  | 'updatedAt'
 >('connections');
 
-/** Changes policies of tools past what a discovery allows. */
-export const changePolicies = changer<'description'>('tool_policies');
+export const removeConnections = remover<'id'>('connections');
+
+/** Changes skills: deleted. */
+export const changeSkills = changer<'id' | 'deletedAt'>('skills');
+
+/** Changes policies of tools past what a discovery or a person allows. */
+export const changePolicies = changer<
+  'id' | 'routineId' | 'toolName' | 'description' | 'state' | 'confirmedHash' | 'confirmedAt'
+>('tool_policies');
 
 /** Changes accounts at model providers: a credential that expires, a renewal that died, an owner who left. */
 export const changeAccounts = changer<
@@ -108,27 +112,137 @@ export const changeAccounts = changer<
 
 /** Changes projects: a shorter retention, a budget, a deletion some time ago. */
 export const changeProjects = changer<
-  'deletedAt' | 'runContentDays' | 'runDays' | 'maxTokensPerDay' | 'maxCostUsdPerMonth'
+  | 'organizationId'
+  | 'name'
+  | 'deletedAt'
+  | 'runContentDays'
+  | 'runDays'
+  | 'maxTokensPerDay'
+  | 'maxCostUsdPerMonth'
 >('projects');
 
 /** Changes what organizations pay for, and what they demand. */
 export const changeOrganizations = changer<
-  'paidPlan' | 'paidUntil' | 'periodEnd' | 'requiresSecondFactor'
+  | 'paidPlan'
+  | 'paidUntil'
+  | 'periodEnd'
+  | 'requiresSecondFactor'
+  | 'maxTokensPerDay'
+  | 'maxCostUsdPerMonth'
 >('organizations');
 
 /** Changes deliveries of webhooks: due at once, or given up. */
 export const changeDeliveries = changer<
-  'state' | 'nextAttemptAt' | 'claimedUntil' | 'attemptCount'
+  'runId' | 'state' | 'reason' | 'nextAttemptAt' | 'claimedUntil' | 'attemptCount'
 >('webhook_deliveries');
 
-/** Changes people: an account that was made some time ago. */
+/** Changes people: an account that was made some time ago, an address that is no longer confirmed. */
 export const changePeople = changer<'createdAt' | 'emailVerified'>('users');
+export const removePeople = remover('users');
 
 /** Changes API keys: one that was used, or has expired, some time ago. */
-export const changeKeys = changer<'lastUsedAt' | 'expiresAt'>('api_keys');
+export const changeKeys = changer<
+  'id' | 'projectId' | 'scopes' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'
+>('api_keys');
 
 /** Changes sign-ins at model providers that are under way: due to be asked for, or over. */
 export const changeSignIns = changer<'nextPollAt' | 'expiresAt'>('model_sign_ins');
+
+/** Changes steps of runs. */
+export const changeSteps = changer<'runId' | 'index' | 'state'>('steps');
+
+/** Changes who follows runs: one whose process is gone. */
+export const changeFollowers = changer<'runId' | 'leasedUntil'>('run_followers');
+
+/** Changes what a run of a routine is made of, as nobody can change it: a model that is gone. */
+export const changeVersions = changer<
+  'routineId' | 'instructions' | 'modelProvider' | 'modelId' | 'maxOutputTokens'
+>('routine_versions');
+
+/** Changes what routines have seen at their gates. */
+export const changeBaselines = changer<'routineId' | 'wokeAt'>('gate_baselines');
+export const removeBaselines = remover<'routineId'>('gate_baselines');
+
+/** Changes the tokens that are held back for calls under way. */
+export const changeReservations = changer<'runId' | 'leasedUntil' | 'inputTokens' | 'inputCostUsd'>(
+  'usage_reservations',
+);
+
+/** Changes breakers of models. */
+export const changeBreakers = changer<'account' | 'pauseFrom' | 'pauseUntil'>('model_breakers');
+export const removeBreakers = remover<'account'>('model_breakers');
+
+/** Changes what is to be revoked at model providers: due at once, or given up. */
+export const changeRevocations = changer<'connectionId' | 'nextAttemptAt' | 'giveUpAt'>(
+  'model_revocations',
+);
+
+/** Changes the lease on the model runtime: over, or another process's. */
+export const changeRuntimeLease = changer<'epoch' | 'expiresAt'>('runtime_lease');
+export const removeRuntimeLease = remover('runtime_lease');
+
+/** Changes calls of models that are under way, or were. */
+export const changeCalls = changer<'runId' | 'state' | 'failure' | 'endedAt'>('model_calls');
+
+/** Changes customers of the payment processor: due to be looked at, asked for, or held by a process that is gone. */
+export const changeCustomers = changer<
+  | 'organizationId'
+  | 'syncRequested'
+  | 'syncDone'
+  | 'requestedAt'
+  | 'syncedAt'
+  | 'leasedUntil'
+  | 'nextAttemptAt'
+  | 'checkoutLeasedUntil'
+>('billing_customers');
+
+/** Changes checkouts: older, over, closed. */
+export const changeCheckouts = changer<
+  'organizationId' | 'sessionId' | 'createdAt' | 'expiresAt' | 'closedAt'
+>('billing_checkouts');
+
+export const removePeriodRuns = remover('period_runs');
+/** Changes how many runs organizations have begun in a period. */
+export const changePeriodRuns = changer<'organizationId' | 'runs'>('period_runs');
+
+/** Changes what is counted against the limits of requests. */
+export const changeRateLimits = changer<'credential' | 'count' | 'windowStart'>('rate_limits');
+
+/** Changes keys of requests that must not be done twice: under way again, or left so. */
+export const changeIdempotencyKeys = changer<'key' | 'status' | 'answer' | 'lockedUntil'>(
+  'idempotency_keys',
+);
+
+/** Changes sessions: older, nearer to their end. */
+export const changeSessions = changer<'userId' | 'createdAt' | 'expiresAt'>('sessions');
+
+/** Changes invitations: over. */
+export const changeInvitations = changer<'expiresAt'>('invitations');
+
+/** Changes sign-ins at the providers of connections that are under way: over. */
+export const changeFlows = changer<'expiresAt'>('oauth_flows');
+
+/** Changes mails and pings that wait to be sent. */
+export const changeMessages = changer<'state' | 'nextAttemptAt'>('outbox');
+export const removeMessages = remover('outbox');
+
+/** Changes when mails about routines were sent. */
+export const changeNotified = changer<'routineId' | 'mailedAt'>('notification_states');
+
+/** Changes what an organization, a project or a routine has used. */
+export const changeTotals = changer<'scopeId' | 'dayTokens' | 'monthCostUsd'>('usage_totals');
+
+/** Takes memberships away, as an administrator would. */
+export const removeMemberships = remover<'organizationId' | 'userId'>('memberships');
+
+/** Removes accounts at model providers with what hangs on them. */
+export const removeAccounts = remover('model_connections');
+
+export const removeDeliveries = remover('webhook_deliveries');
+export const removeAttempts = remover('webhook_attempts');
+/** Changes the slots that workers have announced. */
+export const changeWorkers = changer<'expiresAt'>('worker_slots');
+export const removeWorkers = remover('worker_slots');
 
 /** Lets time pass since a person last proved who they are. */
 export async function ageProofs(db: Db, userId: string, interval: string): Promise<void> {
@@ -146,27 +260,18 @@ export async function ageCodes(db: Db, userId: string): Promise<void> {
   );
 }
 
-/** Lets time pass for the checkouts of an organization. */
-export async function ageCheckouts(
-  db: Db,
-  organizationId: string,
-  interval: string,
-): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update billing_checkouts set created_at = created_at - ${interval}::interval
-      where organization_id = ${organizationId}
-    `,
-  );
+/** Sets what an organization, a project or a routine has spent today. */
+export function spendToday(db: Db, scopeId: string, tokens: number): Promise<void> {
+  return changeTotals(db, { scopeId }, { dayTokens: tokens });
 }
 
-/** Sets what an organization, a project or a routine has spent today. */
-export async function spendToday(db: Db, scopeId: string, tokens: number): Promise<void> {
-  await execute(
-    db,
-    sql`update usage_totals set day_tokens = ${tokens} where scope_id = ${scopeId}`,
-  );
+/** Makes policies automatic, as if a person had confirmed each. */
+export function confirmPolicies(
+  db: Db,
+  policies: Parameters<typeof changePolicies>[1],
+): Promise<void> {
+  const confirmed = { confirmedHash: sql`definition_hash`, confirmedAt: AT_ONCE };
+  return changePolicies(db, policies, { state: 'automatic', ...confirmed });
 }
 
 /** Lets time pass for what is counted under these rules, by the names that they have in `rate_limits`. */
@@ -260,6 +365,27 @@ export async function ageWait(db: Db, runId: string, interval: string): Promise<
   return aged === 1;
 }
 
+/** Puts calls of a tool behind the steps of a run, each with a result of this length. */
+export async function plantToolCalls(
+  database: Db,
+  runId: string,
+  { count, textLength }: { count: number; textLength: number },
+): Promise<void> {
+  await execute(
+    database,
+    sql`
+      insert into steps (run_id, index, project_id, kind, state, tool, started_at, finished_at)
+      select r.id, last.index + n, r.project_id, 'tool', 'succeeded', jsonb_build_object('name', 'read',
+          'toolName', 'read', 'connectionId', null, 'policyId', null, 'arguments', '{}', 'argumentsLength', 2,
+          'isError', false, 'result', repeat('x', ${textLength}::integer), 'resultLength', ${textLength}::integer,
+          'structured', null, 'structuredLength', null, 'attachments', '[]'::jsonb), now(), now()
+      from runs r, (select max(index) as index from steps where run_id = ${runId}) last,
+        generate_series(1, ${count}::integer) n
+      where r.id = ${runId}
+    `,
+  );
+}
+
 /** Makes a user a member of an organization, or gives a member another role, without an invitation. */
 export async function giveRole(
   db: Db,
@@ -307,122 +433,4 @@ export async function claimRunOf(
   const [run] = (await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`)).data;
   if (run?.state !== 'queued') throw new Error(`the claimed run is ${run?.state}`);
   return run.id;
-}
-
-/** Columns of a run that differ from those of one that a person has just started. */
-export interface PlantedRun {
-  /** By default a new one. */
-  readonly id?: string;
-  readonly trigger?: Trigger;
-  readonly state?: RunState;
-  /** By default the routine's latest. */
-  readonly revision?: number;
-  readonly maxSteps?: number;
-  readonly timeoutSeconds?: number;
-  readonly maxTotalTokens?: number | null;
-  readonly queueUntil?: Date;
-  readonly admittedAt?: Date;
-  readonly startedAt?: Date;
-  readonly workflowStartedAt?: Date;
-  readonly finishedAt?: Date;
-}
-
-/**
- * Puts a run of a routine into the database, where nothing carries it out.
- * @returns its id
- */
-export async function plantRun(
-  database: Database,
-  routineId: string,
-  fields: PlantedRun = {},
-): Promise<string> {
-  const id = fields.id ?? newId('run');
-  const planted = await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, model_provider,
-        model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens, queue_until, admitted_at,
-        started_at, workflow_started_at, finished_at)
-      select ${id}, p.organization_id, p.id, r.id, coalesce(${fields.revision}::integer, r.revision),
-        ${fields.trigger ?? 'manual'}, ${fields.state ?? 'queued'}, r.model_provider, r.model_connection_id, r.model_id,
-        ${fields.maxSteps ?? 5}, ${fields.timeoutSeconds ?? 60}, ${fields.maxTotalTokens}::integer,
-        ${fields.queueUntil}::timestamptz, ${fields.admittedAt}::timestamptz, ${fields.startedAt}::timestamptz,
-        ${fields.workflowStartedAt}::timestamptz, ${fields.finishedAt}::timestamptz
-      from routines r join projects p on p.id = r.project_id where r.id = ${routineId}
-    `,
-  );
-  if (planted !== 1) throw new Error(`there is no routine ${routineId}`);
-  return id;
-}
-
-/** Puts calls of a tool behind the steps of a run, each with a result of this length. */
-export async function plantSteps(
-  database: Database,
-  runId: string,
-  { count, textLength }: { count: number; textLength: number },
-): Promise<void> {
-  await execute(
-    database,
-    sql`
-      insert into steps (run_id, index, project_id, kind, state, tool, started_at, finished_at)
-      select r.id, last.index + n, r.project_id, 'tool', 'succeeded', jsonb_build_object('name', 'read',
-          'toolName', 'read', 'connectionId', null, 'policyId', null, 'arguments', '{}', 'argumentsLength', 2,
-          'isError', false, 'result', repeat('x', ${textLength}::integer), 'resultLength', ${textLength}::integer,
-          'structured', null, 'structuredLength', null, 'attachments', '[]'::jsonb), now(), now()
-      from runs r, (select max(index) as index from steps where run_id = ${runId}) last,
-        generate_series(1, ${count}::integer) n
-      where r.id = ${runId}
-    `,
-  );
-}
-
-/** Puts a connected tool server into a project, with its token sealed, without asking that server for anything. */
-export async function plantConnection(
-  { deps: { database, connectionSecrets } }: Pick<Service, 'deps'>,
-  projectId: string,
-  { id, url, token }: { id: string; url: string; token: string },
-): Promise<void> {
-  await insertConnection(database, connectionSecrets, SYSTEM, {
-    id,
-    projectId,
-    kind: 'tool_server',
-    provider: null,
-    name: 'Planted',
-    url,
-    auth: 'bearer',
-    accountLabel: null,
-    scopes: [],
-    server: null,
-    state: 'ready',
-    publicError: null,
-    createdBy: null,
-    checkedAt: null,
-    credentialsExpireAt: null,
-    sealedCredentials: connectionSecrets.seal(id, { token }),
-  });
-}
-
-type Value =
-  | string
-  | number
-  | boolean
-  | Date
-  | null
-  | Sql
-  | ((column: Sql) => Sql)
-  | readonly string[];
-type Fields<Name extends string> = Readonly<Partial<Record<Name, Value>>>;
-
-/** Makes a function that sets columns, named as in the code, of the rows with these ids. */
-function changer<Name extends string>(table: string) {
-  return async (db: Db, ids: string | readonly string[], fields: Fields<Name>): Promise<void> => {
-    const set = Object.entries<Value | undefined>(fields).map(([name, value]) => {
-      const column = raw(name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
-      return sql`${column} = ${typeof value === 'function' ? value(column) : value}`;
-    });
-    const wanted = new Set(typeof ids === 'string' ? [ids] : ids);
-    const statement = sql`update ${raw(table)} set ${join(set)} where id = any(${[...wanted]})`;
-    const changed = await execute(db, statement);
-    if (changed !== wanted.size) throw new Error(`${changed} rows of ${table} were changed`);
-  };
 }

@@ -21,6 +21,7 @@ const LONGEST = [
 /** Starts the longest files of each project first, so that no file runs alone at the end of the project. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- no array, but the sequencer's own method
     const sorted = await super.sort(files);
     const rank = ({ moduleId }: TestSpecification) => {
       const at = LONGEST.indexOf(path.relative(process.cwd(), moduleId));

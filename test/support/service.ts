@@ -162,6 +162,9 @@ export function installRuntimeOnce(): void {
 /** Steps of runs that the workers of a service in a test make at a time. */
 const WORKER_SLOTS = 20;
 
+/** In production two seconds, so that five attempts take half a minute. */
+const FIRST_PAUSE_MS = 100;
+
 /** Workers on the task queue of the configuration; tests of several workers start more. */
 export async function startWorkers(
   config: Config,
@@ -175,7 +178,7 @@ export async function startWorkers(
     taskQueue: config.TEMPORAL_TASK_QUEUE,
     concurrency,
     shutdownGraceSeconds: 1,
-    deps,
+    deps: { firstPauseMs: FIRST_PAUSE_MS, ...deps },
   });
   const running = workers.run();
   return {

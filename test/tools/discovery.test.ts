@@ -6,6 +6,7 @@ import { signUp } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
 import { confirm, connect, discovered, policyPath, type Json } from './support.ts';
+import { confirmPolicies } from '#test/support/given.ts';
 
 let service: Service;
 let hostile: HostileTools;
@@ -70,11 +71,8 @@ test('a routine takes 128 automatic tools and not one more', async () => {
   const { routineId, tools } = await discovered(key, { url: hostile.url('many') });
   const patch = (tool: Json) =>
     key.patch(policyPath(routineId, tool), { confirmAutomaticExecution: true });
-  await service.deps.database.query(
-    `update tool_policies set state = 'automatic', confirmed_hash = definition_hash, confirmed_at = now()
-     where routine_id = $1 and id = any($2)`,
-    [routineId, tools.slice(0, 127).map(({ id }) => id)],
-  );
+  const most = tools.slice(0, 127).map(({ id }) => id);
+  await confirmPolicies(service.deps.database, { routineId, id: most });
   expect((await patch(tools[200])).status).toBe(200);
   expect((await patch(tools[201])).body.error.message).toContain('128 automatic tools');
   expect((await patch(tools[200])).status).toBe(200);

@@ -12,6 +12,7 @@ import {
   toolSteps,
   type Json,
 } from './support.ts';
+import { confirmPolicies } from '#test/support/given.ts';
 
 let fixture: HostileFixture;
 let { service, hostile, key } = {} as HostileFixture;
@@ -145,11 +146,7 @@ test('a tool that was confirmed when its output schema could not be checked is n
     { url: hostile.url('honest') },
     { instructions: mark },
   );
-  await service.deps.database.query(
-    `update tool_policies set state = 'automatic', confirmed_hash = definition_hash, confirmed_at = now()
-     where routine_id = $1`,
-    [routineId],
-  );
+  await confirmPolicies(service.deps.database, { routineId });
   scriptCalls(service, mark, { name: 'weather' });
   const run = await runOnce(key, routineId);
   expect(toolSteps(run)[0]).toMatchObject({

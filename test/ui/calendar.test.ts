@@ -1,12 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
-import { signUp, type Person } from '#test/support/people.ts';
-import type { Service } from '#test/support/service.ts';
+import { signUp } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
+import { plantSkipped } from '#test/support/given.ts';
 
 const test = dashboardTest().extend('key', { scope: 'file' }, ({ person }) => person.key());
 
@@ -27,7 +25,8 @@ test('the calendar in all its states, and by arrows', async ({ service, person, 
       checks: [{ type: 'distinct_sources', atLeast: 3 }],
     }),
   );
-  await skipOccurrence(service, person, hourly, skippedAt);
+  const skipped = { createdAt: skippedAt, skippedCount: 3 };
+  await plantSkipped(service.deps.database, hourly, skippedAt, skipped);
   const nobody = await signUp(service);
   const calendar = `/p/${person.projectId}/calendar`;
   const path = `${calendar}${searchOf(0)}`;
@@ -67,8 +66,10 @@ test('a week that cannot be read to its end says so, and asks again when it is t
 }) => {
   const owner = await signUp(service);
   const routineId = await activeRoutine(await owner.key(), { schedule: '@hourly' });
-  await skipOccurrence(service, owner, routineId, skippedAt);
-  await skipOccurrence(service, owner, routineId, new Date(skippedAt.getTime() - 60_000));
+  const skipped = { createdAt: skippedAt, skippedCount: 3 };
+  for (const at of [skippedAt, new Date(skippedAt.getTime() - 60_000)]) {
+    await plantSkipped(service.deps.database, routineId, at, skipped);
+  }
   const { page, settled } = await visit('about:blank', { as: owner });
   const asked: string[] = [];
   let isRefused = true;
@@ -92,24 +93,6 @@ test('a week that cannot be read to its end says so, and asks again when it is t
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('The previous run of the routine was still going.').first().waitFor();
 });
-
-/** Records an occurrence as passed over, in the week that is looked at. */
-function skipOccurrence(
-  service: Service,
-  { organizationId, projectId }: Person,
-  routineId: string,
-  at: Date,
-): Promise<number> {
-  return execute(
-    service.deps.database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, reason,
-        error_message, scheduled_for, created_at, skipped_count, skipped_until, finished_at, max_steps, timeout_seconds)
-      values (${newId('run')}, ${organizationId}, ${projectId}, ${routineId}, 1, 'schedule', 'skipped', 'overlap',
-        'The previous run of the routine was still going.', ${at}, ${skippedAt}, 3, now(), now(), 5, 60)
-    `,
-  );
-}
 
 /** Names the Monday of the week in which an instant lies for readers in Berlin, or of one so many weeks later. */
 function mondayAfter(at: Date, weeks: number): string {

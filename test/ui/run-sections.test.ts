@@ -7,7 +7,7 @@ import { startReceiver } from '#test/outbound/receiver.ts';
 import { prices, typedRoutine } from '#test/results/world.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
-import { plantSteps } from '#test/support/given.ts';
+import { plantToolCalls } from '#test/support/given.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { marker, routineWith, toolSteps } from '#test/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
@@ -415,7 +415,7 @@ test('the texts that a long run leaves out are read when their step is opened', 
 }) => {
   const run = await runOnce(key, await createRoutine(key, { name: 'A long one' }));
   const { database } = service.deps;
-  await plantSteps(database, run.id, { count: 260, textLength: 16_000 });
+  await plantToolCalls(database, run.id, { count: 260, textLength: 16_000 });
   const { page } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
   const last = page
     .getByRole('list', { name: 'Steps' })

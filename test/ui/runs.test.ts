@@ -1,12 +1,11 @@
 import { expect } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { signUp } from '#test/support/people.ts';
 import { marker } from '#test/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { pressAtOnce } from './support/keys.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
+import { plantSkipped } from '#test/support/given.ts';
 
 const test = dashboardTest().extend('key', { scope: 'file' }, ({ person }) => person.key());
 
@@ -35,15 +34,7 @@ test('the list of runs in all its states', async ({ service, person, key, visit 
   ] as const) {
     const from = new Date(start + hour * HOUR_MS);
     const until = new Date(start + (hour + count - 1) * HOUR_MS);
-    await execute(
-      database,
-      sql`
-        insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, reason,
-          error_message, scheduled_for, skipped_count, skipped_until, finished_at, max_steps, timeout_seconds)
-        values (${newId('run')}, ${person.organizationId}, ${person.projectId}, ${watch}, 1, 'schedule', 'skipped',
-          'overlap', 'The previous run of the routine was still going.', ${from}, ${count}, ${until}, now(), 5, 60)
-      `,
-    );
+    await plantSkipped(database, watch, from, { skippedCount: count, skippedUntil: until });
   }
   const nobody = await signUp(service);
   const runs = `/p/${person.projectId}/runs`;

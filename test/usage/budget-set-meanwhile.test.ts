@@ -1,26 +1,15 @@
 import { expect } from 'vitest';
 import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
-import { newId } from '#lib/ids.ts';
+import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { Service } from '#test/support/service.ts';
-import { changeProjects } from '#test/support/given.ts';
+import { changeProjects, plantRun } from '#test/support/given.ts';
 
 const test = serviceTest();
 
-async function plantRun({ deps: { database } }: Service, routine: Planted): Promise<string> {
-  const runId = newId('run');
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, admitted_at)
-      values (${runId}, ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1, 'manual', 'queued', 20, 900,
-        now())
-    `,
-  );
-  return runId;
+function admittedRun({ deps: { database } }: Service, routine: Planted): Promise<string> {
+  return plantRun(database, routine.id, { maxSteps: 20, timeoutSeconds: 900, admittedAt: AT_ONCE });
 }
 
 /** The tokens that the call of a run without a limit uses. */
@@ -31,7 +20,10 @@ test('a budget that is set while a call without a limit is out counts that call,
 }) => {
   const { database } = service.deps;
   const routine = await plantRoutine(database);
-  const [runId, nextId] = [await plantRun(service, routine), await plantRun(service, routine)];
+  const [runId, nextId] = [
+    await admittedRun(service, routine),
+    await admittedRun(service, routine),
+  ];
   let calls = 0;
   const caller: ModelCaller = {
     timeoutMs: 60_000,

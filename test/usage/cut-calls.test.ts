@@ -11,7 +11,7 @@ import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { modelResponse } from '#test/support/model-caller.ts';
 import type { Service } from '#test/support/service.ts';
-import { changeRuns, plantRun } from '#test/support/given.ts';
+import { changeReservations, changeRuns, plantRun } from '#test/support/given.ts';
 
 const test = serviceTest();
 
@@ -166,10 +166,7 @@ test('a call that died with its process counts once its time is over, and its re
   const input = await sent.promise;
   await settleLost(service);
   expect(await sums(service, runId)).toMatchObject({ ledger: 0, reserved: expect.any(Number) });
-  await execute(
-    database,
-    sql`update usage_reservations set leased_until = ${AT_ONCE} where run_id = ${runId}`,
-  );
+  await changeReservations(database, { runId }, { leasedUntil: AT_ONCE });
   // Whoever holds the run may be recording the response, and nobody waits for it.
   await transaction(database, async (tx) => {
     await execute(tx, sql`select from runs where id = ${runId} for update`);
@@ -192,13 +189,8 @@ test('a reservation of before calls were counted so is only released', async ({ 
     new AbortController().signal,
   );
   await sent;
-  await execute(
-    service.deps.database,
-    sql`
-      update usage_reservations set input_tokens = null, input_cost_usd = null, leased_until = ${AT_ONCE}
-      where run_id = ${runId}
-    `,
-  );
+  const unstated = { inputTokens: null, inputCostUsd: null, leasedUntil: AT_ONCE };
+  await changeReservations(service.deps.database, { runId }, unstated);
   await settleLost(service);
   expect(await sums(service, runId)).toEqual(all(0));
 });
@@ -232,10 +224,9 @@ test('a run that waits for a budget settles the lost calls that hold something o
     steps.push(performModelStep({ ...service.deps, caller }, input, given.signal).catch(() => 0));
     await sent;
   }
-  await execute(
-    database,
-    sql`update usage_reservations set leased_until = ${AT_ONCE} where run_id = any(${runs})`,
-  );
+  for (const runId of runs) {
+    await changeReservations(database, { runId }, { leasedUntil: AT_ONCE });
+  }
   const [waiter] = await rows<{ organizationId: string; projectId: string; routineId: string }>(
     database,
     sql`

@@ -17,7 +17,12 @@ import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
 import type { Service } from '#test/support/service.ts';
-import { plantRun } from '#test/support/given.ts';
+import {
+  changeOrganizations,
+  changeProjects,
+  changeRoutines,
+  plantRun,
+} from '#test/support/given.ts';
 
 const test = serviceTest({ env: { DATABASE_POOL_SIZE: '12' } });
 vi.setConfig({ testTimeout: 100_000 * TIMES });
@@ -147,21 +152,14 @@ async function setBudgets(
   given: Scenario,
 ): Promise<void> {
   const [{ projectId, organizationId }] = planted as [Planted];
-  const assign = ({ tokens: maxTokens, cost: maxCost }: typeof given.routine) =>
-    sql`max_tokens_per_day = ${maxTokens}, max_cost_usd_per_month = ${maxCost}`;
-  await execute(
-    database,
-    sql`update routines set max_output_tokens = ${given.maxOutputTokens}, ${assign(given.routine)}
-      where project_id = ${projectId}`,
-  );
-  await execute(
-    database,
-    sql`update projects set ${assign(given.project)} where id = ${projectId}`,
-  );
-  await execute(
-    database,
-    sql`update organizations set ${assign(given.organization)} where id = ${organizationId}`,
-  );
+  const budget = ({ tokens, cost }: typeof given.routine) => ({
+    maxTokensPerDay: tokens,
+    maxCostUsdPerMonth: cost,
+  });
+  const { maxOutputTokens } = given;
+  await changeRoutines(database, { projectId }, { maxOutputTokens, ...budget(given.routine) });
+  await changeProjects(database, projectId, budget(given.project));
+  await changeOrganizations(database, organizationId, budget(given.organization));
 }
 
 /** Carries out a run as its workflow does, without Temporal's pauses. */

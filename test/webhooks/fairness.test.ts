@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'vitest';
 import { startDueDeliveries } from '#core/webhooks/index.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { row, sql } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { ago, plantDeliveries } from '#test/support/given.ts';
 
 // With twenty slots, five for one receiver of an organization.
 const test = serviceTest({ worker: true });
@@ -25,16 +26,12 @@ test('ten thousand deliveries to a receiver that hangs delay no other receiver a
   });
   const quick = await startReceiver((_, response) => response.end());
   const stuck = await createRoutine(key, { webhookUrl: hanging.origin });
-  await execute(
-    database,
-    sql`
-      insert into webhook_deliveries (id, organization_id, host, project_id, routine_id, event_type, body, state,
-        next_attempt_at)
-      select 'whd_' || n, p.organization_id, ${new URL(hanging.origin).host}, p.id, r.id, 'run.succeeded', '{}',
-        'pending', now() - interval '1 hour'
-      from generate_series(1, 10000) n, routines r join projects p on p.id = r.project_id where r.id = ${stuck}
-    `,
-  );
+  await plantDeliveries(database, stuck, {
+    count: 10_000,
+    host: new URL(hanging.origin).host,
+    state: 'pending',
+    nextAttemptAt: ago('1 hour'),
+  });
   expect(await startDueDeliveries(service.deps)).toBe(OF_ONE_HOST);
   await expect.poll(() => open.size, { timeout: 15_000 }).toBe(OF_ONE_HOST);
 

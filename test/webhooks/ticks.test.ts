@@ -12,10 +12,17 @@ import {
   redeliver,
   startDueDeliveries,
 } from '#core/webhooks/index.ts';
-import { execute, rows, sql, transaction } from '#lib/database/index.ts';
+import { rows, sql, transaction } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { startWorld, type Routine, type World } from './world.ts';
-import { changeDeliveries, changeRuns } from '#test/support/given.ts';
+import {
+  EVERY,
+  ago,
+  changeDeliveries,
+  changeRuns,
+  removeAttempts,
+  removeDeliveries,
+} from '#test/support/given.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -23,8 +30,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 beforeEach(async () => {
-  await execute(world.deps.database, sql`delete from webhook_attempts`);
-  await execute(world.deps.database, sql`delete from webhook_deliveries`);
+  await removeAttempts(world.deps.database, EVERY);
+  await removeDeliveries(world.deps.database, EVERY);
 });
 
 function answering(status: number) {
@@ -121,13 +128,10 @@ describe('ticks', () => {
     const routine = await world.createRoutine('http://unused/');
     const queued = await queueMany(routine, 5);
     for (const [age, { id }] of queued.entries()) {
-      await execute(
-        world.deps.database,
-        sql`
-          update webhook_deliveries
-          set next_attempt_at = now() - ${age + 1} * interval '1 minute', claimed_until = null where id = ${id}
-        `,
-      );
+      await changeDeliveries(world.deps.database, id, {
+        nextAttemptAt: ago(`${age + 1} minutes`),
+        claimedUntil: null,
+      });
     }
     const [oldest, older, ...others] = queued.toReversed();
     const first = await claim(2);

@@ -11,13 +11,15 @@ import {
   type AttemptOutcome,
   type EndedRun,
 } from '#core/webhooks/index.ts';
-import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
+import { row, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { endedRun } from './ended-run.ts';
 import type { Log } from '#lib/log.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
+import { plantRoutine } from '#test/scheduling/planted.ts';
 import { createTestDatabase } from '#test/support/database.ts';
+import { ago, changeDeliveries, changeRoutines, plantRun } from '#test/support/given.ts';
 
 export interface Routine {
   id: string;
@@ -75,14 +77,11 @@ export async function startWorld(options: { poolSize?: number } = {}): Promise<W
     logged,
     createRun,
     async createRoutine(webhookUrl) {
-      const routine = {
-        id: newId('routine'),
-        projectId: newId('project'),
-        webhookSecret: generateWebhookSecret(),
-      };
-      const sealed = webhookSecrets.seal(routine.id, routine.webhookSecret);
-      await insertRoutine(database, routine, webhookUrl, sealed);
-      return routine;
+      const { id, projectId } = await plantRoutine(database);
+      const webhookSecret = generateWebhookSecret();
+      const sealed = webhookSecrets.seal(id, webhookSecret);
+      await changeRoutines(database, id, { state: 'draft', webhookUrl, webhookSecret: sealed });
+      return { id, projectId, webhookSecret };
     },
     async queue(routine, webhookUrl, ending) {
       const run = await createRun(routine, ending);
@@ -97,15 +96,8 @@ export async function startWorld(options: { poolSize?: number } = {}): Promise<W
       return claimDueDeliveries(database, TASK_QUEUE, limit);
     },
     async passTime(deliveryId) {
-      await execute(
-        database,
-        sql`
-          update webhook_deliveries
-          set next_attempt_at = least(next_attempt_at, now() - interval '1 second'),
-            claimed_until = least(claimed_until, now() - interval '1 second')
-          where id = ${deliveryId}
-        `,
-      );
+      const isOver = (column: Sql) => sql`least(${column}, ${ago('1 second')})`;
+      await changeDeliveries(database, deliveryId, { nextAttemptAt: isOver, claimedUntil: isOver });
     },
     attempt: ({ id }, over = {}) => attemptDelivery({ ...deps, ...over }, id),
     async read({ id }) {
@@ -126,35 +118,6 @@ export async function startWorld(options: { poolSize?: number } = {}): Promise<W
   };
 }
 
-async function insertRoutine(
-  database: Database,
-  { id, projectId }: Routine,
-  webhookUrl: string | null,
-  sealedSecret: string,
-): Promise<void> {
-  const organizationId = newId('organization');
-  await execute(
-    database,
-    sql`insert into organizations (id, name) values (${organizationId}, 'Org')`,
-  );
-  await execute(
-    database,
-    sql`insert into projects (id, organization_id, name) values (${projectId}, ${organizationId}, 'Project')`,
-  );
-  await execute(
-    database,
-    sql`
-      insert into routines (
-        id, project_id, name, instructions, schedule, timezone, model_provider, model_id, max_steps,
-        timeout_seconds, webhook_url, webhook_secret
-      ) values (
-        ${id}, ${projectId}, 'Routine', 'Do it.', '0 9 * * *', 'UTC', 'gateway', 'model-1', 25, 900,
-        ${webhookUrl}, ${sealedSecret}
-      )
-    `,
-  );
-}
-
 async function insertRun(
   database: Database,
   routine: Routine,
@@ -166,17 +129,8 @@ async function insertRun(
     projectId: routine.projectId,
     ...ending,
   });
-  await execute(
-    database,
-    sql`
-      insert into runs (
-        id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps, timeout_seconds,
-        finished_at
-      ) values (
-        ${run.id}, (select organization_id from projects where id = ${run.projectId}), ${run.projectId}, ${run.routineId}, 1, ${run.trigger}, ${run.state}, 25, 900, ${run.finishedAt}
-      )
-    `,
-  );
+  const { id, trigger, state, finishedAt } = run;
+  await plantRun(database, routine.id, { id, trigger, state, finishedAt });
   return run;
 }
 

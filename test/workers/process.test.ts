@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#dev/ports.ts';
+import { rows, sql } from '#lib/database/index.ts';
 import {
   alertExpressions,
   dashboardExpressions,
@@ -37,13 +38,15 @@ function chats() {
 test('a worker that is told to stop lets the model call under way finish, takes nothing new, and ends well', async () => {
   const worker = await workers.start();
   service.gateway.control.reset();
-  service.gateway.control.script({ latencyMs: 4_000 });
+  const release = service.gateway.control.hold();
   const first = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
   while (chats().length === 0) await sleep(25);
   const ended = worker.end('SIGTERM');
-  await sleep(1_000);
+  const announced = () =>
+    rows(service.deps.database, sql`select slots from worker_slots where expires_at > now()`);
+  await expect.poll(announced).toEqual([]);
   const second = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
-
+  release();
   expect(await ended).toBe(0);
   const run = await runEnded(key, first.data.id);
   expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 1 }] });

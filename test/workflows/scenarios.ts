@@ -9,6 +9,7 @@ import { marker, routineWith, scriptCalls } from '#test/tools/support.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
+import { changeRoutines, changeVersions } from '#test/support/given.ts';
 
 /** Each makes a workflow go one of its ways, on real parts, and gives the workflow's id. */
 export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Promise<string>> = {
@@ -47,8 +48,7 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
 
   async 'run-blocked'(service, key) {
     const routineId = await createRoutine(key);
-    const change = 'update routine_versions set model_id = $2 where routine_id = $1';
-    await service.deps.database.query(change, [routineId, 'gone/model']);
+    await changeVersions(service.deps.database, { routineId }, { modelId: 'gone/model' });
     const run = await runOnce(key, routineId);
     expect(run).toMatchObject({ state: 'failed', reason: 'blocked_model' });
     return run.id;
@@ -69,8 +69,7 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
   async 'run-timed-out'(service, key) {
     service.gateway.control.script({ behaviour: { kind: 'hang' } });
     const routineId = await createRoutine(key);
-    const change = 'update routines set timeout_seconds = 1 where id = $1';
-    await service.deps.database.query(change, [routineId]);
+    await changeRoutines(service.deps.database, routineId, { timeoutSeconds: 1 });
     const run = await runOnce(key, routineId);
     expect(run).toMatchObject({ state: 'failed', reason: 'timeout' });
     return run.id;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { admitRuns } from '#core/runs/admission/admit.ts';
 import { announceSlots } from '#core/runs/index.ts';
-import { AT_ONCE, execute, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { modelOn, startWorld, type World } from './world.ts';
-import { changeRuns, claimedRun } from '#test/support/given.ts';
+import { EVERY, changeRuns, claimedRun, removeWorkers } from '#test/support/given.ts';
 
 let world: World;
 
@@ -54,9 +54,9 @@ test('runs of one account are let in as its provider allows, and nobody waits be
 
 test('few places go to others when the oldest runs are of an account that is full', async () => {
   const { database } = world.service.deps;
-  await execute(database, sql`update runs set state = 'succeeded'`);
+  await changeRuns(database, EVERY, { state: 'succeeded' });
   // Or the ticks that claim them would let them in.
-  await execute(database, sql`delete from worker_slots`);
+  await removeWorkers(database, EVERY);
   const busy = await world.account('provider-c');
   const onBusy = await waitingOn(busy, 4);
   const onGateway = await waitingOn(undefined, 2);

@@ -6,9 +6,9 @@ import {
   takeRuntimeLease,
   waitUntil,
 } from '#core/model-connections/index.ts';
-import { execute, sql } from '#lib/database/index.ts';
+import { sql } from '#lib/database/index.ts';
 import { modelOn, startWorld, type World } from './world.ts';
-import { changeAccounts, claimedRun } from '#test/support/given.ts';
+import { EVERY, ago, changeAccounts, changeRuntimeLease, claimedRun } from '#test/support/given.ts';
 
 let world: World;
 
@@ -122,7 +122,7 @@ test('an account that is taken away ends its calls, which frees nothing for a la
 test('none is issued without a lease on the runtime, and the next lease has a higher epoch', async () => {
   const { database } = world.service.deps;
   const order = await orderOn(await world.account('provider-c'));
-  await execute(database, sql`update runtime_lease set expires_at = now() - interval '1 second'`);
+  await changeRuntimeLease(database, EVERY, { expiresAt: ago('1 second') });
   expect(await issue(order)).toEqual({ kind: 'unleased' });
   const taken = await takeRuntimeLease(database, { instanceId: 'two', seenEpoch: 0 });
   expect(taken).toEqual({ instanceId: 'two', epoch: 2 });

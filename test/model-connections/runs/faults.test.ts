@@ -1,13 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { AT_ONCE, execute, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startWorkers } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
 import { modelOn, startWorld, type World } from './world.ts';
-import { changeAccounts, giveRole } from '#test/support/given.ts';
+import {
+  EVERY,
+  changeAccounts,
+  changeBreakers,
+  changeRuns,
+  changeRuntimeLease,
+  giveRole,
+  increasedBy,
+} from '#test/support/given.ts';
 
 let world: World;
 let runtime: NodeProcess;
@@ -44,8 +52,7 @@ async function runWithCallOut(credential?: string) {
 
 /** Has the run count as the proof of its routine. */
 function provenBy(runId: string) {
-  const proven = sql`update runs set state = 'succeeded' where id = ${runId}`;
-  return execute(world.service.deps.database, proven);
+  return changeRuns(world.service.deps.database, runId, { state: 'succeeded' });
 }
 
 describe('in the middle of a call', () => {
@@ -167,7 +174,7 @@ describe('with a worker', () => {
     world.rig.providers.control.script({ kind: 'slow', pauseMs: 300 });
     const { runId } = await runWithCallOut();
     // As if others had found the lease over; the runtime itself does not know of it.
-    await execute(database, sql`update runtime_lease set epoch = epoch + 1`);
+    await changeRuntimeLease(database, EVERY, { epoch: increasedBy(1) });
     const ended = await runEnded(world.key, runId, 60_000);
     expect(ended).toMatchObject({ state: 'succeeded' });
     expect(ended.steps[0].attempt).toBeGreaterThan(1);
@@ -226,10 +233,8 @@ describe('with a worker', () => {
 
     // The allowance is there again: the next occurrence runs, as a probe, and the schedule goes on by itself.
     await changeAccounts(service.deps.database, connectionId, { notBefore: AT_ONCE });
-    await execute(
-      service.deps.database,
-      sql`update model_breakers set pause_until = ${AT_ONCE} where account = ${connectionId}`,
-    );
+    const ofAccount = { account: connectionId };
+    await changeBreakers(service.deps.database, ofAccount, { pauseUntil: AT_ONCE });
     const probe = await world.occurrence(routineId);
     expect(await runEnded(key, probe.id)).toMatchObject({ state: 'succeeded' });
     const left = sql`select from model_breakers where account = ${connectionId}`;

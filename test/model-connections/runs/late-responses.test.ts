@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { performModelStep } from '#core/runs/index.ts';
-import { AT_ONCE, execute, row, rows, sql, transaction } from '#lib/database/index.ts';
+import { AT_ONCE, row, rows, sql, transaction } from '#lib/database/index.ts';
 import { modelOn, startWorld, type World } from './world.ts';
-import { changeRuns, claimedRun } from '#test/support/given.ts';
+import { changeCalls, changeRuns, claimedRun } from '#test/support/given.ts';
 
 let world: World;
 
@@ -100,16 +100,11 @@ test('a response that comes when its run has ended is spend, once for all attemp
     })
     .toEqual([{ attempt: 2 }]);
   // As the end of a run leaves it, whatever the reason.
-  await execute(
-    database,
-    sql`
-      with ended as (
-        update runs set state = 'cancelled', finished_at = now() where id = ${runId} returning id
-      )
-      update model_calls set state = 'unknown_outcome', failure = 'run_ended', ended_at = now()
-      from ended where run_id = ended.id
-    `,
-  );
+  await transaction(database, async (tx) => {
+    await changeRuns(tx, runId, { state: 'cancelled', finishedAt: AT_ONCE });
+    const unknown = { state: 'unknown_outcome', failure: 'run_ended', endedAt: AT_ONCE };
+    await changeCalls(tx, { runId }, unknown);
+  });
   await attempts;
   expect(await counted(runId)).toEqual({
     run: used,

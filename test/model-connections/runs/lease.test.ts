@@ -6,11 +6,12 @@ import {
   readRuntimeLease,
   type ModelRuntime,
 } from '#core/model-connections/index.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { row, sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { proves } from '#test/support/proves.ts';
 import { startWorld, type World } from './world.ts';
+import { EVERY, ago, changeRuntimeLease, removeRuntimeLease } from '#test/support/given.ts';
 
 let world: World;
 const log = createLog({ level: 'silent', name: 'test' });
@@ -19,7 +20,7 @@ beforeAll(async () => {
   world = await startWorld();
 }, 120_000);
 afterAll(() => world?.close());
-beforeEach(() => execute(world.service.deps.database, sql`delete from runtime_lease`));
+beforeEach(() => removeRuntimeLease(world.service.deps.database, EVERY));
 
 function connect(runtime: Runtime): ModelRuntime {
   const client = world.rig.client(runtime.port);
@@ -43,8 +44,8 @@ function stored() {
 
 /** Lets the lease run out, and forgets nothing else of it. */
 function runOut() {
-  const expired = sql`update runtime_lease set expires_at = now() - interval '1 second'`;
-  return execute(world.service.deps.database, expired);
+  const { database } = world.service.deps;
+  return changeRuntimeLease(database, EVERY, { expiresAt: ago('1 second') });
 }
 
 function expiresAt() {

@@ -1,18 +1,17 @@
-import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { FIXTURE_KEY } from '#dev/providers/server.ts';
 import { sealCredential, type ModelCredential } from '#core/model-connections/store/credential.ts';
 import { recordCatalogue } from '#core/model-connections/index.ts';
 import { freePort } from '#dev/ports.ts';
-import { execute, rows, sql, transaction } from '#lib/database/index.ts';
+import { AT_ONCE, rows, sql, transaction } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
-import { fallDue } from '#test/support/given.ts';
+import { fallDue, plantAccounts } from '#test/support/given.ts';
 
 export const MODEL = 'fixture/account-small';
 
@@ -118,15 +117,15 @@ async function plantAccount(
   const { file, identity } = modelProviders.require(slot);
   const id = newId('modelConnection');
   const sealed = sealCredential(secrets, id, credentialOf(slot, credential, options.refreshToken));
-  await execute(
-    database,
-    sql`
-      insert into model_connections (id, project_id, owner_id, provider, provider_name, provider_identity, account_id,
-        account_label, state, credential, validated_at)
-      values (${id}, ${person.projectId}, ${owner.userId}, ${slot}, ${file.name}, ${identity},
-        ${randomBytes(8).toString('hex')}, 'fixture account', 'ready', ${sealed}, now())
-    `,
-  );
+  await plantAccounts(database, person.projectId, {
+    id,
+    ownerId: owner.userId,
+    provider: slot,
+    providerName: file.name,
+    providerIdentity: identity,
+    credential: sealed,
+    validatedAt: AT_ONCE,
+  });
   await transaction(database, (tx) =>
     recordCatalogue(
       tx,

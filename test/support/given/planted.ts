@@ -1,0 +1,267 @@
+/** Rows other than runs that are put in place whole. */
+import { SYSTEM } from '#core/audit/index.ts';
+import { insertConnection } from '#core/connections/index.ts';
+import { insertVersions } from '#core/routines/versions.ts';
+import { execute, sql, type Db } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import type { Service } from '../service.ts';
+import { plant, type Values } from './rows.ts';
+
+/** Puts active routines into a project with their first versions, by default due each minute. */
+export async function plantActiveRoutines(
+  db: Db,
+  projectId: string,
+  ids: readonly string[],
+  fields: Values<
+    | 'schedule'
+    | 'timezone'
+    | 'modelProvider'
+    | 'overlap'
+    | 'misfire'
+    | 'maxTokensPerDay'
+    | 'maxCostUsdPerMonth'
+    | 'nextRunAt'
+    | 'startsAt'
+    | 'endsAt'
+    | 'skipDates'
+    | 'jitterSeconds'
+  >,
+): Promise<void> {
+  const values = {
+    id: sql`planted.id`,
+    projectId,
+    name: 'Planted',
+    instructions: 'Write.',
+    schedule: '* * * * *',
+    timezone: 'UTC',
+    modelProvider: 'gateway',
+    modelId: 'fixture/writer-small',
+    state: 'active',
+    maxSteps: 5,
+    timeoutSeconds: 60,
+    ...fields,
+  };
+  await plant(db, 'routines', values, sql`from unnest(${ids}::text[]) as planted (id)`);
+  const written = sql`select * from routines where id = any(${ids})`;
+  await execute(db, sql`with written as (${written}) ${insertVersions({ actor: null })}`);
+}
+
+/** Puts deliveries of a routine's webhook into the database, by default one that has arrived. */
+export async function plantDeliveries(
+  db: Db,
+  routineId: string,
+  {
+    count = 1,
+    ...fields
+  }: Values<
+    | 'runId'
+    | 'host'
+    | 'eventType'
+    | 'body'
+    | 'state'
+    | 'attemptCount'
+    | 'nextAttemptAt'
+    | 'finishedAt'
+  > & { readonly count?: number } = {},
+): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('delivery'));
+  const values = {
+    id: sql`planted.id`,
+    organizationId: sql`p.organization_id`,
+    host: '',
+    projectId: sql`p.id`,
+    routineId,
+    eventType: 'run.succeeded',
+    body: '{}',
+    state: 'delivered',
+    ...fields,
+  };
+  const from = sql`
+    from routines r join projects p on p.id = r.project_id, unnest(${ids}::text[]) as planted (id)
+    where r.id = ${routineId}
+  `;
+  await plant(db, 'webhook_deliveries', values, from);
+  return ids;
+}
+
+/** Puts the first attempt of a delivery into the database, which was answered with an error. */
+export async function plantAttempt(db: Db, deliveryId: string): Promise<void> {
+  await plant(db, 'webhook_attempts', {
+    deliveryId,
+    index: 1,
+    startedAt: sql`now()`,
+    status: 500,
+    responseExcerpt: 'a response',
+  });
+}
+
+/** Puts accounts at a model provider into a project, by default ones without a credential. */
+export async function plantAccounts(
+  db: Db,
+  projectId: string,
+  {
+    count = 1,
+    id,
+    ...fields
+  }: Values<
+    | 'ownerId'
+    | 'provider'
+    | 'providerName'
+    | 'providerIdentity'
+    | 'state'
+    | 'credential'
+    | 'validatedAt'
+    | 'revokedAt'
+  > & { readonly count?: number; readonly id?: string } = {},
+): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => id ?? newId('modelConnection'));
+  const values = {
+    id: sql`planted.id`,
+    projectId,
+    ownerId: 'nobody',
+    provider: 'provider-c',
+    providerName: 'Planted',
+    providerIdentity: 'planted',
+    accountId: sql`planted.id`,
+    accountLabel: 'Planted',
+    state: 'ready',
+    ...fields,
+  };
+  await plant(db, 'model_connections', values, sql`from unnest(${ids}::text[]) as planted (id)`);
+  return ids;
+}
+
+/** Puts the breaker of a model into the database. */
+export async function plantBreaker(
+  db: Db,
+  account: string,
+  fields: Values<'failures' | 'failedAt' | 'pauseFrom' | 'pauseUntil'>,
+): Promise<void> {
+  await plant(db, 'model_breakers', { account, ...fields });
+}
+
+/** Puts into the database how many runs an organization has begun in a period. */
+export async function plantPeriodRuns(
+  db: Db,
+  organizationId: string,
+  periodStart: Date,
+  runs: number,
+): Promise<void> {
+  await plant(db, 'period_runs', { organizationId, periodStart, runs });
+}
+
+/** Puts an open checkout of an organization into the database, as a request that has not ended leaves it. */
+export async function plantCheckout(
+  db: Db,
+  organizationId: string,
+  sessionId: string,
+): Promise<void> {
+  const expiresAt = sql`now() + interval '30 minutes'`;
+  await plant(db, 'billing_checkouts', { sessionId, organizationId, plan: 'starter', expiresAt });
+}
+
+/** Puts projects into an organization, each called "Planted". */
+export async function plantProjects(
+  db: Db,
+  organizationId: string,
+  count: number,
+): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('project'));
+  const values = { id: sql`planted.id`, organizationId, name: 'Planted' };
+  await plant(db, 'projects', values, sql`from unnest(${ids}::text[]) as planted (id)`);
+  return ids;
+}
+
+/** Puts an organization with a project into the database, which nobody has signed up for. */
+export async function plantOrganization(
+  db: Db,
+): Promise<{ organizationId: string; projectId: string }> {
+  const organizationId = newId('organization');
+  await plant(db, 'organizations', { id: organizationId, name: 'Planted' });
+  const [projectId] = await plantProjects(db, organizationId, 1);
+  return { organizationId, projectId: projectId! };
+}
+
+/** Puts mails to a user into the database that wait to be sent. */
+export async function plantMails(
+  db: Db,
+  { organizationId, projectId, userId }: Record<'organizationId' | 'projectId' | 'userId', string>,
+  count: number,
+): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('message'));
+  const values = {
+    id: sql`planted.id`,
+    channel: 'mail',
+    kind: 'failed',
+    organizationId,
+    projectId,
+    userId,
+    content: '{"subject": "Planted", "lines": []}',
+    state: 'pending',
+  };
+  await plant(db, 'outbox', values, sql`from unnest(${ids}::text[]) as planted (id)`);
+  return ids;
+}
+
+/** Puts skills into a project. */
+export async function plantSkills(db: Db, projectId: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('skill'));
+  const values = {
+    id: sql`planted.id`,
+    projectId,
+    name: 'planted',
+    instructions: 'Keep it short, please.',
+  };
+  await plant(db, 'skills', values, sql`from unnest(${ids}::text[]) as planted (id)`);
+  return ids;
+}
+
+/** Puts API keys into a project that open nothing. */
+export async function plantKeys(
+  db: Db,
+  projectId: string,
+  count: number,
+  fields: Values<'revokedAt'> = {},
+): Promise<void> {
+  const ids = Array.from({ length: count }, () => newId('apiKey'));
+  const unusable = { prefix: sql`planted.id`, hash: '', scopes: ['models:read'] };
+  const values = { id: sql`planted.id`, projectId, name: 'Planted', ...unusable, ...fields };
+  await plant(db, 'api_keys', values, sql`from unnest(${ids}::text[]) as planted (id)`);
+}
+
+/** Puts tool servers into a project that are never asked. */
+export async function plantConnections(db: Db, projectId: string, count: number): Promise<void> {
+  const ids = Array.from({ length: count }, () => newId('connection'));
+  const server = { kind: 'tool_server', url: 'https://tools.example.com/', auth: 'none' };
+  const values = { id: sql`planted.id`, projectId, name: 'Planted', state: 'ready', ...server };
+  await plant(db, 'connections', values, sql`from unnest(${ids}::text[]) as planted (id)`);
+}
+
+/**
+ * Puts a connected tool server into a project, with its token sealed, without asking that server for anything. Without
+ * a token it is one whose provider gave it its credentials.
+ */
+export async function plantConnection(
+  { deps: { database, connectionSecrets } }: Pick<Service, 'deps'>,
+  projectId: string,
+  { id, url, token }: { id: string; url: string; token?: string },
+): Promise<void> {
+  await insertConnection(database, connectionSecrets, SYSTEM, {
+    id,
+    projectId,
+    kind: 'tool_server',
+    provider: null,
+    name: 'Planted',
+    url,
+    auth: token === undefined ? 'oauth' : 'bearer',
+    accountLabel: null,
+    scopes: [],
+    server: null,
+    state: 'ready',
+    publicError: null,
+    createdBy: null,
+    checkedAt: null,
+    credentialsExpireAt: null,
+    sealedCredentials: token === undefined ? null : connectionSecrets.seal(id, { token }),
+  });
+}

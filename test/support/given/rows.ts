@@ -1,0 +1,111 @@
+/** Writes rows of any table, for the verbs of `given.ts`: columns are named as in the code. */
+import { empty, execute, join, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
+
+type Value = string | number | boolean | Date | null | Sql | readonly string[];
+
+/** Values of columns. */
+export type Values<Name extends string> = Readonly<Partial<Record<Name, Value>>>;
+
+/** The same; a function gets the column: it makes a new value of an old one, or a condition on it. */
+export type Fields<Name extends string> = Readonly<
+  Partial<Record<Name, Value | ((column: Sql) => Sql)>>
+>;
+
+/** Says which rows are meant: those with these ids, or those whose columns are so. */
+export type Which<Name extends string> = string | readonly string[] | Fields<Name>;
+
+const MAY_BE_NONE = Symbol('there may be none');
+
+/** All rows of a table, of which there may be none. */
+export const EVERY: object = { [MAY_BE_NONE]: true };
+
+/** Says that there may be no row whose columns are so. */
+export function ifAny<Columns extends object>(columns: Columns): Columns {
+  return { ...columns, [MAY_BE_NONE]: true };
+}
+
+/** Time before now, as the database sees it: `ago('2 days')`. */
+export function ago(interval: string): Sql {
+  return sql`now() - ${interval}::interval`;
+}
+
+/** Time after now, as the database sees it. */
+export function ahead(interval: string): Sql {
+  return sql`now() + ${interval}::interval`;
+}
+
+/** Moves a time that is there, back by an interval or ahead by a negative one. */
+export function earlier(interval: string): (column: Sql) => Sql {
+  return (column) => sql`${column} - ${interval}::interval`;
+}
+
+/** Adds to a number that is there. */
+export function increasedBy(count: number): (column: Sql) => Sql {
+  return (column) => sql`${column} + ${count}`;
+}
+
+/** Makes a function that sets columns of rows. It throws where a row that is meant is not there. */
+export function changer<Name extends string>(table: string) {
+  return async (db: Db, which: Which<Name>, fields: Fields<Name>): Promise<void> => {
+    const set = Object.entries<Fields<Name>[Name]>(fields).map(([name, value]) => {
+      const column = columnOf(name);
+      return sql`${column} = ${typeof value === 'function' ? value(column) : value}`;
+    });
+    const changed = await execute(
+      db,
+      sql`update ${raw(table)} set ${join(set)} where ${chosen(which)}`,
+    );
+    checkCount(table, which, changed);
+  };
+}
+
+/** Makes a function that deletes rows. It throws where a row that is meant is not there. */
+export function remover<Name extends string = never>(table: string) {
+  return async (db: Db, which: Which<Name>): Promise<void> => {
+    const removed = await execute(db, sql`delete from ${raw(table)} where ${chosen(which)}`);
+    checkCount(table, which, removed);
+  };
+}
+
+/** Inserts what `from` selects, with these values: the same for each row, but for pieces of SQL that name what it has. */
+export async function plant(
+  db: Db,
+  table: string,
+  values: Values<string>,
+  from: Sql = empty,
+): Promise<void> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  const columns = join(given.map(([name]) => columnOf(name)));
+  const planted = await execute(
+    db,
+    sql`insert into ${raw(table)} (${columns}) select ${join(given.map(([, value]) => value))} ${from}`,
+  );
+  if (planted === 0) throw new Error(`no row of ${table} was planted`);
+}
+
+function chosen<Name extends string>(which: Which<Name>): Sql {
+  if (typeof which === 'string' || isIds(which)) return sql`id = any(${[which].flat()})`;
+  const conditions = Object.entries<Fields<Name>[Name]>(which).map(([name, value]) => {
+    const column = columnOf(name);
+    if (typeof value === 'function') return value(column);
+    if (value === null) return sql`${column} is null`;
+    return isIds(value) ? sql`${column} = any(${value})` : sql`${column} = ${value}`;
+  });
+  return conditions.length === 0 ? sql`true` : join(conditions, ' and ');
+}
+
+function checkCount(table: string, which: Which<string>, count: number): void {
+  const isRight =
+    typeof which === 'string' || isIds(which)
+      ? count === new Set([which].flat()).size
+      : count > 0 || MAY_BE_NONE in which;
+  if (!isRight) throw new Error(`${count} rows of ${table} were written`);
+}
+
+function isIds(value: unknown): value is readonly string[] {
+  return Array.isArray(value);
+}
+
+function columnOf(name: string): Sql {
+  return raw(name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+}

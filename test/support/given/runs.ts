@@ -1,0 +1,226 @@
+/** Runs that are put in place whole, where nothing carries them out, and what they have used. */
+import type { RunState, Trigger } from '#core/runs/states.ts';
+import { AT_ONCE, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { plant, type Values } from './rows.ts';
+
+/** Columns of runs that differ from those that a person has just started. */
+export type PlantedRun = Values<
+  | 'projectId'
+  | 'reason'
+  | 'errorMessage'
+  | 'prompt'
+  | 'result'
+  | 'data'
+  | 'changes'
+  | 'stepCount'
+  | 'inputTokens'
+  | 'outputTokens'
+  | 'maxSteps'
+  | 'timeoutSeconds'
+  | 'maxTotalTokens'
+  | 'buildId'
+  | 'runAt'
+  | 'held'
+  | 'afterPrevious'
+  | 'standsFor'
+  | 'backfillId'
+  | 'scheduledFor'
+  | 'skippedCount'
+  | 'skippedUntil'
+  | 'createdAt'
+  | 'queueUntil'
+  | 'admittedAt'
+  | 'startedAt'
+  | 'workflowStartedAt'
+  | 'checkedAt'
+  | 'cancelRequestedAt'
+  | 'finishedAt'
+  | 'contentErasedAt'
+> & {
+  /** By default a new one. */
+  readonly id?: string;
+  readonly trigger?: Trigger;
+  readonly state?: RunState;
+  /** By default the routine's latest. */
+  readonly revision?: number;
+};
+
+/**
+ * Puts a run of a routine into the database, where nothing carries it out.
+ * @returns its id
+ */
+export async function plantRun(
+  db: Db,
+  routineId: string,
+  fields: PlantedRun = {},
+): Promise<string> {
+  const { id = newId('run'), ...others } = fields;
+  await insertRuns(db, routineId, [id], others);
+  return id;
+}
+
+/**
+ * Puts runs of a routine into the database; pieces of SQL among their fields may name `n`, the number of the run.
+ * @returns their ids
+ */
+export async function plantRuns(
+  db: Db,
+  routineId: string,
+  count: number,
+  fields: Omit<PlantedRun, 'id'> = {},
+): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('run'));
+  await insertRuns(db, routineId, ids, fields);
+  return ids;
+}
+
+/**
+ * Puts an occurrence into the database that was passed over, and maybe those after it, until now.
+ * @returns the id of its run
+ */
+export function plantSkipped(
+  db: Db,
+  routineId: string,
+  scheduledFor: Date | Sql,
+  fields: PlantedRun = {},
+): Promise<string> {
+  return plantRun(db, routineId, {
+    trigger: 'schedule',
+    state: 'skipped',
+    reason: 'overlap',
+    errorMessage: 'The previous run of the routine was still going.',
+    scheduledFor,
+    skippedCount: 1,
+    skippedUntil: AT_ONCE,
+    finishedAt: AT_ONCE,
+    ...fields,
+  });
+}
+
+async function insertRuns(
+  db: Db,
+  routineId: string,
+  ids: readonly string[],
+  { revision, projectId, ...fields }: Omit<PlantedRun, 'id'>,
+): Promise<void> {
+  const values = {
+    id: sql`planted.id`,
+    organizationId: sql`p.organization_id`,
+    projectId: sql`p.id`,
+    routineId,
+    routineRevision: revision ?? sql`r.revision`,
+    trigger: 'manual',
+    state: 'queued',
+    modelProvider: sql`r.model_provider`,
+    modelConnectionId: sql`r.model_connection_id`,
+    modelId: sql`r.model_id`,
+    maxSteps: 5,
+    timeoutSeconds: 60,
+    ...fields,
+  };
+  const from = sql`
+    from routines r join projects p on p.id = ${projectId ?? sql`r.project_id`},
+      unnest(${ids}::text[]) with ordinality as planted (id, n)
+    where r.id = ${routineId}
+  `;
+  await plant(db, 'runs', values, from);
+}
+
+/** Puts a step into each of these runs, by default the first one. */
+export async function plantSteps(
+  db: Db,
+  runIds: readonly string[],
+  fields: Values<
+    'index' | 'kind' | 'state' | 'text' | 'messages' | 'inputTokens' | 'outputTokens'
+  > = {},
+): Promise<void> {
+  const values = {
+    runId: sql`run.id`,
+    index: 0,
+    projectId: sql`run.project_id`,
+    kind: 'model',
+    state: 'succeeded',
+    ...fields,
+  };
+  await plant(db, 'steps', values, sql`from runs run where run.id = any(${runIds})`);
+}
+
+/** Puts one into the database who follows a run. */
+export async function plantFollower(db: Db, runId: string): Promise<void> {
+  const values = {
+    id: sql`gen_random_uuid()`,
+    runId,
+    organizationId: sql`run.organization_id`,
+    credential: 'key',
+    leasedUntil: sql`now() + interval '1 minute'`,
+  };
+  await plant(db, 'run_followers', values, sql`from runs run where run.id = ${runId}`);
+}
+
+/** Puts the spending of the first step of each of these runs into the ledger. */
+export async function plantSpending(
+  db: Db,
+  runIds: readonly string[],
+  fields: Values<'totalTokens' | 'occurredAt'> = {},
+): Promise<void> {
+  const values = {
+    runId: sql`run.id`,
+    stepIndex: 0,
+    projectId: sql`run.project_id`,
+    routineId: sql`run.routine_id`,
+    modelId: 'fixture/writer-small',
+    totalTokens: 120,
+    occurredAt: sql`now()`,
+    ...fields,
+  };
+  await plant(db, 'usage_ledger', values, sql`from runs run where run.id = any(${runIds})`);
+}
+
+/** Puts into the database what an organization, a project or a routine has spent on a day, and in its month. */
+export async function plantTotals(
+  db: Db,
+  scopeId: string,
+  { at, tokens, costUsd }: { at: Date; tokens: number; costUsd: string | number },
+): Promise<void> {
+  const day = sql`(${at}::timestamptz at time zone 'utc')::date`;
+  const month = sql`date_trunc('month', ${day})::date`;
+  const spent = { dayTokens: tokens, monthTokens: tokens, monthCostUsd: costUsd };
+  await plant(db, 'usage_totals', { scopeId, day, month, ...spent });
+}
+
+/** What models have used for a routine on a day. */
+export interface PlantedUsage {
+  readonly daysAgo: number;
+  readonly routineId: string;
+  readonly modelId: string;
+  readonly inputTokens: number;
+  readonly outputTokens?: number;
+  readonly costUsd: number;
+  readonly steps?: number;
+}
+
+/** Puts what a project has used on some days into the database. */
+export async function plantUsage(
+  db: Db,
+  projectId: string,
+  days: readonly PlantedUsage[],
+): Promise<void> {
+  const values = {
+    projectId,
+    day: sql`(now() at time zone 'utc')::date - "daysAgo"`,
+    routineId: sql`"routineId"`,
+    modelId: sql`"modelId"`,
+    inputTokens: sql`"inputTokens"`,
+    cachedInputTokens: 0,
+    outputTokens: sql`coalesce("outputTokens", 0)`,
+    reasoningTokens: 0,
+    costUsd: sql`"costUsd"`,
+    steps: sql`coalesce(steps, 1)`,
+  };
+  const from = sql`
+    from jsonb_to_recordset(${JSON.stringify(days)}::jsonb) as day ("daysAgo" integer, "routineId" text, "modelId" text,
+      "inputTokens" bigint, "outputTokens" bigint, "costUsd" numeric, steps integer)
+  `;
+  await plant(db, 'usage_days', values, from);
+}
