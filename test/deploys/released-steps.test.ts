@@ -40,7 +40,7 @@ test('an index of a large table is built beside its writers', async () => {
   // Steps of before the rule do what it forbids, so it can be seen to find them.
   const found = texts.filter(({ text }) => blocking(text).length > 0).map(({ file }) => file);
   expect(found).toContain('0034_latest_runs.ts');
-  expect(found.filter((file) => file >= '0045')).toEqual([]);
+  expect(found.filter((file) => file >= '0039')).toEqual([]);
 });
 
 test('a step that asks for no transaction gets none', async () => {
