@@ -47,8 +47,8 @@ const PROCESS = [
   'test/ui/bundle.test.ts',
 ];
 
-/** Tests that need other people's servers; they have a configuration of their own. */
-const REAL = ['test/real/**'];
+/** Tests that need other people's servers, or build the image; they have configurations of their own. */
+const REAL = ['test/real/**', 'test/image/**'];
 
 /** All other files, which share a service in each of the processes that they are run in. */
 const SERVICE = ['test/**'];

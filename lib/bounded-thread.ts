@@ -19,7 +19,7 @@ export interface BoundedThreadOptions {
   readonly maxHeapMb: number;
 }
 
-/** Gives the thread one job. Its limit counts from when the thread has it. @throws {JobLimitError} */
+/** Gives the thread one job, which may compute for `limitMs`. @throws {JobLimitError} */
 export type Ask<Job, Result> = (job: Job, limitMs: number) => Promise<Result>;
 
 /** Leaves the thread time to load its modules on a busy machine. */
@@ -62,11 +62,16 @@ export class BoundedThread<Job, Result> {
     const thread = (this.#thread ??= await this.#start());
     thread.ref();
     try {
-      const answered = next<Result>(thread, limitMs);
-      thread.postMessage(job);
-      const result = await answered;
-      thread.unref();
-      return result;
+      const computing = await limitComputing(thread, limitMs);
+      try {
+        const answered = next<Result>(thread, computing.signal);
+        thread.postMessage(job);
+        const result = await answered;
+        thread.unref();
+        return result;
+      } finally {
+        computing.end();
+      }
     } catch (error) {
       this.#thread = undefined;
       await thread.terminate();
@@ -83,7 +88,7 @@ export class BoundedThread<Job, Result> {
     thread.once('exit', () => {
       if (this.#thread === thread) this.#thread = undefined;
     });
-    await next(thread, START_LIMIT_MS);
+    await next(thread, AbortSignal.timeout(START_LIMIT_MS));
     return thread;
   }
 }
@@ -96,9 +101,33 @@ export function serveJobs<Job>(work: (job: Job) => unknown): void {
 }
 
 /** Waits for the thread's next message. */
-async function next<Message>(thread: Worker, limitMs: number): Promise<Message> {
-  const [message] = await once(thread, 'message', { signal: AbortSignal.timeout(limitMs) });
+async function next<Message>(thread: Worker, signal: AbortSignal): Promise<Message> {
+  const [message] = await once(thread, 'message', { signal });
   return message;
+}
+
+/**
+ * Returns a signal that fires once the thread has computed for `limitMs`, or 30 seconds are over: on a busy
+ * machine the clock runs on while the thread waits for a processor.
+ */
+async function limitComputing(thread: Worker, limitMs: number) {
+  const passed = new AbortController();
+  const before = await thread.cpuUsage();
+  let timer = setTimeout(look, limitMs);
+  async function look(): Promise<void> {
+    // A thread that has ended says so by an event of its own.
+    const used = await thread.cpuUsage(before).catch(() => undefined);
+    const leftMs = used === undefined ? 0 : limitMs - (used.user + used.system) / 1_000;
+    if (leftMs <= 0) passed.abort();
+    else if (!passed.signal.aborted) timer = setTimeout(look, Math.max(leftMs, 10));
+  }
+  return {
+    signal: AbortSignal.any([passed.signal, AbortSignal.timeout(START_LIMIT_MS)]),
+    end: () => {
+      clearTimeout(timer);
+      passed.abort();
+    },
+  };
 }
 
 function isLimit(error: unknown): boolean {

@@ -49,7 +49,7 @@ export function schemaRefusal(error: unknown, path: string): AppError {
   return invalid([{ path, message: `not a usable JSON Schema (${error.message})` }]);
 }
 
-/** Both take milliseconds, but the limits are on the clock of what may be a busy machine. */
+/** Computing time of the thread; both take milliseconds. */
 const COMPILE_LIMIT_MS = 4_000;
 const CHECK_LIMIT_MS = 500;
 

@@ -189,7 +189,7 @@ test('the right password at those operations is no guess, also where the last ow
   }
 });
 
-test('codes of a second factor have ten guesses from all networks together, and a known browser ten of its own', async ({
+test('codes of a second factor have ten guesses from all networks and browsers together', async ({
   service: { deps },
 }) => {
   const guess = { kind: 'second-factor', account: newEmail(), network: '', browserId: undefined };
@@ -198,9 +198,7 @@ test('codes of a second factor have ten guesses from all networks together, and 
     expect(await count({ network: `198.18.1.${index}` })).toBeUndefined();
   }
   expect(await count({ network: '198.18.1.11' })).toBeGreaterThan(800);
-  for (let index = 0; index < 10; index += 1) {
-    expect(await count({ network: '198.18.1.1', browserId: 'known' })).toBeUndefined();
-  }
+  // A right password makes a browser known, so this one must not have more.
   expect(await count({ network: '198.18.1.12', browserId: 'known' })).toBeGreaterThan(800);
   // Passwords of the same account are counted apart.
   expect(await count({ kind: 'password', network: '198.18.1.1' })).toBeUndefined();
