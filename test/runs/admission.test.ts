@@ -29,8 +29,10 @@ test(
       const waitingFor = async () =>
         (await key.get(`/v1/runs/${last.data.id}`)).data.waitingFor as string;
       await expect.poll(waitingFor).toBe('slot');
-      const ended = await Promise.all(started.map(({ data }) => runEnded(key, data.id, 50_000)));
-      expect(ended.map(({ state }) => state)).toEqual(Array(7).fill('succeeded'));
+      const ended = await Promise.all(
+        [...started, last].map(({ data }) => runEnded(key, data.id, 50_000)),
+      );
+      expect(ended.map(({ state }) => state)).toEqual(Array(8).fill('succeeded'));
       const waited = ended.map(({ queuedSeconds }) => queuedSeconds as number);
       expect(Math.max(...waited)).toBeGreaterThan(6);
       expect(ended.every(({ waitingFor }) => waitingFor === null)).toBe(true);

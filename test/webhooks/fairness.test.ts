@@ -7,8 +7,8 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { ago, plantDeliveries } from '#test/support/given.ts';
 
-// With twenty slots, five for one receiver of an organization.
-const test = serviceTest({ worker: true });
+// With twenty slots, five for one receiver of an organization. Its own service, since it counts all that are started.
+const test = serviceTest({ worker: true, own: true });
 const OF_ONE_HOST = 5;
 
 test('ten thousand deliveries to a receiver that hangs delay no other receiver and no other tenant', async ({
