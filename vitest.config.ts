@@ -14,6 +14,7 @@ const UNIT = [
   'test/{calculate,config,envelope,linear-pattern,provider-file}/**',
   'test/contract/{agreement,coverage,endpoints}.test.ts',
   'test/gate/rules.test.ts',
+  'test/house/**',
   'test/http/{body-turns,plain-words}.test.ts',
   'test/identity/{client-address,coalesce}.test.ts',
   'test/mcp/{address-secrets,json-limit,refusals}.test.ts',
