@@ -1,16 +1,19 @@
-import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { getRouteApi, lazyRouteComponent } from '@tanstack/react-router';
+import { Suspense } from 'react';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { Tabs, type Tab } from '#ui/parts/tabs.tsx';
 import { OrganizationTab } from './organization/organization-tab.tsx';
 
 // The first tab comes with the page, the others when they are opened.
-const AccountTab = lazy(() => import('./account/lazy.ts'));
-const AuditTab = lazy(() => import('./audit/lazy.ts'));
-const MembersTab = lazy(() => import('./members/lazy.ts'));
-const NotificationsTab = lazy(() => import('./notifications/lazy.ts'));
-const ProjectsTab = lazy(() => import('./projects/lazy.ts'));
+const AccountTab = lazyRouteComponent(() => import('./account/account-tab.tsx'), 'AccountTab');
+const AuditTab = lazyRouteComponent(() => import('./audit/audit-tab.tsx'), 'AuditTab');
+const MembersTab = lazyRouteComponent(() => import('./members/members-tab.tsx'), 'MembersTab');
+const NotificationsTab = lazyRouteComponent(
+  () => import('./notifications/notifications-tab.tsx'),
+  'NotificationsTab',
+);
+const ProjectsTab = lazyRouteComponent(() => import('./projects/projects-tab.tsx'), 'ProjectsTab');
 
 const { useNavigate, useSearch } = getRouteApi('/account/p/$projectId/settings');
 

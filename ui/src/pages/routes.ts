@@ -1,0 +1,243 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import {
+  accountRoute,
+  placeRoutes,
+  projectRoute,
+  returnRoutes,
+  rootRoute,
+} from '#ui/shell/routes.ts';
+import { searchOf } from '#ui/shell/search.ts';
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: searchOf('to', 'email', 'notice'),
+  component: lazyRouteComponent(() => import('./sign-in/page.tsx'), 'SignInPage'),
+});
+
+const signUpRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-up',
+  validateSearch: searchOf('to'),
+  component: lazyRouteComponent(() => import('./sign-up/page.tsx'), 'SignUpPage'),
+});
+
+const resetPasswordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reset-password',
+  component: lazyRouteComponent(() => import('./reset-password/page.tsx'), 'ResetPasswordPage'),
+});
+
+const invitationsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/invitations',
+  component: lazyRouteComponent(() => import('./invitations/page.tsx'), 'InvitationsPage'),
+});
+
+const verifiedRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/verified',
+  validateSearch: searchOf('error'),
+  component: lazyRouteComponent(() => import('./verified/page.tsx'), 'VerifiedPage'),
+});
+
+const partsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/_parts',
+  component: lazyRouteComponent(() => import('./parts/page.tsx'), 'PartsPage'),
+});
+
+const welcomeRoute = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/welcome',
+  component: lazyRouteComponent(() => import('./welcome/page.tsx'), 'WelcomePage'),
+});
+
+const homeRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/',
+  component: lazyRouteComponent(() => import('./home/page.tsx'), 'HomePage'),
+});
+
+const startRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'start',
+  validateSearch: searchOf('template'),
+  component: lazyRouteComponent(() => import('./start/page.tsx'), 'StartPage'),
+});
+
+const routinesRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'routines',
+  validateSearch: searchOf('state', 'search'),
+  component: lazyRouteComponent(() => import('./routines/page.tsx'), 'RoutinesPage'),
+});
+
+const routineRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'routines/$routineId',
+  validateSearch: searchOf('tab'),
+  component: lazyRouteComponent(() => import('./routine/page.tsx'), 'RoutinePage'),
+});
+
+const newRoutineRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'routines/new',
+  validateSearch: searchOf('skill'),
+  component: lazyRouteComponent(() => import('./composer/new-page.tsx'), 'NewRoutinePage'),
+});
+
+const editRoutineRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'routines/$routineId/edit',
+  validateSearch: searchOf('run'),
+  component: lazyRouteComponent(() => import('./composer/edit-page.tsx'), 'EditRoutinePage'),
+});
+
+const versionsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'routines/$routineId/versions',
+  validateSearch: searchOf('revision'),
+  component: lazyRouteComponent(() => import('./versions/page.tsx'), 'VersionsPage'),
+});
+
+const toolsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'routines/$routineId/tools',
+  validateSearch: searchOf('connection'),
+  component: lazyRouteComponent(() => import('./tools/page.tsx'), 'ToolsPage'),
+});
+
+const runsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'runs',
+  validateSearch: searchOf('state', 'outcome', 'trigger', 'backfillId', 'since', 'until'),
+  component: lazyRouteComponent(() => import('./runs/page.tsx'), 'RunsPage'),
+});
+
+const runRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'runs/$runId',
+  validateSearch: searchOf('tab'),
+  component: lazyRouteComponent(() => import('./run/page.tsx'), 'RunPage'),
+});
+
+const calendarRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'calendar',
+  validateSearch: searchOf('week'),
+  component: lazyRouteComponent(() => import('./calendar/page.tsx'), 'CalendarPage'),
+});
+
+const skillsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'skills',
+  validateSearch: searchOf('category', 'search'),
+  component: lazyRouteComponent(() => import('./skills/page.tsx'), 'SkillsPage'),
+});
+
+const skillRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'skills/$skillId',
+  component: lazyRouteComponent(() => import('./skills/skill-page.tsx'), 'SkillPage'),
+});
+
+const returned = searchOf('connected', 'error', 'requestId');
+
+const connectionsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'connections',
+  validateSearch: returned,
+  component: lazyRouteComponent(() => import('./connections/page.tsx'), 'ConnectionsPage'),
+});
+
+const connectionRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'connections/$connectionId',
+  // A sign-in that is begun here returns here.
+  validateSearch: returned,
+  component: lazyRouteComponent(
+    () => import('./connections/connection-page.tsx'),
+    'ConnectionPage',
+  ),
+});
+
+const modelsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'models',
+  validateSearch: searchOf('q'),
+  component: lazyRouteComponent(() => import('./models/page.tsx'), 'ModelsPage'),
+});
+
+const modelAccountsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'model-accounts',
+  validateSearch: searchOf('connected', 'error', 'requestId'),
+  component: lazyRouteComponent(() => import('./model-accounts/page.tsx'), 'ModelAccountsPage'),
+});
+
+const apiKeysRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'api-keys',
+  component: lazyRouteComponent(() => import('./api-keys/page.tsx'), 'ApiKeysPage'),
+});
+
+const usageRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'usage',
+  validateSearch: searchOf('days', 'by'),
+  component: lazyRouteComponent(() => import('./usage/page.tsx'), 'UsagePage'),
+});
+
+const billingRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'billing',
+  validateSearch: searchOf('checkout'),
+  component: lazyRouteComponent(() => import('./billing/page.tsx'), 'BillingPage'),
+});
+
+const settingsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'settings',
+  // `action`, `project` and `person` are the filters of the audit log.
+  validateSearch: searchOf('tab', 'action', 'project', 'person'),
+  component: lazyRouteComponent(() => import('./settings/page.tsx'), 'SettingsPage'),
+});
+
+/** Every address of the dashboard with its page, whose code loads when it is opened. */
+export const routeTree = rootRoute.addChildren([
+  ...placeRoutes,
+  ...returnRoutes,
+  signInRoute,
+  signUpRoute,
+  resetPasswordRoute,
+  invitationsRoute,
+  verifiedRoute,
+  partsRoute,
+  accountRoute.addChildren([
+    welcomeRoute,
+    projectRoute.addChildren([
+      homeRoute,
+      startRoute,
+      routinesRoute,
+      routineRoute,
+      newRoutineRoute,
+      editRoutineRoute,
+      versionsRoute,
+      toolsRoute,
+      runsRoute,
+      runRoute,
+      calendarRoute,
+      skillsRoute,
+      skillRoute,
+      connectionsRoute,
+      connectionRoute,
+      modelsRoute,
+      modelAccountsRoute,
+      apiKeysRoute,
+      usageRoute,
+      billingRoute,
+      settingsRoute,
+    ]),
+  ]),
+]);

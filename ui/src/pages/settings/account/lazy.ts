@@ -1,1 +1,0 @@
-export { AccountTab as default } from './account-tab.tsx';

@@ -1,1 +1,0 @@
-export { AuditTab as default } from './audit-tab.tsx';

@@ -1,1 +1,0 @@
-export { MembersTab as default } from './members-tab.tsx';

@@ -1,1 +1,0 @@
-export { NotificationsTab as default } from './notifications-tab.tsx';

@@ -1,1 +1,0 @@
-export { ProjectsTab as default } from './projects-tab.tsx';
