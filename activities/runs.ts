@@ -1,19 +1,16 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { cancellation, endRun, failure, type FailureReason } from '#core/runs/index.ts';
 import {
-  cancellation,
-  endRun,
-  failure,
   ModelFailure,
   performModelStep,
   performToolStep,
   recordFailedAttempt,
   retryDelayMs,
-  type FailureReason,
   type ModelStepDeps,
   type StepOutcome,
   type ToolStepDeps,
   type ToolStepOutcome,
-} from '#core/runs/index.ts';
+} from '#core/steps/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 export interface RunActivityDeps extends ModelStepDeps, ToolStepDeps {

@@ -18,7 +18,8 @@ import type {
 import type { UnsubscribeLinks } from '#core/outbox/index.ts';
 import type { AbilityStore, FigureStore, ProjectModels } from '#core/models/index.ts';
 import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
-import type { Admission, ModelCaller, RunChanges, RunFeed } from '#core/runs/index.ts';
+import type { Admission, RunChanges, RunFeed } from '#core/runs/index.ts';
+import type { ModelCaller } from '#core/steps/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
 import type { OperatorCap } from '#core/usage/index.ts';
 import type { Config } from '#lib/config/index.ts';

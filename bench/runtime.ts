@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callerAt, callOf } from '#test/support/model-caller.ts';
-import type { ModelCall } from '#core/runs/model-call.ts';
+import type { ModelCall } from '#core/steps/model-call.ts';
 import { startAccounts, type Accounts } from './harness/accounts.ts';
 import { alternate, timed } from './harness/alternate.ts';
 import type { Bench, Benchmark } from './harness/benchmark.ts';

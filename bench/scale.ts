@@ -1,8 +1,8 @@
 import { enqueueManualRun } from '#core/runs/enqueue.ts';
 import { admitRuns } from '#core/runs/admission/admit.ts';
-import { beginStep } from '#core/runs/begin-step.ts';
+import { beginStep } from '#core/steps/begin-step.ts';
 import { success } from '#core/runs/ending.ts';
-import { recordStepAndSuccess } from '#core/runs/record-step.ts';
+import { recordStepAndSuccess } from '#core/steps/record-step.ts';
 import { listRuns } from '#core/runs/index.ts';
 import { claimDueRoutines } from '#core/scheduling/index.ts';
 import { newId } from '#lib/ids.ts';

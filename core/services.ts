@@ -40,18 +40,16 @@ import {
   createRoutineEditor,
   createSealedWebhookSecrets,
 } from '#core/routines/index.ts';
+import { chooseCaller, createAccountCaller, createModelCaller } from '#core/steps/index.ts';
 import {
-  chooseCaller,
-  createAccountCaller,
   createAdmission,
-  createModelCaller,
   createQueuedRuns,
   createRunChanges,
   createRunFeed,
   createServicePauses,
-  forgetSeen,
   unpinRuns,
 } from '#core/runs/index.ts';
+import { forgetSeen } from '#core/gate/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';

@@ -1,3 +1,8 @@
+/** Returns the beginning of a text, without half a character at its end. */
+export function cut(text: string, length: number): string {
+  return text.length <= length ? text : text.slice(0, length).toWellFormed();
+}
+
 /** Cuts a text of somebody else to what a list or a log line can show: one line of whole characters. */
 export function shownText(text: string, maxLength: number): string {
   return text

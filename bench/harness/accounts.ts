@@ -1,5 +1,5 @@
 import { createModelRuntime, endCall, loadModelProviders } from '#core/model-connections/index.ts';
-import { createAccountCaller } from '#core/runs/index.ts';
+import { createAccountCaller } from '#core/steps/index.ts';
 import { FIXTURE_KEY } from '#dev/providers/server.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { execute, openDatabase, sql } from '#lib/database/index.ts';

@@ -1,4 +1,4 @@
-import { fence, PREAMBLE, renderPrompt } from '#core/runs/index.ts';
+import { fence, PREAMBLE, renderPrompt } from '#core/prompt/index.ts';
 import type { EvalCase } from './cases.ts';
 
 export interface EvaluatedSkill {

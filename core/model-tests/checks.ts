@@ -1,6 +1,6 @@
 import { jsonSchema, tool } from 'ai';
 import type { ModelAbilities } from '#core/models/index.ts';
-import type { ModelCall, ModelResponse } from '#core/runs/index.ts';
+import type { ModelCall, ModelResponse } from '#core/steps/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 
 /** The most tokens that a model may write in one check: one that reasons needs some for that alone. */

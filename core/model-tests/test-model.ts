@@ -6,7 +6,7 @@ import {
   type ModelCall,
   type ModelCaller,
   type ModelResponse,
-} from '#core/runs/index.ts';
+} from '#core/steps/index.ts';
 import {
   chargeBeforehand,
   costOf,

@@ -1,4 +1,4 @@
-import { AccountBlocked, AccountBusy, ModelFailure, type ModelCaller } from '#core/runs/index.ts';
+import { AccountBlocked, AccountBusy, ModelFailure, type ModelCaller } from '#core/steps/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
 

@@ -1,5 +1,5 @@
 import type { ProjectModels } from '#core/models/index.ts';
-import { checkForm } from '#core/results/index.ts';
+import { checkForm } from './check-form.ts';
 import { measureSkills, type SkillCatalogue } from '#core/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';

@@ -35,6 +35,7 @@ export {
   type ResultCheck,
   type ResultCheckType,
 } from './result-checks.ts';
+export { resultSection, type ResultForm, type ResultKey } from './result-section.ts';
 export { retireRoutines } from './retire.ts';
 export { restoreVersion } from './restore.ts';
 export {

@@ -1,7 +1,7 @@
 import type { MailSettings } from '#core/identity/index.ts';
 import type { ModelReference } from '#core/models/index.ts';
 import type { BuiltInToolName } from '#core/tools/index.ts';
-import type { ResultKey } from '#core/results/index.ts';
+import type { ResultKey } from './result-section.ts';
 import type { Budget } from '#core/usage/index.ts';
 import type { OutcomeRule, ResultCheck } from './result-checks.ts';
 import type { Gate } from './gate.ts';

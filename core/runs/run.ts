@@ -1,11 +1,9 @@
 import type { Wait } from './admission/waiting-for.ts';
-import type { GateVerdict } from './gate/verdict.ts';
+import type { GateVerdict } from '#core/gate/index.ts';
 import type { Usage } from '#core/usage/index.ts';
-import type { RunOutcome } from './outcome/outcome.ts';
-import type { ComparedResult, Withheld } from '#core/results/index.ts';
-import type { RunState, StepKind, StepState, Trigger } from './states.ts';
-import type { StepWarning } from './warnings.ts';
-import type { ToolRecord } from './tool-record.ts';
+import type { RunOutcome, ComparedResult, Withheld } from '#core/outcomes/index.ts';
+import type { RunState, StepKind, StepState, Trigger, StepWarning } from './states.ts';
+import type { ToolRecord } from '#core/tools/index.ts';
 import type { RunMessage } from '#core/outbox/index.ts';
 import type { Delivery } from '#core/webhooks/index.ts';
 

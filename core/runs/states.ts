@@ -199,3 +199,12 @@ export const STEP_STATES = [
   'outcome_unknown',
 ] as const;
 export type StepState = (typeof STEP_STATES)[number];
+
+/** Lists what a step may be warned of: faults of its server that did not end the run. */
+export const STEP_WARNINGS = {
+  prompt_cut:
+    'The server counted less than half of the tokens that were sent: it may have cut the prompt. Its context window may be set too small.',
+  call_as_text:
+    'The model wrote a tool call as text, so it was not made. Its server may lack the parser for the calls of this model.',
+} as const;
+export type StepWarning = keyof typeof STEP_WARNINGS;

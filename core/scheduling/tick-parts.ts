@@ -14,12 +14,12 @@ import {
   applyRetention,
   expireQueued,
   releaseDue,
-  settleLostCalls,
   sweepOpenRuns,
   type AdmissionReport,
   type RetentionDeps,
   type RetentionReport,
 } from '#core/runs/index.ts';
+import { settleLostCalls } from '#core/steps/index.ts';
 import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
 import type { Metrics, TickPart } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';

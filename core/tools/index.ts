@@ -25,3 +25,11 @@ export { listPolicies, policyUnchanged, routinesUsing } from './queries.ts';
 export { automaticToolsJson, type VersionTool } from './snapshot.ts';
 export type { Refusal } from './refusal.ts';
 export { targetJson, targetOf, type TargetJson, type ToolTarget } from './target.ts';
+export { redact } from './redact.ts';
+export {
+  type PendingTool,
+  type PlannedCall,
+  SHOWN_LENGTH,
+  type ToolRecord,
+} from './tool-record.ts';
+export { noResult, readResult } from './tool-result.ts';

@@ -1,6 +1,6 @@
 import type { Trigger } from '#core/engine/index.ts';
 import type { DeliverPolicy } from '#core/routines/index.ts';
-import type { ComparedResult } from '#core/results/index.ts';
+import type { ComparedResult } from '#core/outcomes/index.ts';
 import { utf8Start } from './utf8.ts';
 
 /** A run that has ended, with everything that its event says. Skipped occurrences have no event. */

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
+import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
 import { rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import type { Person } from '#test/support/people.ts';

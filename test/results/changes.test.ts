@@ -7,8 +7,8 @@ import {
   readItems,
   type Changes,
   type Items,
-  type ResultKey,
-} from '#core/results/index.ts';
+} from '#core/outcomes/index.ts';
+import type { ResultKey } from '#core/routines/index.ts';
 import { canonicalJson } from '#lib/json.ts';
 import { TIMES } from '#test/support/properties.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { contradictionOf } from '#core/results/contradiction.ts';
+import { contradictionOf } from '#core/routines/contradiction.ts';
 import { compileSchema } from '#core/tools/compile-schema.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { TIMES } from '#test/support/properties.ts';

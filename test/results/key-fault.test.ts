@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { keyFault } from '#core/results/key-fault.ts';
-import { readItems } from '#core/results/index.ts';
+import { keyFault } from '#core/routines/key-fault.ts';
+import { readItems } from '#core/outcomes/index.ts';
 import { compileSchema } from '#core/tools/compile-schema.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { TIMES } from '#test/support/properties.ts';

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { gatewayFetch } from '#core/runs/gateway/fetch.ts';
-import { Refusal } from '#core/runs/gateway/refusal.ts';
-import { ModelFailure } from '#core/runs/model-failure.ts';
+import { gatewayFetch } from '#core/steps/gateway/fetch.ts';
+import { Refusal } from '#core/steps/gateway/refusal.ts';
+import { ModelFailure } from '#core/steps/model-failure.ts';
 
 let server: Server;
 let url: string;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ResultCheck } from '#core/routines/index.ts';
-import { judge, type Evidence } from '#core/runs/outcome/judge.ts';
-import { countSources } from '#core/runs/outcome/sources.ts';
+import { judge, type Evidence } from '#core/outcomes/judge.ts';
+import { countSources } from '#core/outcomes/sources.ts';
 
 const NOTHING: Evidence = { outcome: 'done', result: '', patterns: new Map(), calls: [] };
 

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
-import { PREAMBLE, performModelStep, type ModelCaller } from '#core/runs/index.ts';
-import { REMINDER } from '#core/runs/outcome/reminder.ts';
+import { PREAMBLE } from '#core/prompt/index.ts';
+import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
+import { REMINDER } from '#core/outcomes/reminder.ts';
 import { rows, sql } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';

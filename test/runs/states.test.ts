@@ -20,7 +20,7 @@ import {
   type RunEnding,
   type RunState,
 } from '#core/runs/index.ts';
-import { beginStep } from '#core/runs/begin-step.ts';
+import { beginStep } from '#core/steps/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
 import { skip, success } from '#core/runs/ending.ts';
 import { row, sql, transaction, type Database } from '#lib/database/index.ts';

@@ -9,12 +9,11 @@ import {
   createProjectModels,
 } from '#core/models/index.ts';
 import { activateRoutine } from '#core/routines/index.ts';
-import { beginStep } from '#core/runs/begin-step.ts';
+import { beginStep } from '#core/steps/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
-import { failure } from '#core/runs/ending.ts';
-import { success } from '#core/runs/ending.ts';
-import { recordStepAndSuccess } from '#core/runs/record-step.ts';
-import { reserveStep } from '#core/runs/reserve-step.ts';
+import { failure, success } from '#core/runs/ending.ts';
+import { recordStepAndSuccess } from '#core/steps/record-step.ts';
+import { reserveStep } from '#core/steps/reserve-step.ts';
 import { readForecast } from '#core/scheduling/index.ts';
 import { plannedRuns } from '#core/scheduling/forecast/planned-runs.ts';
 import { costOf, dayOfRunningOut } from '#core/usage/index.ts';

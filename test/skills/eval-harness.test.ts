@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
-import { PREAMBLE } from '#core/runs/index.ts';
+import { PREAMBLE } from '#core/prompt/index.ts';
 import { loadCatalogue, stateKeys } from '#core/skills/index.ts';
 import { newId } from '#lib/ids.ts';
 import { signUp } from '#test/support/people.ts';

@@ -1,6 +1,6 @@
 import type { AbilityStore, ModelAbilities } from '#core/models/index.ts';
-import { createModelCaller, type ModelCaller } from '#core/runs/index.ts';
-import type { ModelCall, ModelResponse } from '#core/runs/model-call.ts';
+import { createModelCaller, type ModelCaller } from '#core/steps/index.ts';
+import type { ModelCall, ModelResponse } from '#core/steps/model-call.ts';
 import { ONLY_SOURCE, readModelSources, type ModelSource } from '#lib/config/index.ts';
 
 /** Makes a plain response of a model, which states a hundred tokens of input. */

@@ -4,7 +4,7 @@ import { definitionHash } from '#core/tools/definition-hash.ts';
 import { assertUsableSchema, schemaFault, SchemaError } from '#core/tools/json-schema.ts';
 import { isRepeatable } from '#core/tools/policy.ts';
 import { canonicalJson } from '#lib/json.ts';
-import { redact } from '#core/runs/redact.ts';
+import { redact } from '#core/tools/redact.ts';
 import { TIMES } from '#test/support/properties.ts';
 import { slowSchema } from './support.ts';
 

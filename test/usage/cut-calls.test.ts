@@ -4,8 +4,8 @@ import {
   performModelStep,
   settleLostCalls,
   type ModelCaller,
-} from '#core/runs/index.ts';
-import { countInput } from '#core/runs/model-usage.ts';
+} from '#core/steps/index.ts';
+import { countInput } from '#core/steps/model-usage.ts';
 import { AT_ONCE, execute, rows, sql, transaction } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
+import { cancellation, endRun, failure } from '#core/runs/index.ts';
 import {
-  cancellation,
-  endRun,
-  failure,
   performModelStep,
   settleLostCalls,
   type ModelCaller,
   type StepOutcome,
-} from '#core/runs/index.ts';
-import { countInput } from '#core/runs/model-usage.ts';
+} from '#core/steps/index.ts';
+import { countInput } from '#core/steps/model-usage.ts';
 import { AT_ONCE, execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';

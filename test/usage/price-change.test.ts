@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { ModelOption } from '#core/models/index.ts';
-import { performModelStep, type ModelCaller } from '#core/runs/index.ts';
+import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

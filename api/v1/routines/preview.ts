@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { previewRun, RUN_REASONS, type Preview } from '#core/runs/index.ts';
+import { previewRun, type Preview } from '#core/steps/index.ts';
+import { RUN_REASONS } from '#core/runs/index.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 import { mayWriteRoutines } from '../../access.ts';
 import { route, type Route } from '../../route.ts';

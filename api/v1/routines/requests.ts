@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ABNORMAL_FROM_TOKENS, MEDIAN_OF_RUNS } from '#core/runs/index.ts';
+import { ABNORMAL_FROM_TOKENS } from '#core/steps/index.ts';
+import { MEDIAN_OF_RUNS } from '#core/runs/index.ts';
 import { budgetFields } from '../budget-schema.ts';
 import { fields as common, notificationFields } from './fields.ts';
 import { gateInput } from './gate-schema.ts';

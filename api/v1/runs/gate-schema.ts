@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GATE_REASONS, type GateReason, type GateVerdict } from '#core/runs/index.ts';
+import { GATE_REASONS, type GateReason, type GateVerdict } from '#core/gate/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RESULT_CHECK_TYPES } from '#core/routines/index.ts';
-import { OUTCOMES, type Outcome, type RunOutcome } from '#core/runs/index.ts';
+import { OUTCOMES, type Outcome, type RunOutcome } from '#core/outcomes/index.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 export const outcomes = z.enum(Object.keys(OUTCOMES) as [Outcome, ...Outcome[]]);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { WITHHELD, type ChangeCounts, type Changes, type Withheld } from '#core/results/index.ts';
+import { WITHHELD, type ChangeCounts, type Changes, type Withheld } from '#core/outcomes/index.ts';
 import type { Run, RunDiff, RunSummary } from '#core/runs/index.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 

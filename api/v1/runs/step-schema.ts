@@ -1,11 +1,6 @@
 import { z } from 'zod';
-import {
-  STEP_KINDS,
-  STEP_STATES,
-  STEP_WARNINGS,
-  type Step,
-  type ToolRecord,
-} from '#core/runs/index.ts';
+import { STEP_KINDS, STEP_STATES, STEP_WARNINGS, type Step } from '#core/runs/index.ts';
+import type { ToolRecord } from '#core/tools/index.ts';
 import { isoOrNull, timestamp } from '../../http/schemas.ts';
 import { presentUsage, usage } from './usage-schema.ts';
 

@@ -6,8 +6,8 @@ import {
   readItems,
   type ComparedResult,
   type Items,
-  type ResultKey,
-} from '#core/results/index.ts';
+} from '#core/outcomes/index.ts';
+import type { ResultKey } from '#core/routines/index.ts';
 import type { Baseline } from './last-delivered.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { findChanges, readItems, type Changes, type Items } from '#core/results/index.ts';
+import { findChanges, readItems, type Changes, type Items } from '#core/outcomes/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { readRun } from '../queries.ts';

@@ -1,4 +1,4 @@
-import type { ResultKey } from '#core/results/index.ts';
+import type { ResultKey } from '#core/routines/index.ts';
 import { hasLostDelivery } from '#core/webhooks/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 

@@ -1,4 +1,4 @@
-import type { ComparedResult, Withheld } from '#core/results/index.ts';
+import type { ComparedResult, Withheld } from '#core/outcomes/index.ts';
 import type { DeliverPolicy } from '#core/routines/index.ts';
 import { execute, sql, storableJson, type Db } from '#lib/database/index.ts';
 import type { ResultData } from '../ending.ts';

@@ -1,5 +1,5 @@
 import type { DeliverPolicy } from '#core/routines/index.ts';
-import { areNone, type ComparedResult, type Withheld } from '#core/results/index.ts';
+import { areNone, type ComparedResult, type Withheld } from '#core/outcomes/index.ts';
 import type { RunState } from '../states.ts';
 
 interface JudgedRun {

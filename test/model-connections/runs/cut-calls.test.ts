@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ModelFailure, performModelStep } from '#core/runs/index.ts';
+import { ModelFailure, performModelStep } from '#core/steps/index.ts';
 import { row, sql } from '#lib/database/index.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
 import { modelOn, startWorld, type World } from './world.ts';

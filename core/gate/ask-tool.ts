@@ -1,0 +1,151 @@
+import {
+  isReadOnly,
+  NOT_READ_ONLY,
+  policyUnchanged,
+  prepareCall,
+  targetJson,
+  targetOf,
+  type AnsweredCall,
+  type TargetJson,
+  type ToolCallDeps,
+  type ToolTarget,
+  redact,
+  readResult,
+} from '#core/tools/index.ts';
+import type { Gate } from '#core/routines/index.ts';
+import { row, sql, type Db } from '#lib/database/index.ts';
+import { startDeadline } from '#lib/deadline.ts';
+import {
+  GATE_TIMEOUT_MS,
+  gateFault,
+  MAX_GATE_BODY,
+  TOO_LARGE,
+  TOO_SLOW,
+  type GateFault,
+  type GateResponse,
+} from './response.ts';
+
+/** The run whose gate is asked. */
+export interface AskingRun {
+  readonly id: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly startedAt: Date;
+}
+
+/**
+ * Makes the tool call of a gate. The rules are those of a call that a model asks for; the tool also has to be one that
+ * only reads, so that the call may be repeated after a crash.
+ * @throws the signal's reason, when it was aborted
+ */
+export async function askTool(
+  deps: ToolCallDeps,
+  run: AskingRun,
+  tool: NonNullable<Gate['tool']>,
+  signal: AbortSignal,
+): Promise<GateResponse> {
+  const target = await readTarget(deps.database, run, tool.policyId);
+  const deadline = startDeadline(GATE_TIMEOUT_MS, signal);
+  try {
+    const made = await makeCall(deps, run, { ...tool, target }, deadline.signal);
+    signal.throwIfAborted();
+    const outcome = deadline.isOver() ? TOO_SLOW : made.outcome;
+    const name = target?.policy.toolName ?? null;
+    const { sent } = made;
+    const call = { tool: { policyId: tool.policyId, name }, url: null, status: null, sent };
+    return { call, outcome };
+  } finally {
+    deadline.clear();
+  }
+}
+
+interface MadeCall {
+  readonly sent: boolean;
+  readonly outcome: GateResponse['outcome'];
+}
+
+async function makeCall(
+  deps: ToolCallDeps,
+  run: AskingRun,
+  wanted: NonNullable<Gate['tool']> & { readonly target: ToolTarget | undefined },
+  signal: AbortSignal,
+): Promise<MadeCall> {
+  const { target } = wanted;
+  if (target !== undefined && !isReadOnly(target.policy)) return refused(NOT_READ_ONLY);
+  const prepared = await prepareCall(
+    deps,
+    { runId: run.id, signal },
+    {
+      target,
+      input: wanted.arguments,
+      runStartedAt: run.startedAt,
+      earlierCalls: 0,
+      maybeSent: false,
+    },
+  );
+  if (prepared.kind === 'maybe_sent') return refused(CHANGED);
+  if (prepared.kind === 'refused') return refused(prepared.why);
+  if (prepared.kind === 'failed') return { sent: false, outcome: failed(prepared.error.message) };
+  let unchanged = false;
+  try {
+    unchanged = await isUnchanged(deps.database, prepared.policy);
+  } finally {
+    if (!unchanged) prepared.discard();
+  }
+  if (!unchanged) return refused(CHANGED);
+  const call = await prepared.send();
+  if (call.kind === 'maybe_sent') return refused(CHANGED);
+  if (call.kind === 'refused') return refused(call.why);
+  if (call.kind === 'failed') return { sent: true, outcome: failed(call.error.message) };
+  return { sent: true, outcome: answered(call) };
+}
+
+const CHANGED = 'the tool or its confirmation has changed while it was asked';
+
+function refused(why: string): MadeCall {
+  return { sent: false, outcome: gateFault('tool_refused', sentence(why)) };
+}
+
+function failed(why: string): GateFault {
+  return gateFault('tool_failed', sentence(why));
+}
+
+/**
+ * Reads the value of a call: the structured content, which is meant for programs, or else the text, which may be JSON
+ * as well.
+ */
+function answered({ result, unusable, secrets }: AnsweredCall): GateResponse['outcome'] {
+  if (unusable !== undefined) return failed(unusable);
+  if (result.isError === true) return failed('the tool answered with an error');
+  const { structuredContent } = result;
+  const text =
+    structuredContent === undefined
+      ? readResult(result, secrets).text
+      : redact(JSON.stringify(structuredContent), secrets);
+  if (Buffer.byteLength(text) > MAX_GATE_BODY) return TOO_LARGE;
+  return { kind: 'body', text, etag: null };
+}
+
+async function readTarget(
+  db: Db,
+  { projectId, routineId }: AskingRun,
+  policyId: string,
+): Promise<ToolTarget | undefined> {
+  const target = targetJson({
+    projectId: sql`${projectId}`,
+    routineId: sql`${routineId}`,
+    policyId: sql`${policyId}`,
+    connectionId: sql`policy."connectionId"`,
+  });
+  const found = await row<{ target: TargetJson | null }>(db, sql`select ${target} as target`);
+  return found?.target == null ? undefined : targetOf(found.target);
+}
+
+/** Confirms the decision against changes made since, as the record of a model's call does before it is sent. */
+async function isUnchanged(db: Db, policy: ToolTarget['policy']): Promise<boolean> {
+  return (await row(db, sql`select 1 where ${policyUnchanged(policy)}`)) !== undefined;
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

@@ -1,0 +1,141 @@
+import { gateFault, readRoutine, type Gate, type ProvenRoutine } from '#core/routines/index.ts';
+import { resolveSkills } from '#core/skills/index.ts';
+import {
+  costOf,
+  limitsOf,
+  tooLittleLeft,
+  type OperatorCap,
+  type ScopeLimits,
+} from '#core/usage/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
+import {
+  failure,
+  estimateRun,
+  findQuoted,
+  mostOfRun,
+  type Amount,
+  type RunEstimate,
+  type FailureReason,
+} from '#core/runs/index.ts';
+import { countInput } from './model-usage.ts';
+import { openingMessages, PREAMBLE, type Opening, renderPrompt } from '#core/prompt/index.ts';
+import { toolSet } from './plan-tool-calls.ts';
+import { preflight, type Blocked, type PreflightDeps, type PreflightRun } from './preflight.ts';
+import { plannedRun } from './planned-run.ts';
+import { limitInTheWay, limitOnUnpriced, type WantedStep } from './refused-step.ts';
+import { outputBound } from './reserve-step.ts';
+
+export interface PreviewDeps extends PreflightDeps {
+  readonly outbound: Pick<OutboundClient, 'checkUrl'>;
+  readonly maxCostUsdPerOrganization?: OperatorCap;
+}
+
+/** The run that would begin now, up to the first call of its model. */
+export interface Preview {
+  readonly preamble: string;
+  /** Undefined where the text cannot be rendered; `blocked` then has the reason. */
+  readonly opening: Opening | undefined;
+  readonly skills: readonly { readonly reference: string; readonly name: string }[];
+  readonly tools: PreflightRun['tools'];
+  /** The gate, with the reason why it may not be asked now (undefined where it may); null for a routine without one. */
+  readonly gate: { readonly asks: Gate; readonly fault: string | undefined } | null;
+  /** The reason why the run would end before its model is called; undefined where it would not. */
+  readonly blocked: { readonly reason: FailureReason; readonly message: string } | undefined;
+  readonly estimate: {
+    /** Estimated tokens of the first step's input; undefined without a text. */
+    readonly inputTokens: number | undefined;
+    /** Cost of the first step's input alone, and the most that the limits allow. */
+    readonly least: Amount;
+    readonly most: Amount;
+    readonly typical: RunEstimate;
+  };
+}
+
+/**
+ * Shows what a run of a routine would be told, may call and may cost, and whether its preflight would let it begin. It
+ * creates no run, calls no model and writes nothing, except that a sign-in which is due for renewal is renewed, as by
+ * any preflight.
+ * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
+ */
+export async function previewRun(
+  deps: PreviewDeps,
+  input: {
+    projectId: string;
+    organizationId: string;
+    id: string;
+    variables: Readonly<Record<string, string>>;
+    valuesFenced: boolean;
+  },
+  signal: AbortSignal,
+): Promise<Preview> {
+  const { database } = deps;
+  const routine = await readRoutine(database, input.projectId, input.id);
+  const { run, budgets } = await plannedRun(database, routine, input);
+  // Its gate is not asked, so what that would see is left out of the text.
+  const ready = await preflight(deps, run, signal, async () => ({ verdict: null }));
+  if ('outcome' in ready) throw new Error('nothing ends a run that is never made');
+  const skills = await resolveSkills(database, deps.skills, run.projectId, run.skills, 'newest');
+  const opening = 'reason' in ready ? renderPrompt({ ...run, skills, runId: run.id }) : ready;
+  const option = await findQuoted(deps.models, routine);
+  const spender = { ...input, routineId: routine.id, provider: run.model.provider, budgets };
+  const limits = limitsOf(spender, deps.maxCostUsdPerOrganization);
+  const isHeld = run.tools.length === 0 && option?.abilities.structuredOutputs !== false;
+  const resultSchema = isHeld ? run.resultForm?.schema : undefined;
+  const call = { instructions: PREAMBLE, tools: toolSet(run.tools), resultSchema };
+  const inputTokens =
+    opening === undefined ? undefined : countInput({ ...call, messages: openingMessages(opening) });
+  const blocked =
+    'reason' in ready
+      ? ready
+      : await overBudgets(deps, limits, {
+          option: ready.option,
+          inputTokens: inputTokens ?? 0,
+          outputTokens: run.maxOutputTokens ?? outputBound(ready.option, inputTokens ?? 0),
+        });
+  return {
+    preamble: PREAMBLE,
+    opening,
+    skills,
+    tools: run.tools,
+    gate: await gateOf(deps, routine),
+    blocked: blocked && {
+      reason: blocked.reason,
+      message: failure(blocked.reason, blocked.detail).errorMessage ?? '',
+    },
+    estimate: {
+      inputTokens,
+      least: {
+        tokens: inputTokens ?? null,
+        costUsd:
+          inputTokens === undefined ? null : costOf(inputOf(inputTokens), option?.prices ?? null),
+      },
+      most: mostOfRun(routine.limits, option),
+      typical: await estimateRun(deps, routine),
+    },
+  };
+}
+
+async function gateOf(
+  deps: PreviewDeps,
+  { id: routineId, projectId, gate }: ProvenRoutine,
+): Promise<Preview['gate']> {
+  if (gate === null) return null;
+  const fault = await gateFault(deps.database, deps, { projectId, routineId }, gate);
+  return { asks: gate, fault: fault?.message };
+}
+
+/** Checks the budgets, as a run does when it reserves its first step. */
+async function overBudgets(
+  { database }: PreviewDeps,
+  limits: readonly ScopeLimits[],
+  step: WantedStep,
+): Promise<Blocked | undefined> {
+  const unpriced = limitOnUnpriced(limits, step.option);
+  if (unpriced !== undefined) return { reason: 'blocked_budget', detail: unpriced };
+  const passed = await limitInTheWay(database, limits, step);
+  return passed && { reason: 'blocked_budget', detail: tooLittleLeft(passed) };
+}
+
+function inputOf(inputTokens: number) {
+  return { inputTokens, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+}

@@ -1,0 +1,205 @@
+import {
+  empty,
+  execute,
+  row,
+  sql,
+  storable,
+  storableJson,
+  type Db,
+  type Sql,
+} from '#lib/database/index.ts';
+import { callCounted, callHolds, callSucceeded } from '#core/model-connections/index.ts';
+import { hasAudience } from '#core/notifications/index.ts';
+import { routineAfterRun } from '#core/routines/index.ts';
+import {
+  isSettled,
+  releaseAttempt,
+  settlement,
+  type Attempt,
+  type Spent,
+} from '#core/usage/index.ts';
+import type { SkillRevisions } from '#core/skills/index.ts';
+import type { ModelMessage } from 'ai';
+import { addUsage } from './add-usage.ts';
+import {
+  othersWait,
+  breakerAfterRun,
+  type RecordedEnd,
+  type RunEnding,
+  isFollowed,
+  outcomeOf,
+  type FailureReason,
+  type StepWarning,
+} from '#core/runs/index.ts';
+import type { ModelResponse } from './model-call.ts';
+import type { PlannedCall } from '#core/tools/index.ts';
+
+export interface ModelStepRecord extends Attempt {
+  readonly prompt: string;
+  readonly briefing: string | null;
+  readonly skillRevisions: SkillRevisions;
+  readonly response: ModelResponse;
+  /** The assistant's part of the transcript. */
+  readonly messages: readonly ModelMessage[];
+  readonly costUsd: string | null;
+  /** The limit that lowered the step's output, if one did. */
+  readonly cutBy: FailureReason | undefined;
+  readonly warnings: readonly StepWarning[];
+}
+
+/**
+ * Records a model step with its usage, its settlement, the run's new totals and the tool calls that it asks for, in one
+ * statement.
+ * @returns false, without any change, when the step had been recorded or the run had ended before
+ */
+export async function recordModelStep(
+  db: Db,
+  record: ModelStepRecord,
+  calls: readonly PlannedCall[],
+): Promise<boolean> {
+  const recorded = await row(
+    db,
+    sql`
+      with live as (
+        select id, organization_id, routine_id from runs
+        where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} for update
+      ), step as (
+        ${updateStep(sql`live`, record)}
+      )${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, calls as (
+        ${insertCalls(sql`step`, record.index + 1, calls)}
+      )
+      update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
+        step_count = step_count + 1
+      from step where runs.id = step.run_id
+      returning runs.id
+    `,
+  );
+  return recorded !== undefined;
+}
+
+/**
+ * Records the last step of a run and its success in one statement, which is all that most runs need.
+ * @returns undefined, without any change, when somebody has to be told of the end, the step had been recorded or the
+ * run had ended before
+ */
+export async function recordStepAndSuccess(
+  db: Db,
+  record: ModelStepRecord,
+  ending: RunEnding,
+): Promise<Pick<RecordedEnd, 'othersWait' | 'followed'> | undefined> {
+  const ended = await row<Pick<RecordedEnd, 'othersWait' | 'followed'>>(
+    db,
+    sql`
+      with live as (
+        select id, organization_id, routine_id from runs
+        where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} and not exists (
+          select 1 from routines r where r.id = runs.routine_id
+            and ((r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)}))
+        for update
+      ), step as (
+        ${updateStep(sql`live`, record)}
+      )${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, ended as (
+        -- After the settlement: its locks come before the routine's.
+        update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
+          step_count = step_count + 1, state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)}, finished_at = now()
+        from step, settled where runs.id = step.run_id
+        returning runs.*
+      ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}${breakerAfterRun(ending)}
+      select ${othersWait} as "othersWait", ${isFollowed(sql`ended.id`)} as followed from ended, routine
+    `,
+  );
+  return ended;
+}
+
+/**
+ * Settles a response that came too late, because its run had ended or another attempt had recorded the step: it was
+ * paid for, so its usage is added to the step, the run, the ledger and the totals. Everything else stays. Nothing is
+ * added when this attempt has been settled, or another one that was given the same response: a call on an account is
+ * made once, however many attempts ask for it.
+ * @param tx transaction
+ */
+export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promise<void> {
+  const { runId, response, index } = record;
+  const { call } = response;
+  // A statement of its own: the next one sees what whoever held the run has recorded.
+  await row(tx, sql`select id from runs where id = ${runId} for update`);
+  const settled = await execute(
+    tx,
+    sql`
+      with ${call === undefined ? empty : sql`counted as (${callCounted(call)}), `}late as (
+        select r.id, r.organization_id, r.routine_id, (s.finish_reason is null)::integer as new_steps
+        from runs r join steps s on s.run_id = r.id and s.index = ${index}
+          ${call === undefined ? empty : sql`cross join counted`}
+        where r.id = ${runId} and not ${isSettled(record)}
+      ), step as (
+        update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}), ${addUsage(usageIn(record), sql`usage_estimated`)}
+        from late
+        where run_id = ${runId} and run_id = late.id and index = ${index}
+        returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, late.new_steps
+      ), ${settlement(sql`step`, spentBy(record))}
+      update runs set ${addUsage(usageIn(record), sql`estimated_usage`)} from step, settled where runs.id = step.run_id
+    `,
+  );
+  if (settled === 0) await releaseAttempt(tx, record);
+}
+
+function spentBy({ response: { usage }, ...record }: ModelStepRecord): Spent {
+  return { ...record, usage };
+}
+
+/** Returns the condition, beyond the usual ones, of recording a response from an account; the gateway's have none. */
+function whileCallHolds({ response: { call } }: ModelStepRecord): Sql {
+  return call === undefined ? empty : sql`and ${callHolds(call)}`;
+}
+
+/** Records the call with its step, as a common table expression that follows `step`. */
+function recordCall({ response: { call } }: ModelStepRecord): Sql {
+  return call === undefined ? empty : sql`, call as (${callSucceeded(call, sql`step`)})`;
+}
+
+/**
+ * Updates the step's row and returns what its settlement needs; no row when the step had been recorded. The run's id is
+ * said a second time, because a plan that Postgres makes while the table is young finds the step by its index alone.
+ * @param live relation with `id`, `organization_id` and `routine_id` of the run, empty when nothing may be recorded
+ */
+function updateStep(live: Sql, record: ModelStepRecord): Sql {
+  const { runId, index, response, messages, warnings } = record;
+  return sql`update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
+          messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
+          warnings = ${warnings.length === 0 ? null : JSON.stringify(warnings)}::jsonb,
+          ${addUsage(usageIn(record), sql`usage_estimated`)}, finished_at = now()
+        from ${live} live
+        where run_id = ${runId} and run_id = live.id and index = ${index} and state = 'started'
+        returning run_id, index, live.organization_id, project_id, live.routine_id, model_id,
+          1 as new_steps`;
+}
+
+/**
+ * Inserts the calls that the step asks for, as steps of their own from `firstIndex` on.
+ * @param step relation with what `updateStep` returns
+ */
+function insertCalls(step: Sql, firstIndex: number, calls: readonly PlannedCall[]): Sql {
+  const steps = calls.map(({ error, ...tool }, offset) => ({
+    index: firstIndex + offset,
+    state: error === null ? 'pending' : 'failed',
+    error_message: error,
+    tool,
+  }));
+  return sql`insert into steps (run_id, index, project_id, kind, state, error_message, tool, finished_at)
+        select step.run_id, s.index, step.project_id, 'tool', s.state, s.error_message, s.tool,
+          case when s.state = 'failed' then now() end
+        from ${step} step, jsonb_to_recordset(${storableJson(steps)}::jsonb)
+          as s(index integer, state text, error_message text, tool jsonb)
+        on conflict do nothing`;
+}
+
+/** Stores the text that the first step rendered: assignments for an update of `runs`. */
+function textOfRun({ prompt, briefing, skillRevisions }: ModelStepRecord): Sql {
+  return sql`prompt = coalesce(prompt, ${storable(prompt)}),
+        briefing = coalesce(briefing, ${briefing === null ? null : storable(briefing)}),
+        skill_revisions = coalesce(skill_revisions, ${skillRevisions === null ? null : JSON.stringify(skillRevisions)}::jsonb)`;
+}
+
+function usageIn({ response: { usage }, costUsd }: ModelStepRecord) {
+  return { usage, costUsd };
+}

@@ -1,0 +1,201 @@
+import type { ModelOption } from '#core/models/index.ts';
+import {
+  isLimited,
+  limitsOf,
+  MIN_OUTPUT_TOKENS,
+  reserve,
+  tooLittleLeft,
+  type OperatorCap,
+  type PassedLimit,
+  type ScopeLimits,
+} from '#core/usage/index.ts';
+import { empty, execute, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { waitsForBudget, type FailureReason } from '#core/runs/index.ts';
+import type { RunContext } from './begin-step.ts';
+import { limitInTheWay, limitOnUnpriced, runLimitInWords } from './refused-step.ts';
+
+export interface ReserveDeps {
+  readonly database: Db;
+  readonly maxCostUsdPerOrganization?: OperatorCap;
+}
+
+/** Permission for a model step, with the tokens that it may use. */
+export type Grant =
+  | {
+      readonly kind: 'granted';
+      /** Undefined leaves the limit of the output to the provider. */
+      readonly maxOutputTokens: number | undefined;
+      /** The reason with which the run ends if the model stops at that many tokens; set where a limit lowered them. */
+      readonly cutBy: FailureReason | undefined;
+      /** True when something was reserved, which a call without a response has to release. */
+      readonly reserved: boolean;
+    }
+  | { readonly kind: 'wait'; readonly delayMs: number }
+  | {
+      readonly kind: 'refused';
+      readonly reason: FailureReason;
+      /** Names the limit and who may raise it. */
+      readonly detail: string | undefined;
+      /** The budget that leaves too little; undefined where it is none, or none does by now. */
+      readonly passedLimit?: PassedLimit | undefined;
+    }
+  /** The run has ended meanwhile, or a later attempt performs the step. */
+  | { readonly kind: 'overtaken' };
+
+/** Output tokens that are reserved where neither the routine nor the model directory limits them. */
+const DEFAULT_OUTPUT_TOKENS = 16_384;
+
+/**
+ * Output tokens of a model of which no figure is known: servers refuse more than their window, and one of a person's
+ * own may write until it is full.
+ */
+const UNKNOWN_OUTPUT_TOKENS = 4_096;
+
+/** Time that a step has after its call to record the response, before its reservation expires. */
+const RECORD_MS = 30_000;
+
+/**
+ * Reserves the most that the next model step can use: its counted input, and its output. A run without a limit costs no
+ * statement.
+ * @param step.maxCallMs longest duration of the call
+ */
+export async function reserveStep(
+  deps: ReserveDeps,
+  run: RunContext,
+  index: number,
+  step: { option: ModelOption; countInput: () => number; maxCallMs: number },
+): Promise<Grant> {
+  const { option, countInput, maxCallMs } = step;
+  const limits = limitsOf({ ...run, provider: run.model.provider }, deps.maxCostUsdPerOrganization);
+  if (!limits.some(isLimited) && run.maxTotalTokens === null) {
+    if (run.inLine) await execute(deps.database, leaveLine(run));
+    const unlimited = isUnknown(option) ? UNKNOWN_OUTPUT_TOKENS : undefined;
+    const maxOutputTokens = run.maxOutputTokens ?? unlimited;
+    return { kind: 'granted', maxOutputTokens, cutBy: undefined, reserved: false };
+  }
+  const overBudget: FailureReason = run.modelSteps === 0 ? 'blocked_budget' : 'budget_exceeded';
+  const unpriced = limitOnUnpriced(limits, option);
+  if (unpriced !== undefined) return { kind: 'refused', reason: overBudget, detail: unpriced };
+  const inputTokens = countInput();
+  const wanted = run.maxOutputTokens ?? outputBound(option, inputTokens);
+  const left =
+    run.maxTotalTokens === null ? wanted : run.maxTotalTokens - run.totalTokens - inputTokens;
+  if (left < Math.min(wanted, MIN_OUTPUT_TOKENS)) {
+    return { kind: 'refused', reason: 'max_total_tokens', detail: runLimitInWords(run) };
+  }
+  const outputTokens = Math.min(wanted, left);
+  const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
+
+  // The first in line looks often, so that what is free does not lie idle behind it.
+  const [firstMs, laterMs] = [delayAfter(run.stepAgeMs, 3_000), delayAfter(run.stepAgeMs)];
+  const reservation = await reserve(
+    deps.database,
+    {
+      runId: run.id,
+      index,
+      attempt: run.attempt,
+      limits,
+      inputTokens,
+      outputTokens,
+      prices: option.prices,
+      maxRunTokens: run.maxTotalTokens,
+      leaseMs: maxCallMs + RECORD_MS,
+      countsIfLost: run.model.connectionId === null,
+    },
+    {
+      begun: attemptUnderWay(run, index),
+      waiters: waitersBeside(run, limits),
+      after: sql`taken_back as (
+        ${takeBackAttempt(run, index)} and exists (select from room where verdict = 'wait') returning run_id
+      ), waits as (
+        update runs set waits_since = now(), waits_until = now() + interval '1 millisecond'
+          * case when ahead = 0 then ${firstMs}::integer else ${laterMs}::integer end
+        from room where id = ${run.id} and exists (select from taken_back)
+      )${run.inLine ? sql`, in_line_no_more as (${leaveLine(run)} and exists (select from granted))` : empty}`,
+    },
+  );
+  switch (reservation?.verdict) {
+    case undefined:
+      return { kind: 'overtaken' };
+    case 'exceeded': {
+      const wantedStep = { option, inputTokens, outputTokens };
+      const passedLimit = await limitInTheWay(deps.database, limits, wantedStep);
+      const detail = passedLimit && tooLittleLeft(passedLimit);
+      return { kind: 'refused', reason: overBudget, detail, passedLimit };
+    }
+    case 'run_exceeded':
+      return { kind: 'refused', reason: 'max_total_tokens', detail: runLimitInWords(run) };
+    case 'wait':
+      return { kind: 'wait', delayMs: reservation.ahead === 0 ? firstMs : laterMs };
+    case 'granted': {
+      const { maxOutputTokens } = reservation;
+      const cutBy = maxOutputTokens < outputTokens ? 'budget_exceeded' : cutByRun;
+      return { kind: 'granted', maxOutputTokens, cutBy, reserved: true };
+    }
+  }
+}
+
+/** Returns true for a model of a server that states none of its figures. */
+function isUnknown({ maxOutputTokens, contextTokens, served }: ModelOption): boolean {
+  return maxOutputTokens === null && contextTokens === null && served !== null;
+}
+
+export function outputBound(option: ModelOption, inputTokens: number): number {
+  if (isUnknown(option)) return UNKNOWN_OUTPUT_TOKENS;
+  const { maxOutputTokens, contextTokens } = option;
+  const room = Math.max((contextTokens ?? Infinity) - inputTokens, MIN_OUTPUT_TOKENS);
+  return Math.min(maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS, room);
+}
+
+/**
+ * Locks the run before its step, as every other statement does, and only for the latest attempt: a run that has ended
+ * sends nothing more, and a new attempt waits for the reservation and sees it. Not `for share`: the run is changed by
+ * the same statement where it has to wait, and two that share a lock could not both take it for themselves.
+ */
+function attemptUnderWay(run: RunContext, index: number) {
+  return sql`
+        with live as materialized (
+          select id, input_tokens + output_tokens as tokens from runs
+          where id = ${run.id} and state = 'running' for no key update
+        )
+        select live.tokens as run_tokens from live join steps s on s.run_id = live.id
+        where s.run_id = ${run.id} and s.index = ${index} and s.state = 'started' and s.attempt = ${run.attempt}
+        for no key update of s`;
+}
+
+/** Time after which a run that does not come back from its sleep holds its place in line no more. */
+const LATE = sql`interval '30 seconds'`;
+
+/**
+ * Counts the runs that wait for the widest budget that binds this one, or for one inside it. The line is that of their
+ * ids: the run that was made first is served first.
+ */
+function waitersBeside({ id, organizationId }: RunContext, limits: readonly ScopeLimits[]): Sql {
+  const widest = limits.find(isLimited);
+  if (widest === undefined) return sql`select 0::bigint as others, 0::bigint as ahead`;
+  return sql`
+        select count(*) as others, count(*) filter (where id < ${id}) as ahead from runs
+        where ${waitsForBudget} and waits_until > now() - ${LATE} and organization_id = ${organizationId}
+          and ${widest.scopeId} in (organization_id, project_id, routine_id) and id <> ${id}`;
+}
+
+/** Takes a run out of the line that it has waited in. */
+function leaveLine({ id }: RunContext): Sql {
+  return sql`update runs set waits_until = null where id = ${id}`;
+}
+
+/** Takes back an attempt that has to wait: it has sent nothing, so it does not count. */
+export function takeBackAttempt(run: RunContext, index: number): Sql {
+  return sql`
+        update steps set attempt = attempt - 1
+        where run_id = ${run.id} and index = ${index} and state = 'started' and attempt = ${run.attempt}`;
+}
+
+/**
+ * Returns a delay that grows with the time the step has waited, with a random part, so that those who wait do not ask
+ * together. A wait of days asks some hundred times: each adds to the history of the workflow, which is bounded.
+ */
+export function delayAfter(waitedMs: number, soonMs = 15_000): number {
+  const delayMs = Math.max(Math.min(Math.max(waitedMs / 4, 500), soonMs), waitedMs / 60);
+  return Math.round(delayMs * (0.75 + Math.random() / 2));
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import { redact } from './redact.ts';
+import { cut } from '#lib/text.ts';
+import { SHOWN_LENGTH, type ToolAttachment, type ToolRecord } from './tool-record.ts';
+
+export type ResultRecord = Pick<
+  ToolRecord,
+  'isError' | 'result' | 'resultLength' | 'structured' | 'structuredLength' | 'attachments'
+>;
+
+export interface ReadResult {
+  readonly record: ResultRecord;
+  /** The text for the model, not yet fenced. */
+  readonly text: string;
+}
+
+/** Reads a tool's result: its text, its structured content unless the text repeats that, and references to the rest. */
+export function readResult(result: CallToolResult, secrets: readonly string[]): ReadResult {
+  const attachments: ToolAttachment[] = [];
+  const parts = result.content.map((block) => readBlock(block, attachments));
+  const text = redact(parts.join('\n'), secrets);
+  const structured =
+    result.structuredContent === undefined
+      ? null
+      : redact(JSON.stringify(result.structuredContent), secrets);
+  const repeated =
+    structured !== null &&
+    parts.some((part) => isDeepStrictEqual(parsed(part), result.structuredContent));
+  const forModel = structured === null || repeated ? text : [text, structured].join('\n').trim();
+  return {
+    text: forModel,
+    record: {
+      isError: result.isError === true,
+      result: cut(text, SHOWN_LENGTH),
+      resultLength: text.length,
+      structured: structured === null ? null : cut(structured, SHOWN_LENGTH),
+      structuredLength: structured?.length ?? null,
+      attachments: attachments.slice(0, MAX_ATTACHMENTS).map((each) => ({
+        ...each,
+        uri: each.uri === null ? null : redact(each.uri, secrets),
+      })),
+    },
+  };
+}
+
+/** Returns the record of a call that has no result. */
+export function noResult(): ResultRecord {
+  return {
+    isError: true,
+    result: null,
+    resultLength: null,
+    structured: null,
+    structuredLength: null,
+    attachments: [],
+  };
+}
+
+const MAX_ATTACHMENTS = 50;
+const MAX_URI_LENGTH = 2_000;
+
+type Block = CallToolResult['content'][number];
+
+function readBlock(block: Block, attachments: ToolAttachment[]): string {
+  switch (block.type) {
+    case 'text':
+      return block.text;
+    case 'image':
+    case 'audio':
+      return attach(attachments, block.type, block.mimeType, block.data, null);
+    case 'resource_link': {
+      const uri = cut(block.uri, MAX_URI_LENGTH);
+      const mimeType = shortType(block.mimeType);
+      attachments.push({ kind: 'link', mimeType, bytes: null, sha256: null, uri });
+      return `[link: ${block.name} ${uri}]`;
+    }
+    case 'resource': {
+      const { resource } = block;
+      if ('text' in resource) return resource.text;
+      return attach(attachments, 'resource', resource.mimeType, resource.blob, resource.uri);
+    }
+    default:
+      return '[content of an unknown kind]';
+  }
+}
+
+function attach(
+  attachments: ToolAttachment[],
+  kind: ToolAttachment['kind'],
+  claimedType: string | undefined,
+  base64: string,
+  claimedUri: string | null,
+): string {
+  const data = Buffer.from(base64, 'base64');
+  const mimeType = shortType(claimedType);
+  const sha256 = createHash('sha256').update(data).digest('hex');
+  const uri = claimedUri === null ? null : cut(claimedUri, MAX_URI_LENGTH);
+  attachments.push({ kind, mimeType, bytes: data.length, sha256, uri });
+  return `[${kind}: ${mimeType ?? 'unknown type'}, ${data.length} bytes, sha256 ${sha256}]`;
+}
+
+function shortType(mimeType: string | undefined): string | null {
+  return mimeType === undefined ? null : cut(mimeType, 100);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
