@@ -4,12 +4,13 @@ import pg from 'pg';
 import { MIGRATION_STEPS, migrationFiles, migrationName } from '#lib/database/index.ts';
 
 /**
- * Applies all migrations that are not applied yet, in order, in a transaction unless a step says otherwise by its
- * `config`. A session advisory lock lets any number of processes start at once. The process that holds it is the only migrator alive, so a lock that a killed
- * one left in knex's own table is stale and is freed.
+ * Applies all migrations that are not applied yet, in order, each in a transaction unless it says otherwise by its
+ * `config`. A session advisory lock lets any number of processes start at once. The process that holds it is the only
+ * migrator alive, so a lock that a killed one left in knex's own table is stale and is freed.
+ * @param folder where the migrations lie, with a slash at its end
  * @returns the names of the migrations applied now
  */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Promise<string[]> {
   const guard = new pg.Client({ connectionString: databaseUrl, application_name: 'ras-migrate' });
   await guard.connect();
   try {
@@ -20,7 +21,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
       pool: { min: 0, max: 2 },
       migrations: {
         tableName: 'migrations',
-        migrationSource: source,
+        migrationSource: sourceOf(folder),
         // A release that is taken back finds steps of the later one applied, which it does not know.
         disableMigrationsListValidation: true,
       },
@@ -43,19 +44,21 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
 const ADVISORY_LOCK = 7_205_511;
 
 /** Names migrations by their files without the extension, which knex's own loader would make a part of the name. */
-const source: Knex.MigrationSource<string> = {
-  getMigrations: migrationFiles,
-  getMigrationName: migrationName,
-  async getMigration(file) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each step exports `up`
-    const step = (await import(pathToFileURL(MIGRATION_STEPS + file).href)) as {
-      up(knex: Knex): Promise<void>;
-      config?: { transaction: boolean };
-    };
-    return {
-      up: (knex) => step.up(knex),
-      down: () => Promise.reject(new Error('forward only')),
-      ...(step.config && { config: step.config }),
-    };
-  },
-};
+function sourceOf(folder: string): Knex.MigrationSource<string> {
+  return {
+    getMigrations: () => migrationFiles(folder),
+    getMigrationName: migrationName,
+    async getMigration(file) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each step exports `up`
+      const step = (await import(pathToFileURL(folder + file).href)) as {
+        up(knex: Knex): Promise<void>;
+        config?: { transaction: boolean };
+      };
+      return {
+        up: (knex) => step.up(knex),
+        down: () => Promise.reject(new Error('forward only')),
+        ...(step.config && { config: step.config }),
+      };
+    },
+  };
+}

@@ -8,8 +8,8 @@ import { rows, type Db } from './database.ts';
 export const MIGRATION_STEPS = fileURLToPath(new URL('../../migrations/steps/', import.meta.url));
 
 /** Lists the files of the migrations, in their order. */
-export async function migrationFiles(): Promise<string[]> {
-  const files = await readdir(MIGRATION_STEPS);
+export async function migrationFiles(folder = MIGRATION_STEPS): Promise<string[]> {
+  const files = await readdir(folder);
   return files.filter((file) => file.endsWith('.ts')).toSorted();
 }
 

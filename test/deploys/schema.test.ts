@@ -130,7 +130,7 @@ test('a database that nobody has migrated lacks all migrations', async () => {
   await execute(database, sql`alter table migrations rename to hidden`);
   try {
     const { body } = await service.anonymous.get('/ready');
-    expect(body.error.message).toMatch(/needs: \d+ migrations from 0001_identity on missing/);
+    expect(body.error.message).toMatch(/needs: \d+ migrations from 0001_people on missing/);
   } finally {
     await execute(database, sql`alter table hidden rename to migrations`);
   }

@@ -1,15 +1,22 @@
 import type { Knex } from 'knex';
 
+/** What a request leaves behind besides its effect: counts against limits, and responses for those that repeat it. */
 export async function up(knex: Knex): Promise<void> {
-  // Unlogged: a counter of this minute is worth nothing after a crash, and each request writes one.
+  // Unlogged: a count of some minutes is worth nothing after a crash, and each request writes one.
   await knex.raw(`
     create unlogged table rate_limits (
       credential text primary key,
       window_start timestamptz(3) not null,
       count integer not null
     ) with (fillfactor = 50);
+
+    create unlogged table throttles (
+      key text primary key,
+      started_at timestamptz(3) not null,
+      count integer not null
+    ) with (fillfactor = 50);
   `);
-  // The stored response may hold a secret that is shown once, so it is kept sealed.
+
   await knex.raw(`
     create table idempotency_keys (
       scope text not null,
@@ -17,6 +24,7 @@ export async function up(knex: Knex): Promise<void> {
       request_hash bytea not null,
       seed text not null,
       status integer,
+      -- Sealed, since the response may hold a secret that is shown once.
       answer text,
       locked_until timestamptz(3) not null,
       created_at timestamptz(3) not null default now(),

@@ -1,10 +1,9 @@
 import type { Knex } from 'knex';
 
+/** Personal accounts at model providers, the sign-ins to them, and the calls that runs make on them. */
 export async function up(knex: Knex): Promise<void> {
-  // A personal account at a connected provider. A revoked one stays as the record of what it was, without its
-  // credential; its owner is named without a foreign key, so that the record outlives the person's account.
-  // account_id tells two accounts of a provider apart: the subject of a verified ID token, or the hash of a key.
-  // provider_identity is the hash of where the credential may be sent; see core/model-connections/providers.
+  // A revoked account stays as the record of what it was, without its credential; its owner is named without a foreign
+  // key, so that the record outlives the person's account.
   await knex.raw(`
     create table model_connections (
       id text primary key,
@@ -12,7 +11,9 @@ export async function up(knex: Knex): Promise<void> {
       owner_id text not null,
       provider text not null check (provider in ('provider-a', 'provider-b', 'provider-c')),
       provider_name text not null,
+      -- The hash of where the credential may be sent; see core/model-connections/providers.
       provider_identity text not null,
+      -- Tells two accounts of a provider apart: the subject of a verified ID token, or the hash of a key.
       account_id text,
       account_label text not null,
       state text not null check (state in ('ready', 'needs_reauthorization', 'plan_not_entitled', 'revoked')),
@@ -44,9 +45,7 @@ export async function up(knex: Knex): Promise<void> {
     create index model_connections_owner_idx on model_connections (owner_id) where state <> 'revoked';
     create unique index model_connections_account_key
       on model_connections (project_id, owner_id, provider, account_id) where state <> 'revoked';
-  `);
 
-  await knex.raw(`
     create table model_connection_models (
       connection_id text not null references model_connections (id) on delete cascade,
       position integer not null,
@@ -57,8 +56,7 @@ export async function up(knex: Knex): Promise<void> {
     );
   `);
 
-  // One sign-in under way for each person, project and provider. sealed holds what must not be read here: PKCE verifier
-  // and nonce, device code and user code, or tokens that wait for their verification.
+  // One sign-in under way for each person, project and provider.
   await knex.raw(`
     create table model_sign_ins (
       id text primary key,
@@ -72,6 +70,7 @@ export async function up(knex: Knex): Promise<void> {
         check (state in ('pending', 'succeeded', 'denied', 'expired', 'cancelled', 'failed')),
       error text,
       state_hash bytea unique,
+      -- PKCE verifier and nonce, device code and user code, or tokens that wait for their verification.
       sealed text,
       interval_seconds integer,
       next_poll_at timestamptz(3),
@@ -87,7 +86,7 @@ export async function up(knex: Knex): Promise<void> {
     create index model_sign_ins_expiry_idx on model_sign_ins (expires_at);
   `);
 
-  // Credentials of revoked connections on their way back to who issued them; a row goes when that is settled.
+  // Credentials of revoked accounts on their way back to who issued them; a row goes when that is settled.
   await knex.raw(`
     create table model_revocations (
       connection_id text primary key references model_connections (id),
@@ -109,7 +108,8 @@ export async function up(knex: Knex): Promise<void> {
     );
   `);
 
-  // Calls of runs on an account: the lease on it while state is 'issued', and the ledger of what was asked.
+  // The lease of a run on an account while state is 'issued', and the ledger of what was asked. Vacuumed early, as the
+  // runs are.
   await knex.raw(`
     create table model_calls (
       request_id text primary key,
@@ -128,6 +128,8 @@ export async function up(knex: Knex): Promise<void> {
       ended_at timestamptz(3),
       unique (run_id, step_index, attempt),
       check ((state = 'issued') = (ended_at is null))
+    ) with (
+      autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, vacuum_index_cleanup = on
     );
     create index model_calls_open_idx on model_calls (connection_id) where state = 'issued';
     create index model_calls_connection_idx on model_calls (connection_id, issued_at desc);

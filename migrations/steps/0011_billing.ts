@@ -1,12 +1,14 @@
 import type { Knex } from 'knex';
 
+/** Allowances, what the payment processor says of customers, and enquiries of businesses. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- Paid access ends by itself: the plan counts while paid_until lies ahead, so grace and cancellation need no tick.
-    alter table organizations
-      add column paid_until timestamptz(3),
-      add column period_start timestamptz(3),
-      add column period_end timestamptz(3);
+    create table monthly_runs (
+      organization_id text not null references organizations (id),
+      month date not null,
+      runs integer not null,
+      primary key (organization_id, month)
+    );
 
     -- Runs of a period: that of the subscription, or the calendar month (UTC) where nobody pays.
     create table period_runs (
@@ -15,7 +17,6 @@ export async function up(knex: Knex): Promise<void> {
       runs integer not null,
       primary key (organization_id, period_start)
     );
-    insert into period_runs select organization_id, month::timestamp at time zone 'utc', runs from monthly_runs;
 
     create table billing_customers (
       organization_id text primary key references organizations (id),
@@ -58,13 +59,6 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index billing_subscriptions_organization_idx on billing_subscriptions (organization_id);
 
-    -- Ids and kinds only; never deleted, so that a replay years later changes nothing.
-    create table payment_events (
-      id text primary key,
-      kind text not null,
-      received_at timestamptz(3) not null default now()
-    );
-
     create table billing_checkouts (
       session_id text primary key,
       organization_id text not null references organizations (id),
@@ -77,6 +71,15 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index billing_checkouts_open_idx on billing_checkouts (created_at) where closed_at is null;
 
+    -- Ids and kinds only; never deleted, so that a replay years later changes nothing.
+    create table payment_events (
+      id text primary key,
+      kind text not null,
+      received_at timestamptz(3) not null default now()
+    );
+  `);
+
+  await knex.raw(`
     create table business_leads (
       id text primary key,
       name text not null,
@@ -84,10 +87,9 @@ export async function up(knex: Knex): Promise<void> {
       company text not null,
       message text not null,
       created_at timestamptz(3) not null default now(),
-      mailed_at timestamptz(3),
-      attempts integer not null default 0,
-      next_attempt_at timestamptz(3) not null default now()
+      mail_queued_at timestamptz(3)
     );
-    create index business_leads_unmailed_idx on business_leads (next_attempt_at) where mailed_at is null;
+    create index business_leads_unqueued_idx on business_leads (id) where mail_queued_at is null;
+    create index business_leads_created_idx on business_leads (created_at);
   `);
 }
