@@ -1,12 +1,9 @@
 import type { AdmissionReport } from '#core/runs/index.ts';
-import { createTickParts, tick, type TickDeps, type TickReport } from '#core/scheduling/index.ts';
+import { createTickParts, type TickDeps } from '#core/scheduling/index.ts';
 import { Context } from '@temporalio/activity';
 import { withHeartbeat } from './heartbeat.ts';
 
 export interface SchedulingActivities {
-  /** All parts in order, for schedulers that began before each was an activity of its own. */
-  tick(): Promise<TickReport>;
-  /** Named as in the histories of schedulers that are open. */
   dispatch(): Promise<AdmissionReport>;
   claimDue(): Promise<void>;
   startDeliveries(): Promise<void>;
@@ -22,7 +19,6 @@ export interface SchedulingActivities {
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
   const parts = createTickParts(deps);
   return {
-    tick: () => untilCancelled((signal) => tick(deps, signal)),
     dispatch: () => withHeartbeat(() => parts.admission()),
     claimDue: () => untilCancelled(async (signal) => void (await parts.claim(signal))),
     startDeliveries: () => untilCancelled(async (signal) => void (await parts.deliveries(signal))),

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowNotFoundError } from '@temporalio/common';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { Log } from '#lib/log.ts';
-import { SCHEDULER_WORKFLOW_ID, schedulerWorkflowId, WORKFLOW } from '#lib/temporal/index.ts';
+import { schedulerWorkflowId, WORKFLOW } from '#lib/temporal/index.ts';
 
 export interface SchedulerSettings {
   readonly client: Client;
@@ -32,7 +32,6 @@ export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop
       staticSummary: 'ticks every minute',
       args: [],
     });
-    if (workflowId !== SCHEDULER_WORKFLOW_ID) await retireFormer(client, taskQueue);
   };
   // Not at once: after an outage a scheduler has to be given the time to go on.
   const check = async () => {
@@ -61,23 +60,6 @@ async function endStuck(settings: SchedulerSettings, workflowId: string): Promis
       'the scheduler is stuck and starts anew',
     );
     await client.workflow.getHandle(workflowId, runId).terminate('it was stuck');
-  } catch (err) {
-    if (!(err instanceof WorkflowNotFoundError)) throw err;
-  }
-}
-
-/**
- * Ends the scheduler that an earlier version started for this task queue under the id that all queues shared. A process
- * of that version may start it again, so this is repeated.
- */
-async function retireFormer(client: Client, taskQueue: string): Promise<void> {
-  const former = client.workflow.getHandle(SCHEDULER_WORKFLOW_ID);
-  try {
-    const { runId, status, taskQueue: served } = await former.describe();
-    if (status.name !== 'RUNNING' || served !== taskQueue) return;
-    await client.workflow
-      .getHandle(SCHEDULER_WORKFLOW_ID, runId)
-      .terminate('each task queue has a scheduler of its own');
   } catch (err) {
     if (!(err instanceof WorkflowNotFoundError)) throw err;
   }

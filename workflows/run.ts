@@ -6,7 +6,6 @@ import {
   proxyActivities,
   sleep,
   TimeoutFailure,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { RunActivities } from '#activities/runs.ts';
 import { concludePolicy, modelStepPolicy, toolCallPolicy } from './policies.ts';
@@ -33,7 +32,7 @@ export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> 
       );
       const outcome = await modelStep({ runId, index });
       if (outcome.next === 'ended') return outcome.state;
-      deadline = Date.now() + remainingMsOf(outcome, timeoutSeconds);
+      deadline = Date.now() + outcome.remainingMs;
       if (outcome.next === 'wait') {
         await sleep(outcome.delayMs);
         // The run's clock stands still until the step begins, however long that waits for a slot.
@@ -53,14 +52,6 @@ export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> 
     await CancellationScope.nonCancellable(() => concludeRun({ runId, ending }));
     return ending === 'cancelled' ? 'cancelled' : 'failed';
   }
-}
-
-/** Histories of before runs had a clock of their own say nothing of it. */
-function remainingMsOf(outcome: { readonly remainingMs?: number }, timeoutSeconds: number): number {
-  return (
-    outcome.remainingMs ??
-    workflowInfo().runStartTime.getTime() + timeoutSeconds * 1_000 - Date.now()
-  );
 }
 
 type Reason = Exclude<Parameters<RunActivities['concludeRun']>[0]['ending'], 'cancelled'>;

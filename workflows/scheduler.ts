@@ -2,7 +2,6 @@ import type { Duration } from '@temporalio/common';
 import {
   log,
   makeContinueAsNewFunc,
-  patched,
   proxyActivities,
   sleep,
   workflowInfo,
@@ -28,23 +27,19 @@ export interface SchedulerInput {
  */
 export async function scheduler(input: SchedulerInput = {}): Promise<void> {
   const { intervalMs = 60_000, ticksPerRun = 120 } = input;
-  // Asked once, so that a scheduler which began in a former shape keeps it until it continues as new.
-  const separate = patched('separate_parts');
-  const messages = separate && patched('messages_part');
-  const first = separate ? activity('claimDue', 'claim') : activity('tick', 'tick');
-  const others = separate
-    ? [
-        dispatch(),
-        activity('startDeliveries', 'deliveries'),
-        activity('expireQueued', 'expire'),
-        activity('sweepRuns', 'sweep'),
-        activity('keepHouse', 'housekeeping'),
-        activity('refreshCatalogues', 'catalogues'),
-        activity('applyRetention', 'retention'),
-        activity('syncPayments', 'payments'),
-        ...(messages ? [activity('sendMessages', 'messages')] : []),
-      ]
-    : [dispatch()];
+  const first = activity('claimDue', 'claim');
+  const others = [
+    // A backlog of thousands takes longer than a minute to start.
+    activity('dispatch', 'start queued runs', '10m'),
+    activity('startDeliveries', 'deliveries'),
+    activity('expireQueued', 'expire'),
+    activity('sweepRuns', 'sweep'),
+    activity('keepHouse', 'housekeeping'),
+    activity('refreshCatalogues', 'catalogues'),
+    activity('applyRetention', 'retention'),
+    activity('syncPayments', 'payments'),
+    activity('sendMessages', 'messages'),
+  ];
   const underWay = new Map<string, Promise<void>>();
   let ticks = 0;
   const isFresh = () => {
@@ -88,11 +83,6 @@ function activity(name: keyof SchedulingActivities, summary: string, limit?: Dur
     ...(limit === undefined ? {} : { startToCloseTimeout: limit }),
   });
   return { name, work: activities[name] };
-}
-
-/** A backlog of thousands takes longer than a minute to start. */
-function dispatch(): Part {
-  return activity('dispatch', 'start queued runs', '10m');
 }
 
 async function attempt({ name, work }: Part): Promise<void> {

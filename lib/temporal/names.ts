@@ -8,7 +8,7 @@ export const WORKFLOW = {
   webhookDelivery: 'webhookDelivery',
 } as const;
 
-/** The scheduler of the default task queue; of every installation before there was one a task queue. */
+/** The scheduler of the default task queue. */
 export const SCHEDULER_WORKFLOW_ID = 'scheduler';
 
 /** Returns the id of a task queue's one scheduler, which every worker of the queue ensures. */

@@ -95,7 +95,7 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
     }
   },
 
-  async 'scheduler-with-messages'(service) {
+  async 'scheduler-continued'(service) {
     const workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
     const { temporal, config } = service;
     const first = await temporal.workflow.start(WORKFLOW.scheduler, {
