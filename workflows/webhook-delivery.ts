@@ -7,8 +7,8 @@ export interface WebhookDeliveryInput {
 }
 
 /**
- * Makes one attempt of a delivery; ticks start the later ones. The activity records whatever the receiver does as an
- * outcome, so only errors of our own are retried or fail the workflow.
+ * Makes one attempt of a delivery; ticks start the later ones. The activity records any behaviour of the receiver as an
+ * outcome, so only our own errors are retried or fail the workflow.
  */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<string> {
   const { attemptDelivery } = proxyActivities<WebhookActivities>({

@@ -1,4 +1,4 @@
-/** `node docs/generate/run-states.ts` writes the tables of docs/run-states.md; a test keeps them current. */
+/** `npm run docs:states` writes the diagrams and tables of docs/run-states.md; a test keeps them current. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ROUTINE_STATES, ROUTINE_TRANSITIONS } from '#core/routines/index.ts';
@@ -13,16 +13,16 @@ import {
 
 export const STATES_PAGE = fileURLToPath(new URL('../run-states.md', import.meta.url));
 
-/** The page with its tables made anew; everything around them stays. */
+/** Replaces the diagrams and tables of the page by those of the code; everything around them stays. */
 export function renderStatesPage(page: string): string {
   let rendered = page;
-  for (const [name, table] of Object.entries(tables())) {
+  for (const [name, part] of Object.entries(parts())) {
     const [before, rest] = rendered.split(beginOf(name));
     const after = rest?.split(endOf(name))[1];
     if (before === undefined || after === undefined) {
       throw new Error(`docs/run-states.md has lost its markers of ${name}`);
     }
-    rendered = `${before}${beginOf(name)}\n\n${table}\n\n${endOf(name)}${after}`;
+    rendered = `${before}${beginOf(name)}\n\n${part}\n\n${endOf(name)}${after}`;
   }
   return rendered;
 }
@@ -35,8 +35,12 @@ function endOf(name: string): string {
   return `<!-- end of ${name} -->`;
 }
 
-function tables(): Record<string, string> {
+function parts(): Record<string, string> {
   return {
+    'run diagram': diagram(RUN_TRANSITIONS, {
+      queued: 'it is started by hand, or an occurrence falls due',
+      skipped: 'a policy passes an occurrence over',
+    }),
     'run states': table(
       ['state', 'is the end'],
       RUN_STATES.map((state) => [code(state), isEndState(state) ? 'yes' : 'no']),
@@ -53,14 +57,30 @@ function tables(): Record<string, string> {
       ['class', 'a failed run of this class'],
       Object.entries(FAILURE_CLASSES).map(([name, consequence]) => [code(name), consequence]),
     ),
+    'routine diagram': diagram(ROUTINE_TRANSITIONS, { draft: 'it is created' }),
     'routine states': ROUTINE_STATES.map(code).join(', '),
     'routine transitions': transitions(ROUTINE_TRANSITIONS),
   };
 }
 
-function transitions(
-  all: readonly { readonly from: readonly string[]; readonly to: string; readonly when: string }[],
-): string {
+interface Transition {
+  readonly from: readonly string[];
+  readonly to: string;
+  readonly when: string;
+}
+
+/** Draws the transitions between two states with Mermaid, one arrow a cause; labels end before a colon or semicolon. */
+function diagram(all: readonly Transition[], begins: Readonly<Record<string, string>>): string {
+  const arrows = all.flatMap(({ from, to, when }) =>
+    from
+      .filter((state) => state !== to)
+      .map((state) => `    ${state} --> ${to}: ${when.split(/[:;]/)[0]}`),
+  );
+  const first = Object.entries(begins).map(([state, when]) => `    [*] --> ${state}: ${when}`);
+  return ['```mermaid', 'stateDiagram-v2', ...first, ...arrows, '```'].join('\n');
+}
+
+function transitions(all: readonly Transition[]): string {
   const cells = all.map(({ from, to, when }) => [from.map(code).join(', '), code(to), when]);
   return table(['from', 'to', 'when'], cells);
 }
