@@ -112,7 +112,8 @@ test('expressions group and select by labels that the metrics have', async () =>
 
 test('every alert says what is wrong, how bad it is, and leads to a section of the handbook', async () => {
   const sections: Record<string, ReadonlySet<string>> = {
-    'operations.md': await anchorsOf('docs/operations.md'),
+    'monitoring.md': await anchorsOf('docs/monitoring.md'),
+    'deployment.md': await anchorsOf('docs/deployment.md'),
     'billing.md': await anchorsOf('docs/billing.md'),
   };
   const { groups } = parse(await readFile('docs/prometheus-alerts.yml', 'utf8')) as {
