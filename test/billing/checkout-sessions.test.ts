@@ -50,7 +50,7 @@ test('two owners with two tabs each get one open checkout, and paying it makes o
   expect(own).toHaveLength(1);
 });
 
-test('whoever wants one plan here and another there at once has one open checkout in the end', async ({
+test('a customer who asks for two plans at once has one open checkout in the end', async ({
   service,
   processor,
   ada,
@@ -64,7 +64,7 @@ test('whoever wants one plan here and another there at once has one open checkou
   expect(sessions.filter(({ status }) => status === 'open')).toHaveLength(1);
 });
 
-test('whoever takes longer than their turn leaves one open checkout all the same', async ({
+test('a request that outlasts its turn leaves one open checkout all the same', async ({
   service,
   processor,
   ada,
@@ -135,7 +135,7 @@ test.for([
   },
 );
 
-test('whoever has the plan already is led to the portal with nothing to confirm', async ({
+test('a customer who has the plan already is led to the portal with nothing to confirm', async ({
   service,
   processor,
   ada,

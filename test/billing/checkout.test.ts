@@ -82,7 +82,7 @@ test(
   },
 );
 
-test('the portal is for customers, whatever the switches say', async ({
+test('the portal is for customers, with any setting of the switches', async ({
   service,
   processor,
   ada,

@@ -48,7 +48,7 @@ test('the checkout that was open when an organization was deleted is expired by 
   await tick(service);
   const asked = processor.requests.length;
   await deleteOrganization(ada);
-  // The deletion waits for nobody, and what it asks for is on record.
+  // The deletion does not wait for the processor, and its request is on record.
   expect(processor.requests.length).toBe(asked);
   expect(statesOf(processor, customer)).toEqual(['open']);
   await tick(service);

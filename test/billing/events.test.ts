@@ -23,7 +23,7 @@ function eventsOf({ deps: { database } }: Service) {
   return rows(database, sql`select id from payment_events order by id`);
 }
 
-/** Makes an event of more than 2 kB that nobody has signed. */
+/** Makes an unsigned event of more than 2 kB. */
 function unsignedEvent(): string {
   return JSON.stringify({
     id: `evt_${randomBytes(8).toString('hex')}`,
@@ -97,7 +97,7 @@ test('a body of more than 512 kB is refused before it is verified', async ({ ser
   expect(response.status).toBe(413);
 });
 
-test('where nobody pays, an event is refused like one with a wrong signature', async () => {
+test('without a payment processor an event is refused like one with a wrong signature', async () => {
   const service = await startService();
   try {
     const body = unsignedEvent();
@@ -119,7 +119,7 @@ test('exactly seven kinds are taken; others, those of the other mode and repetit
   const taken: string[] = [];
   for (const kind of kinds) {
     const before = listings();
-    const event = processor.ledger.emit(kind, { object: 'whatever', customer });
+    const event = processor.ledger.emit(kind, { object: 'unread', customer });
     expect(await processor.send(event)).toBe(200);
     if (listings() > before) taken.push(kind);
     const once = listings();
@@ -152,7 +152,7 @@ function withValue(value: object, path: readonly string[], other: unknown): obje
 }
 
 test(
-  'no field of a payload raises a plan or prolongs it, whatever stands in it',
+  'no field of a payload, with any value, raises a plan or prolongs it',
   { timeout: 120_000 },
   async ({ service, processor, ada }) => {
     const { ledger } = processor;

@@ -76,7 +76,7 @@ test('an event that comes while a sync is listing makes it list once more', asyn
   const { subscription } = await subscribed({ service, processor }, ada, 'starter');
   const created = processor.ledger.emit('customer.subscription.created', subscription);
   const stale = { object: 'list', has_more: false, data: [structuredClone(subscription)] };
-  // The first listing is slow, and shows the state of before the change.
+  // The first listing is slow, and shows the earlier state.
   processor.faults.push({ of: 'GET subscriptions', kind: { name: 'stale', body: stale, ms: 500 } });
   const first = processor.send(created);
   await expect.poll(() => processor.faults.length).toBe(0);

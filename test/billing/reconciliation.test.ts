@@ -128,7 +128,7 @@ test('who pays just after a look, and whose event is lost, has access by the nex
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
 });
 
-test('a checkout that ran out while nobody could look is not closed before somebody has', async ({
+test('a checkout that ran out while Stripe was away is closed only after a look at Stripe', async ({
   service,
   processor,
   ada,

@@ -113,7 +113,7 @@ describe('an expression that has no value is told in words', () => {
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
-  test('no text whatever makes it throw or hang', () => {
+  test('no text makes it throw or hang', () => {
     const pieces =
       '0 1 9 .5 1e3 1e-999 2000 99999999999999999999 + - * / ^ % ( ) , sqrt( ln( exp( round( median( min( a é';
     const texts = fc.oneof(

@@ -55,7 +55,7 @@ export function operationOf({ method, path }: { method: string; path: string }):
   return found;
 }
 
-/** Compiles a schema of the document, as somebody else's validator would. */
+/** Compiles a schema of the document with a validator that is not ours. */
 export function documented(schema: Schema): (value: unknown) => boolean {
   const ajv = formats.default(new Ajv2020({ strict: false, logger: false, validateFormats: true }));
   const { components } = document;

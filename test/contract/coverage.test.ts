@@ -33,6 +33,6 @@ test('every use of `proves` in the tests is found', async () => {
   }
 });
 
-test('the page is current: `npm run docs:coverage` writes it anew', async () => {
+test('the page is current: `npm run docs:coverage` updates it', async () => {
   expect(await readFile(COVERAGE_PAGE, 'utf8')).toBe(renderCoverage(proofs));
 });

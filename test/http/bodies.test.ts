@@ -61,7 +61,7 @@ test('every fault of a body is named with its path', async ({ key }) => {
     name: '',
     instructions: 7,
     schedule: ['0 7 * * *'],
-    model: { provider: 'nobody', modelId: '', extra: true },
+    model: { provider: 'unknown', modelId: '', extra: true },
     skills: 'seo-audit',
     variables: { '1x': 'a', ok: 2 },
     limits: { maxSteps: 0, timeoutSeconds: 9.5, maxTotalTokens: '9' },

@@ -39,6 +39,6 @@ test('of thirty large bodies that arrive together one is parsed in a turn of the
   expect(await turnsOf(30, 60_000)).toBe(30);
 });
 
-test('small bodies wait for nobody', async () => {
+test('small bodies do not wait', async () => {
   expect(await turnsOf(30, 1_000)).toBeLessThan(10);
 });

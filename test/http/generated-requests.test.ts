@@ -47,7 +47,7 @@ beforeAll(async () => {
     projectId: [ada.projectId, bob.projectId],
     revision: ['1', '2'],
     instructions: ['Write one line, and nothing else.'],
-    // Nobody listens there.
+    // No server listens there.
     url: ['http://127.0.0.1:1/'],
   };
   const own = ada.session.with({ 'X-Project-Id': ada.projectId });

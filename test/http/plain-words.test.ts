@@ -18,7 +18,7 @@ test('faults are said in plain words, and in the words of the schema where it ha
     validate(schema, {
       password: 'short',
       name: '',
-      email: 'nobody',
+      email: 'no-address',
       steps: 101,
       share: 0,
       skills: ['a', 'b'],

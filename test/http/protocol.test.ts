@@ -73,7 +73,7 @@ test('a method that a path does not have is 405 with the ones it has', async ({ 
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'HEAD, GET, POST']);
 });
 
-test('a path of its own is not taken for an id, whatever the method', async ({ key }) => {
+test('a path of its own is not taken for an id, with any method', async ({ key }) => {
   for (const [method, path, allow] of [
     ['PATCH', '/v1/connections/providers', 'HEAD, GET'],
     ['DELETE', '/v1/connections/providers', 'HEAD, GET'],

@@ -92,14 +92,14 @@ const LIMITED: readonly Limited[] = [
     max: 1_000,
     plant: (database, { projectId }, count) => plantConnections(database, projectId, count),
     remove: (database, projectId) => removeConnections(database, firstOf('connections', projectId)),
-    // Nobody listens there; beyond the limit nobody is asked.
+    // No server listens there; beyond the limit no request is sent.
     create: (client) =>
       client.post('/v1/connections', { name: 'One more', url: 'http://127.0.0.1:9/mcp' }),
   },
 ];
 
 test.for(LIMITED)(
-  'a project has at most $max $what, whatever others have',
+  'a project has at most $max $what, apart from those of others',
   { timeout: 60_000 },
   async ({ max, plant, remove, create }, { service }) => {
     const { database } = service.deps;

@@ -27,7 +27,7 @@ base(
   },
 );
 
-test('whoever asks without end causes no look any more, is never refused, and others look for themselves', async ({
+test('a client that probes without end is never refused but gets the last finding, and others get a new one', async ({
   service,
 }) => {
   const from = (address: string) => service.anonymous.with({ 'X-Forwarded-For': address });

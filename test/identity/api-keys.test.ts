@@ -80,7 +80,7 @@ test(
   },
 );
 
-test("nobody can revoke another project's key", async ({ service, ada }) => {
+test("a person cannot revoke another project's key", async ({ service, ada }) => {
   const bob = await signUp(service);
   const { data } = await ada.session.post('/v1/api-keys', { name: 'mine' });
   for (const id of [data.id, newId('apiKey'), 'nonsense']) {

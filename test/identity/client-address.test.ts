@@ -11,7 +11,7 @@ function request(remoteAddress: string, forwarded?: string): IncomingMessage {
 const proxies = ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'];
 
 test.each([
-  ['nobody is trusted who is no proxy', '203.0.113.9', '198.51.100.1', '203.0.113.9'],
+  ['a peer that is no proxy is not trusted', '203.0.113.9', '198.51.100.1', '203.0.113.9'],
   ['a proxy names the caller', '10.1.2.3', '198.51.100.1', '198.51.100.1'],
   ['a chain of proxies is followed', '10.1.2.3', '198.51.100.1, 192.0.2.7', '198.51.100.1'],
   ['what the caller wrote stays', '10.1.2.3', '1.1.1.1, 198.51.100.1, 10.9.9.9', '198.51.100.1'],

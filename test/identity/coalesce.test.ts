@@ -58,7 +58,7 @@ test('those that arrive while a call is under way share the next one, each with 
   ]);
 });
 
-test('whoever comes after a call has begun is served by the next one, so that nobody gets what is older than the question', async () => {
+test('a caller that comes after a call has begun is served by the next one, so no result is older than its question', async () => {
   const { calls, work } = heldWork();
   const coalesced = createCoalescer<string>();
   const first = coalesced('key', work);
@@ -108,7 +108,7 @@ test('calls with different keys do not wait for each other', async () => {
   await waiting;
 });
 
-test('a key that nobody waits for any more begins anew', async () => {
+test('a key without waiting callers makes a new call', async () => {
   const { calls, work } = heldWork();
   const coalesced = createCoalescer<string>();
   for (const result of ['a', 'b']) {

@@ -96,7 +96,7 @@ test('members delete no project, admins no organization, and strangers see neith
   expect((await bob.session.delete(deletionOf(owner))).status).toBe(404);
 });
 
-test('an organization goes with all its projects, and its owner can begin anew', async ({
+test('an organization goes with all its projects, and its owner can found another', async ({
   service,
 }) => {
   const person = await signUp(service);
@@ -113,7 +113,7 @@ test('an organization goes with all its projects, and its owner can begin anew',
   expect((await person.session.get('/v1/organizations')).data).toEqual([]);
   expect((await person.session.get(`/v1/projects/${second.id}`)).status).toBe(404);
   expect((await key.get('/v1/routines')).status).toBe(401);
-  expect((await person.session.post('/v1/organizations', { name: 'Anew' })).status).toBe(201);
+  expect((await person.session.post('/v1/organizations', { name: 'Another' })).status).toBe(201);
 });
 
 test('an account goes with its memberships and keys, but not that of a last owner', async ({

@@ -34,7 +34,7 @@ const test = serviceTest()
     return signIn(mailing, email);
   });
 
-test('nobody is signed in before their address is confirmed, and the mail leads there', async ({
+test('a person signs in only after confirming their address, and the mail leads there', async ({
   mailing,
   post,
   confirm,
@@ -206,7 +206,7 @@ test('an address is changed when the old one agrees and the new one confirms', a
   expect(old.status).toBe(401);
 });
 
-test('at most five mails of a kind an hour go to one address, whoever asks for them', async ({
+test('at most five mails of a kind an hour go to one address, from all requests together', async ({
   mailbox,
   post,
   verified,

@@ -24,9 +24,7 @@ function membersOf({ organizationId }: Person): string {
   return `/v1/organizations/${organizationId}/members`;
 }
 
-test('an invitation opens the organization to its address, once, and to nobody else', async ({
-  service,
-}) => {
+test('an invitation opens the organization to its address only, and once', async ({ service }) => {
   const [owner, grace, eve] = [await signUp(service), await signUp(service), await signUp(service)];
   const path = `/v1/organizations/${owner.organizationId}/invitations`;
   const { data } = await owner.session.post(path, { email: grace.email.toUpperCase() });
@@ -90,7 +88,7 @@ test('an invitation is taken back, and replaced by a later one of the same addre
   expect((await owner.session.delete(`${path}/${second.data.id}`)).status).toBe(404);
 });
 
-test('strangers see nothing of an organization, and members invite nobody', async ({
+test('strangers see nothing of an organization, and members cannot invite', async ({
   service,
   join,
 }) => {
@@ -149,7 +147,7 @@ test('a removed person is out with the next request, and their keys with them', 
   expect(codeOf(after)).toEqual([404, 'member_not_found']);
 });
 
-test('an owner may keep the keys of somebody who goes; an admin may not', async ({
+test('an owner may keep the keys of a removed member; an admin may not', async ({
   service,
   join,
 }) => {

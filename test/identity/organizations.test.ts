@@ -37,7 +37,7 @@ test('signing up makes an organization that the person owns, and its default pro
 });
 
 test(
-  'a new organization comes with its default project, and nobody else sees it',
+  'a new organization comes with its default project, and only its founder sees it',
   proves('POST /v1/organizations', 'GET /v1/organizations'),
   async ({ service, ada }) => {
     const person = await signUp(service);

@@ -66,7 +66,7 @@ test.each([
 });
 
 test(
-  'a key works in its own project, whatever the header and the cookie say',
+  'a key works in its own project, and header and cookie do not change that',
   proves('key.project', 'auth.bearer'),
   async () => {
     const key = await bob.key();
@@ -95,14 +95,14 @@ test('a mutation by session needs the Origin of the user interface', async () =>
 });
 
 test.each(['ras.session_token=', 'ras.session_token=x.y', 'ras.session_token=%E0%A4%A', '=;;;='])(
-  'the cookie %j is nobody',
+  'the cookie %j signs in no one',
   async (cookie) => {
     const answer = await service.anonymous.with({ Cookie: cookie }).get('/v1/organizations');
     expect(codeOf(answer)).toEqual([401, 'authentication_required']);
   },
 );
 
-test('a session that was signed out is nobody on the next request', async () => {
+test('a session that was signed out is anonymous on the next request', async () => {
   const person = await signUp(service);
   expect((await person.session.post('/auth/sign-out')).status).toBe(200);
   const answer = await person.session.get('/v1/organizations');

@@ -77,7 +77,7 @@ test('a key is counted where there is no route, and one that does not work is to
   }
 });
 
-test('the next window begins anew', async () => {
+test('the next window counts from zero', async () => {
   const key = await ada.key();
   await startOfWindow();
   await Promise.all(Array.from({ length: LIMIT + 1 }, () => key.get('/v1/runs')));

@@ -23,7 +23,7 @@ test('a person sees their sessions and ends one, with its next request', async (
   expect([again.status, again.body.error.code]).toEqual([404, 'session_not_found']);
 });
 
-test("nobody sees or ends another's session", async ({ ada, bob }) => {
+test("a person can neither see nor end another person's session", async ({ ada, bob }) => {
   const { data } = await ada.session.get('/v1/sessions');
   const ids = data.map(({ id }: { id: string }) => id);
   const { data: bobs } = await bob.session.get('/v1/sessions');

@@ -23,7 +23,10 @@ const test = serviceTest().extend(
 
 const SIGN_UP = '/auth/sign-up/email';
 
-test('where sign-up is closed nobody signs up, whatever they show', async ({ service, inMode }) => {
+test('where sign-up is closed every sign-up is refused, also with an invitation', async ({
+  service,
+  inMode,
+}) => {
   const { email } = await signUp(service);
   for (const address of [newEmail(), email]) {
     const body = { email: address, password: PASSWORD, name: 'Eve', invitation: 'inv_x' };
@@ -51,7 +54,7 @@ test('where sign-up is by invitation it takes a token, of this very address, and
   expect(service.config.SIGN_UP).toBe('open');
 });
 
-test('signing up tells nobody whether an address has an account, without a mail server too', async ({
+test('signing up does not reveal whether an address has an account, without a mail server too', async ({
   service,
 }) => {
   const { email } = await signUp(service);

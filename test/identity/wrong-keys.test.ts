@@ -106,7 +106,7 @@ test('a revoked key counts as wrong, and so does what is no key at all', async (
   expect((await from(key, address).get('/v1/runs')).status).toBe(429);
 });
 
-test('another address in the header, or in the same IPv6 network, makes nobody another caller', async ({
+test('another address in the header, or in the same IPv6 network, does not make another caller', async ({
   service,
 }) => {
   const address = newAddress();
@@ -120,7 +120,7 @@ test('another address in the header, or in the same IPv6 network, makes nobody a
   expect((await wrongKey(other).get('/v1/runs')).status).toBe(401);
 });
 
-base('the minute begins with the first wrong key, and then the count begins anew', async () => {
+base('the minute begins with the first wrong key, and then the count starts at zero', async () => {
   let now = 1_000;
   const attempts = limitKeyAttempts(2, () => now);
   const attempt = (presented: string) =>

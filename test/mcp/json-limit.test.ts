@@ -41,7 +41,7 @@ const written = fc.tuple(json, fc.constantFrom('line', 'lines', 'events')).map((
   return { value, text: `event: "message\n${lines.join('\n')}\n\n` };
 });
 
-test('exactly as much JSON passes as the limits say, in whatever pieces it comes', async () => {
+test('exactly as much JSON passes as the limits say, in any pieces', async () => {
   await fc.assert(
     fc.asyncProperty(written, fc.integer({ min: 1, max: 40 }), async ({ value, text }, chunk) => {
       const count = countOf(value);

@@ -34,7 +34,7 @@ async function setUsed({ deps }: Service, scopeId: string, tokens: number): Prom
   await spendToday(deps.database, scopeId, tokens);
 }
 
-/** The thresholds that were told of, whatever has become of the mails. */
+/** Lists the notices of thresholds, also of mails that were not sent. */
 async function budgetNews(service: Service, projectId: string) {
   return (await outboxOf(service, projectId)).filter(({ kind }) => kind === 'budget');
 }
@@ -84,7 +84,7 @@ test('a budget is told of when a step passes the mark, while its run goes on, an
   ]);
 });
 
-test('of steps that pass the mark at the same time one tells of it, to the routine’s and to the project’s followers', async ({
+test('of steps that pass the mark at the same time one causes mail, to the routine’s and to the project’s followers', async ({
   service,
   person,
 }) => {
@@ -144,7 +144,7 @@ test('a run that a budget keeps from its first step says that this one is used u
   ]);
 });
 
-test('a response that comes too late to be recorded tells of the budget that it has passed', async ({
+test('a response that is too late to be recorded still causes mail about the budget that it has passed', async ({
   service,
   person,
 }) => {
@@ -202,7 +202,7 @@ describe('the budget of an organization', () => {
     return data.id as string;
   }
 
-  test('is told to the followers of all its projects with the step of a routine that nobody follows', async ({
+  test('is told to the followers of all its projects with the step of a routine without followers', async ({
     service,
     mailbox,
     person,

@@ -54,7 +54,7 @@ export async function passHour(service: Service, routineId: string): Promise<voi
   await changeNotified(service.deps.database, ifAny({ routineId }), { mailedAt });
 }
 
-export const REFUSED = 'Refused, and nobody may read why.';
+export const REFUSED = 'Refused, and no mail may say why.';
 
 /** Makes the next runs fail by the routine's own fault, until the control is reset. */
 export function failRuns(service: Service): void {

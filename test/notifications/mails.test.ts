@@ -162,7 +162,7 @@ test('the budget of a project is told to who follows the project, once, whicheve
   expect(mails[0]?.text).toContain('The project has used 80 % of its budget');
 });
 
-test('a run that the next occurrence replaces is no failure, and nobody is mailed', async ({
+test('a run that the next occurrence replaces is no failure, and causes no mail', async ({
   service,
   mailbox,
   person,
@@ -210,7 +210,7 @@ test('a run that says it is only partly done is told of, and a run that is done 
   expect(mails[0]?.text).not.toContain('Two of four pages');
 });
 
-test('the owners are mailed when the results of an active routine go to another host, whoever has unsubscribed', async ({
+test('the owners are mailed when the results of an active routine go to another host, also the unsubscribed ones', async ({
   service,
   mailbox,
   person,

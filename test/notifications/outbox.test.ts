@@ -219,11 +219,7 @@ test('without a mail server mails are given up at once and say so, and enquiries
   expect(leads).toEqual([{ state: 'pending' }]);
 });
 
-test('a project that is deleted tells nobody of what was queued', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('a deleted project sends none of its queued mails', async ({ service, mailbox, person }) => {
   const { owner } = await mailedFailure(service, person);
   const deleted = await owner.session.delete(`/v1/projects/${owner.projectId}?confirm=Default`);
   expect(deleted.status).toBe(200);

@@ -13,12 +13,12 @@ async function join(owner: Person, guest: Person): Promise<void> {
   expect(accepted.status).toBe(200);
 }
 
-test('only members can be named, whatever their ids are, in a routine and in a project', async ({
+test('only members can be named, by any form of id, in a routine and in a project', async ({
   person,
 }) => {
   const [owner, stranger] = [await person(), await person()];
   const key = await owner.key();
-  for (const id of [stranger.userId, 'grace@example.com', 'nobody']) {
+  for (const id of [stranger.userId, 'grace@example.com', 'unknown']) {
     const mail = { on: ['failed'], to: [owner.userId, id] };
     const created = await key.post('/v1/routines', routineBody({ notifications: { mail } }));
     expect(created.body.error).toMatchObject({ code: 'invalid_request' });
@@ -34,7 +34,7 @@ test('only members can be named, whatever their ids are, in a routine and in a p
   expect(foreign.status).toBe(404);
 });
 
-test('whoever is removed gets no more mail, also of what was queued before', async ({
+test('a removed member gets no more mail, also none that was queued before', async ({
   service,
   mailbox,
   person,
@@ -57,7 +57,7 @@ test('whoever is removed gets no more mail, also of what was queued before', asy
   ]);
   const later = await failedRun(service, key, await watchedRoutine(key, { name: 'Other' }));
   expect(later.notifications).toHaveLength(1);
-  // The name of somebody who has left blocks no other change.
+  // The name of a person who has left blocks no other change.
   const renamed = await key.patch(`/v1/routines/${id}`, { name: 'Renamed' });
   expect([renamed.status, renamed.data.notifications.mail]).toEqual([200, mail]);
 });

@@ -24,7 +24,7 @@ test('notifications of a routine are kept, changed field by field, and never mat
   expect((await read()).notifications).toEqual(NOTHING);
 });
 
-test('where there is no mail server, settings are accepted and said to reach nobody', async ({
+test('where there is no mail server, settings are accepted and mailDelivery is unavailable', async ({
   ada,
   key,
 }) => {

@@ -71,7 +71,7 @@ test('every metric of ours is on the dashboard', async () => {
   expect([...(await families()).keys()].filter((name) => !shown.has(name))).toEqual([]);
 });
 
-test('whatever means that work is not done has an alert', async () => {
+test('every metric of work that is not done has an alert', async () => {
   const watched = new Set((await alertExpressions()).flatMap(metricsIn).map(familyOf));
   // Amounts that say how much is done; what is wrong shows in the others.
   const onlyShown = new Set([

@@ -31,7 +31,7 @@ async function scrape(): Promise<Sample[]> {
   return parseSamples(await response.text());
 }
 
-test('requests are counted by route pattern and status, whatever the ids and unknown paths', async () => {
+test('requests are counted by route pattern and status, without ids and unknown paths', async () => {
   const before = await scrape();
   await key.get('/v1/runs/run_01jzzzzzzzzzzzzzzzzzzzzzzz');
   await key.get('/v1/runs/run_01jyyyyyyyyyyyyyyyyyyyyyyy');

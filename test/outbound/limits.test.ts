@@ -5,7 +5,7 @@ import { brotliCompressSync, createGzip, gzipSync, zstdCompressSync } from 'node
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { localClient, portOf, startReceiver } from './receiver.ts';
 
-test('an exchange gives status, headers, body, address and duration, whatever the status', async () => {
+test('an exchange gives status, headers, body, address and duration, with any status', async () => {
   const receiver = await startReceiver((_, response) => {
     response.writeHead(503, { 'retry-after': '7', 'set-cookie': ['a=1', 'b=2'] });
     response.end('busy');
@@ -243,7 +243,7 @@ test('a request with a body is sent once even when the response is 421', async (
   expect(receiver.received).toHaveLength(2);
 });
 
-test('a port where nobody listens is a failed connection: the request cannot have arrived', async () => {
+test('a port without a listener is a failed connection: the request cannot have arrived', async () => {
   const port = await startRawServer(() => undefined, { closed: true });
   const url = `http://127.0.0.1:${port}/`;
   const error = await failureOf({ url, method: 'POST', body: 'x' });

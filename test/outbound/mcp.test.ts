@@ -22,7 +22,7 @@ test('the MCP client talks to a real tool server through the guarded fetch, prog
   expect(progress).toEqual([1, 2, 3]);
 }, 30_000);
 
-test('a fault of the guarded fetch can be told from whatever the MCP client makes of it', async () => {
+test('an error of the guarded fetch is recognized behind the error that the MCP client makes of it', async () => {
   const hidden = guardedClient({ lookup: async () => ['10.0.0.1'] });
   for (const [url, outbound, fault] of [
     ['http://127.0.0.1:1024/mcp', localClient(), 'connect_failed'],

@@ -15,7 +15,7 @@ test('a name whose address changes from public to loopback between two requests 
     connectTimeoutMs: 300,
   });
   const url = `https://tools.example.com:${receiver.port}/`;
-  // Nobody answers on that port of a public address; what matters is that the answer was not asked for again.
+  // No server listens on that port of the public address; what matters is that the name was resolved once.
   await expect(client.request({ url })).rejects.toMatchObject({ mayHaveArrived: false });
   expect(asked).toBe(1);
   await expect(client.request({ url })).rejects.toMatchObject({ code: 'blocked_address' });
@@ -28,7 +28,7 @@ test('the address that was checked is the one that is connected to, asked for on
   const receiver = await startReceiver((_, response) => response.end('here'));
   let asked = 0;
   const client = localClient({
-    // A second look at the name would lead to an address where nobody listens.
+    // A second look-up of the name would give an address without a listener.
     lookup: async () => (asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2']),
   });
   const url = `http://tools.example.com:${receiver.port}/`;

@@ -22,7 +22,7 @@ test('a wait is never longer than its reader allows', () => {
   }
 });
 
-test('whatever else stands in Retry-After is no wait', () => {
+test('any other value of Retry-After means no wait', () => {
   const now = new Date();
   for (const value of [
     null,

@@ -43,7 +43,7 @@ test('a replica whose operator keeps less shows and applies the less', async ({ 
   }
 });
 
-test('only owners and admins choose, and nobody for a foreign project', async ({
+test('only owners and admins choose, and only for their own projects', async ({
   service,
   ada,
   bob,

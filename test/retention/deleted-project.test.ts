@@ -28,7 +28,7 @@ function pin({ database }: Service['deps'], ids: readonly string[]): Promise<voi
   return changeRuns(database, ids, { pinned: true });
 }
 
-test('the content of a deleted project goes with the next pass, whoever wanted to keep it', async ({
+test('the next pass erases the content of a deleted project, also of pinned runs', async ({
   service,
 }) => {
   const { database } = service.deps;
@@ -107,7 +107,7 @@ test('a response that arrives when the content is erased leaves nothing of itsel
   expect(found).toEqual({ state: 'delivered', status: 200, excerpt: null });
 });
 
-test('no run is kept that somebody pins while the project is deleted', async ({ service }) => {
+test('no run is kept that a user pins while the project is deleted', async ({ service }) => {
   const { database } = service.deps;
   const project = await newProject(service);
   const ids = await plantEndedRuns(database, project, { daysAgo: 0.01, count: 40 });

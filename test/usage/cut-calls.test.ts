@@ -167,7 +167,7 @@ test('a call that died with its process counts once its time is over, and its re
   await settleLost(service);
   expect(await sums(service, runId)).toMatchObject({ ledger: 0, reserved: expect.any(Number) });
   await changeReservations(database, { runId }, { leasedUntil: AT_ONCE });
-  // Whoever holds the run may be recording the response, and nobody waits for it.
+  // The process that holds the run may be recording the response, and the tick does not wait for it.
   await transaction(database, async (tx) => {
     await execute(tx, sql`select from runs where id = ${runId} for update`);
     await settleLost(service);
@@ -180,7 +180,9 @@ test('a call that died with its process counts once its time is over, and its re
   expect(await sums(service, runId)).toEqual({ ...all(input + 100), steps: 1 });
 });
 
-test('a reservation of before calls were counted so is only released', async ({ service }) => {
+test('a reservation that is older than the count of cut calls is only released', async ({
+  service,
+}) => {
   const runId = await admittedRun(service);
   const { caller, sent } = silentCaller();
   void performModelStep(

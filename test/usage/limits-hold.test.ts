@@ -67,7 +67,7 @@ const scenario = fc.record({
   runs: fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 10 }),
 });
 
-/** Whatever the seed draws, and however runs get in each other's way, every event comes to pass. */
+/** Makes every event happen, with any seed and any order of runs. */
 const EVERY_EVENT: Scenario = {
   routine: { tokens: null, cost: null },
   project: { tokens: null, cost: null },
@@ -129,7 +129,7 @@ test('however runs meet, end, crash and get late responses, totals are the ledge
         const use = await spent(database, [id]);
         const { excess, crashes } = carriedOut[number]!;
         expect(use.tokens).toBeLessThanOrEqual((given.maxTotalTokens ?? Infinity) + excess);
-        // Each call that died with its process counts; where nothing limits a run, nobody knows of it.
+        // Each call that died with its process counts; without a limit there is no record of it.
         if (given.maxTotalTokens !== null) expect(await lostCalls(database, id)).toBe(crashes);
       }
     }),
@@ -245,7 +245,7 @@ async function carryOut(service: Service, run: { id: string; calls: readonly Cal
     crashes += 1;
     await sleep(10);
     if (step === 'crash') await endRun(service.deps, run.id, failure('workflow_lost'));
-    // Nobody releases what a dead process has reserved, until its call's time is over.
+    // The reservation of a dead process stays until its call's time is over.
     await sleep(10);
     await endLease(service, run.id, index);
     if (step === 'crash') break;

@@ -8,7 +8,7 @@ const test = serviceTest({
 });
 
 test(
-  'what the operator lets an organization spend holds whatever its owner allows, before a model is called',
+  'the operator’s limit for an organization holds above its owner’s, before a model is called',
   { timeout: 120_000 },
   async ({ service, ada, key }) => {
     const path = `/v1/organizations/${ada.organizationId}`;
