@@ -140,7 +140,7 @@ test('a run that has not begun when its build has no worker any more begins on t
   expect(await buildOf(waiting)).toBe('second');
 }, 120_000);
 
-test('a scheduler that nobody can carry on is ended, and started anew where it finds workers', async () => {
+test('a scheduler without workers of its build is ended, and restarted where there are workers', async () => {
   const { temporal, config, deps } = service;
   const workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
   const gone = await startBuild('gone');

@@ -55,7 +55,7 @@ test.skipIf(!HAS_BUBBLEWRAP)(
 );
 
 test.skipIf(!HAS_BUBBLEWRAP || !FULL_SIZE)(
-  `a bundle of other sources is not used: the worker says so, and bundles anew or ends${WHY_SKIPPED}`,
+  `a bundle of other sources is not used: the worker says so, and bundles again or ends${WHY_SKIPPED}`,
   async () => {
     await release.change('workflows/index.ts', '// of this release', '// of a later one');
     const stale = 'the workflow bundle in dist/ is of other sources and is not used';

@@ -125,7 +125,7 @@ test('a worker that waits for its schema ends at once when it is told to', async
   await record(name);
 }, 60_000);
 
-test('a database that nobody has migrated lacks all migrations', async () => {
+test('a database that was never migrated lacks all migrations', async () => {
   const { database } = service.deps;
   await execute(database, sql`alter table migrations rename to hidden`);
   try {

@@ -89,7 +89,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   }
 }
 
-/** A process that nobody killed stays up, whatever happens around it. */
+/** A process that was not killed stays up while others fail. */
 function crashes({ deaths }: Cluster): string[] {
   return deaths.map(({ role, lastWords }) => `${role} ended by itself: ${lastWords}`);
 }

@@ -18,7 +18,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 /** A process that can be killed: `api-1`, `worker-2`, `temporal`, `postgres`. */
 export type Role = `api-${number}` | `worker-${number}` | 'temporal' | 'postgres';
 
-/** A process that ended although nobody had killed or stopped it. */
+/** A process that ended although the test had neither killed nor stopped it. */
 export interface Death {
   readonly role: Role;
   readonly lastWords: string;

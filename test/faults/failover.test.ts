@@ -144,7 +144,7 @@ test('a response whose record is the victim of a deadlock is recorded once', asy
   await runEnded(key, first.runId);
   const { mark, runId, release } = await heldRun(service, key);
   const name = nameOf(service);
-  // Whoever has waited so long looks for a deadlock, and gives way: the service does, which waits first.
+  // A session that has waited so long looks for a deadlock and gives way: the service, which waits first.
   await admin(`alter database ${name} set deadlock_timeout = '3s'`, reconnect(service));
   const totals = 'select from usage_totals where scope_id = $1 for update';
   const held = await holding(service, totals, ada.projectId);

@@ -31,7 +31,7 @@ async function runsOnRecord({ database, ledger }: Load): Promise<string[]> {
   const keys = new Set(ledger.accepted.map(({ key }) => key));
   return [
     ...lost.map(({ id }) => `run ${id} was accepted and is not on record`),
-    ...unasked.map(({ id }) => `run ${id} was made twice for one key, or by nobody`),
+    ...unasked.map(({ id }) => `run ${id} was made twice for one key, or without a request`),
     ...(keys.size === accepted.size ? [] : ['two keys gave the same run']),
     ...found
       .filter(({ state }) => state === 'queued' || state === 'running')

@@ -104,7 +104,7 @@ async function createRoutines(
         schedule: '0 0 29 2 *',
         overlap: count % 2 === 0 ? 'allow' : 'skip',
         pauseAfterFailures: 1_000,
-        // Nobody comes near it; but where there is a limit, each step reserves before it calls.
+        // No run comes near it; but where there is a limit, each step reserves before it calls.
         ...(count % 2 === 0 ? { budget: { maxTokensPerDay: 1_000_000_000 } } : {}),
         // A model that obeys every text would make the calls of the run before once more.
         carryResult: false,

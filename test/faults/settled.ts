@@ -47,7 +47,7 @@ export async function settled(
 }
 
 /**
- * Returns a number that falls with whatever ends: what is due becomes a run, and a run that ends a delivery. Workflows
+ * Returns a number that falls with each end: a due occurrence becomes a run, and the end of a run a delivery. Workflows
  * are left out, as each ends with one of these.
  */
 function stepsLeft({ due, runs, deliveries }: OpenWork): number {

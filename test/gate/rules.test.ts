@@ -96,7 +96,7 @@ describe('the decision of a gate', () => {
       [false, 'empty', false],
     ],
     [
-      'a 304 of nobody knows what',
+      'a 304 without a baseline',
       question({ gate, baseline: undefined }),
       'not_modified' as const,
       [true, 'not_empty', null],

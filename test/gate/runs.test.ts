@@ -210,7 +210,7 @@ test('maxQuietHours wakes the model although nothing has changed, and tells it s
     gate: { url: page.origin, maxQuietHours: 2 },
   });
   await activate(key, id);
-  // Runs that are skipped meanwhile wake nobody, so they do not begin the hours anew.
+  // Skipped runs do not wake the model, so they do not restart the hours.
   for (let hour = 1; hour <= 2; hour += 1) {
     expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
     const wokeAt = earlier('1 hour');
@@ -223,11 +223,11 @@ test('maxQuietHours wakes the model although nothing has changed, and tells it s
   });
   expect(woken.prompt).toContain('{"n":1}');
   expect(woken.briefing).toContain('nothing woke this routine for long');
-  // The hours begin anew.
+  // The hours have restarted.
   expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
 });
 
-test('the hours of maxQuietHours begin anew also where the gate failed and the model was woken for that', async ({
+test('the hours of maxQuietHours also restart where the gate failed and the model was woken for that', async ({
   service,
   key,
 }) => {
@@ -291,7 +291,7 @@ test('a new version starts afresh', async ({ service, key }) => {
   });
 });
 
-test('a streak that somebody has pinned stays, and the next one is another row', async ({
+test('a streak that a user has pinned stays, and the next one is another row', async ({
   service,
   key,
 }) => {

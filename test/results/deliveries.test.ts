@@ -116,7 +116,7 @@ test('an empty list is a change where nothing was delivered before', async ({ se
   expect(await queued(service, id)).toEqual(['run.changed']);
 });
 
-test('a failure is told whatever is delivered: silence never means that nothing works', async ({
+test('a failure is told with every setting of deliver: silence never means that nothing works', async ({
   service,
   key,
 }) => {
@@ -219,7 +219,7 @@ test('what ended before there was a webhook was not delivered', async ({ service
   });
 });
 
-test('another key of the items begins anew, and other instructions do not', async ({
+test('another key of the items restarts the comparison, and other instructions do not', async ({
   service,
   key,
 }) => {

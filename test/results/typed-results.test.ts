@@ -28,7 +28,7 @@ test('a run keeps the data of its result beside the text', async ({ service, key
   });
 });
 
-test('a run without a schema has neither data nor changes, whatever its text', async ({
+test('a run without a schema has neither data nor changes, with any text', async ({
   service,
   key,
 }) => {
@@ -202,7 +202,7 @@ test('a run that has repaired its result may use tools before it, and is asked o
   expect(await runOnce(key, id)).toMatchObject({ reason: 'result_invalid', stepCount: 3 });
 });
 
-test('data comes back as it was, whatever its members are called', async ({ service, key }) => {
+test('data comes back as it was, with any names of members', async ({ service, key }) => {
   const { run } = await typedRoutine(service, key, { resultSchema: {}, resultKey: null });
   const text = '{"__proto__":{"polluted":true},"constructor":{"prototype":1},"zero":"a\\u0000b"}';
   const { data } = await run(text);

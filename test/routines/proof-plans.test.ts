@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-test('a routine is read from few blocks whoever has the runs, and the proofs', async () => {
+test('a routine is read from few blocks, wherever runs and proofs lie', async () => {
   const { database } = testDatabase;
   for (const { id, projectId } of [quiet, busy, scheduled]) {
     const read = (db: Db) => readRoutine(db, projectId, id).catch(() => undefined);

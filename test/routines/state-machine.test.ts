@@ -115,7 +115,7 @@ const archive = command('archive', async (model, real) => {
 });
 
 test(
-  'a routine does what the model of its states says, whatever happens to it in whatever order',
+  'a routine does what the model of its states says, in any order of requests',
   {
     timeout: 90_000 * TIMES,
     ...proves(

@@ -97,7 +97,7 @@ test('a scheduled run with jitter stands for the time of the schedule', async ({
   await changeRoutines(database, id, { nextRunAt: earlier });
   await tick(service.deps);
   const [run] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
-  // At whatever time of the day: the latest occurrence whose jitter has passed.
+  // At any time of the day it is the latest occurrence whose jitter has passed.
   expect(run.scheduledFor).toMatch(/T00:00:00\.000Z$/);
   expect(Date.parse(run.scheduledFor)).toBeLessThanOrEqual(occurrence.getTime() - DAY);
   expect((await routineOf(service, ada, id)).nextRunAt).toEqual(routine.nextRunAt);

@@ -7,7 +7,7 @@ const test = serviceTest({ worker: true });
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-/** Asks for one more tool call each time: a model that never comes to an end. */
+/** Asks for one more tool call each time: a model that never ends. */
 const RESTLESS = {
   times: null,
   behaviour: { kind: 'tool-calls' as const, calls: [{ name: 'no_such_tool' }], text: 'One more.' },
@@ -89,7 +89,7 @@ test('a run goes on where its version has had too few runs, the factor is switch
   expect(run.usage.totalTokens).toBeLessThan(20_000);
 });
 
-test('a run that has its answer keeps it, whatever it has cost', async ({ key }) => {
+test('a run that has its answer keeps it at any cost', async ({ key }) => {
   const id = await routineWithRuns(key, 5);
   const run = await runOnce(key, id, LONG);
   expect(run).toMatchObject({ state: 'succeeded', reason: null });

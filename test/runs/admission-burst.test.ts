@@ -57,9 +57,9 @@ test('of many requests at once no more runs are admitted than there is room for,
   key,
 }) => {
   const routineId = await createRoutine(key);
-  // Room, and nobody who works on it yet: what is admitted stays, so that one too many cannot be overlooked.
+  // Slots without a worker: admitted runs stay admitted, so that one too many is seen.
   const taskQueue = service.config.TEMPORAL_TASK_QUEUE;
-  const workerId = 'nobody';
+  const workerId = 'absent';
   await announceSlots(service.deps.database, { workerId, taskQueue, slots: SLOTS });
   await burst(() => key.post(`/v1/routines/${routineId}/run`), REQUESTS);
   await service.deps.admission.settled();
@@ -85,7 +85,7 @@ limited(
   async ({ service, key, bobsKey }) => {
     const [hers, his] = await Promise.all([createRoutine(key), createRoutine(bobsKey)]);
     const taskQueue = service.config.TEMPORAL_TASK_QUEUE;
-    const workerId = 'nobody';
+    const workerId = 'absent';
     await announceSlots(service.deps.database, { workerId, taskQueue, slots: 50 });
     await Promise.all([
       burst(() => key.post(`/v1/routines/${hers}/run`), REQUESTS / 2),

@@ -217,7 +217,7 @@ test('a plan bounds runs at a time exactly, however many look at once', async ()
   const admitted = await Promise.all(Array.from({ length: 12 }, () => admit(10, paid)));
   expect(admitted.flat()).toHaveLength(1 + 20);
   expect(new Set(admitted.flat())).toHaveLength(1 + 20);
-  // The operator's own bound holds as well, and alone where nobody pays.
+  // The operator's own bound holds as well, and alone where there are no paid plans.
   expect(await admit(50, { ...SELF_HOSTED, runsAtATime: 22 })).toHaveLength(2 + 21);
 });
 
@@ -259,7 +259,7 @@ test('a run that waits for its predecessor is admitted when no other run of the 
   expect(await admit(10)).toEqual([next]);
 });
 
-test('an admitted run whose start nobody recorded is taken again when its lease is over', async () => {
+test('an admitted run whose start was not recorded is taken again when its lease is over', async () => {
   const { database } = testDatabase;
   const [routine] = await organizations(1);
   const [id] = await waitingRuns(routine!, 1);

@@ -78,7 +78,7 @@ test('a run that ends lets the next one in at once, and never more than there is
   }
 });
 
-test('a run that waits too long is skipped and says so, and nobody is told by webhook', async ({
+test('a run that waits too long is skipped and says so, and no webhook is sent', async ({
   service,
   key,
 }) => {

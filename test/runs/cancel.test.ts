@@ -44,9 +44,9 @@ async function hangingRun() {
 }
 
 test('a queued run is cancelled at once and no model is ever asked', async () => {
-  // Room, so that it gets a workflow, and nobody who would begin it.
+  // Slots without a worker: it gets a workflow, which does not begin.
   const taskQueue = service.config.TEMPORAL_TASK_QUEUE;
-  await announceSlots(service.deps.database, { workerId: 'nobody', taskQueue, slots: 5 });
+  await announceSlots(service.deps.database, { workerId: 'absent', taskQueue, slots: 5 });
   const routineId = await createRoutine(key);
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
   const cancelled = await key.post(`/v1/runs/${run.id}/cancel`);

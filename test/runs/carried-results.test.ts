@@ -95,7 +95,7 @@ test('what comes before the briefing is the same in every run, so that it can be
   expect(after[1]).not.toBe(before[1]);
 });
 
-test('every step of a run sends the same briefing, whatever has ended meanwhile', async ({
+test('every step of a run sends the same briefing, also when another run has ended meanwhile', async ({
   service,
   key,
 }) => {

@@ -120,7 +120,7 @@ test('a quiet run is not failed for what only a report has, and not spared the w
     reason: 'check_failed',
     errorMessage: expect.stringContaining('Check 2 of 3, result_matches'),
   });
-  // Finishing early spares nobody the work that a check asks for.
+  // Finishing early does not replace the work that a check demands.
   const worked = [...report, { type: 'tool_succeeded', tool: 'calculate' }];
   expect(await runThrough(worked, [finish])).toMatchObject({
     state: 'failed',

@@ -41,7 +41,7 @@ function fit(steps: readonly TranscriptStep[], contextTokens: number | null) {
 }
 
 describe('the transcript of a run', () => {
-  test('is sent as it is where it fits, and where nobody knows the window', () => {
+  test('is sent as it is where it fits, and where the window is unknown', () => {
     const steps = transcriptOf([9_000, 9_000]);
     const whole = steps.flatMap(({ messages }) => messages);
     for (const contextTokens of [null, 10_000]) {
@@ -68,7 +68,7 @@ describe('the transcript of a run', () => {
     expect(tooLong?.tokens).toBeGreaterThan(90_000 / 5);
   });
 
-  test('keeps its order, its calls and one result for each, whatever has to go', () => {
+  test('keeps its order, its calls and one result for each, with any results left out', () => {
     // Around 500 characters too, from where on a result is worth leaving out.
     const length = fc.oneof(
       fc.integer({ min: 0, max: 30_000 }),

@@ -74,7 +74,7 @@ test('a run is followed from its beginning to its end, and the stream ends with 
   expect(events.at(-1)!.data).toEqual(run);
 });
 
-test('a run that has ended is told at once, and whoever has seen its end gets 204', async ({
+test('a run that has ended is told at once, and a follower that has seen its end gets 204', async ({
   key,
   follow,
 }) => {

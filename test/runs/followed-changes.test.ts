@@ -16,7 +16,7 @@ test.for([
   { ending: 'succeeds and has a webhook', cancelled: false, webhookUrl: 'https://example.com/' },
   { ending: 'is cancelled', cancelled: true, webhookUrl: null },
 ])(
-  'of a run that $ending, begin and end are notified to those who follow it, and to nobody else',
+  'begin and end of a run that $ending are notified to its followers only',
   async ({ cancelled, webhookUrl }, { service }) => {
     const testDatabase = await createTestDatabase();
     const { database } = testDatabase;

@@ -20,7 +20,7 @@ test('a value of a key that may only start runs is material, and its own values 
   const variables = { ...ROUTINE.variables, question: ATTACK };
   const { id: runId, prompt } = await runOnce(starter, id, { variables });
   expectFenced(prompt);
-  // Whoever repeats it has not written it.
+  // The caller that repeats it has not written it.
   const again = await key.post(`/v1/runs/${runId}/retry`);
   expectFenced((await runEnded(key, again.data.id)).prompt);
 });

@@ -16,7 +16,7 @@ const test = serviceTest({ worker: true }).extend(
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-/** Asks for one more tool call each time: a model that never comes to an end. */
+/** Asks for one more tool call each time: a model that never ends. */
 const RESTLESS = {
   times: null,
   behaviour: { kind: 'tool-calls' as const, calls: [{ name: 'no_such_tool' }], text: 'One more.' },

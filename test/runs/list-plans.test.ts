@@ -90,7 +90,7 @@ test('a page of a window of time is never read by a plan for any window', async 
   const client = await testDatabase.database.connect();
   try {
     const since = new Date(Date.now() - 86_400_000);
-    // From the sixth time on Postgres may use one plan for whatever values.
+    // From the sixth time on Postgres may use one plan for all values.
     for (let time = 0; time < 8; time += 1) {
       await pageOf(undefined, { since })(client);
       await pageOf(undefined, { until: since, routineId: undefined })(client);

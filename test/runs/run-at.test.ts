@@ -108,7 +108,7 @@ test('a scheduled run is told the instant of its schedule, without jitter, and o
   });
 });
 
-test('a project has at most 1,000 runs that wait for their times, whatever another project has', async ({
+test('a project has at most 1,000 runs that wait for their times, apart from those of other projects', async ({
   service,
   bobsKey,
   key,

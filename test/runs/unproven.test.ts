@@ -29,7 +29,7 @@ async function working<T>(service: Service, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Holds the row of the run while `change` is made, as whoever is about to begin the run does. */
+/** Holds the row of the run while `change` is made, as the step that is about to begin the run does. */
 function heldDuring(service: Service, runId: string, change: () => Promise<unknown>) {
   return transaction(service.deps.database, async (tx) => {
     await execute(tx, sql`select id from runs where id = ${runId} for update`);
@@ -39,7 +39,7 @@ function heldDuring(service: Service, runId: string, change: () => Promise<unkno
 
 const CHANGES = {
   superseded: (key: ApiClient, id: string) =>
-    key.patch(`/v1/routines/${id}`, { instructions: 'Nobody has proven this.' }),
+    key.patch(`/v1/routines/${id}`, { instructions: 'No run has proven this.' }),
   paused: (key: ApiClient, id: string) => key.post(`/v1/routines/${id}/pause`),
   archived: (key: ApiClient, id: string) => key.delete(`/v1/routines/${id}`),
 };
@@ -171,7 +171,7 @@ test('a manual run proves the version that it ran only', async ({ service, key }
   expect([refused.status, refused.body.error.code]).toEqual([409, 'successful_run_required']);
 });
 
-test('pausing leaves manual runs alone; with cancelRuns it stops whatever is open', async ({
+test('pausing leaves manual runs alone; with cancelRuns it stops every open run', async ({
   service,
   key,
 }) => {
@@ -202,7 +202,7 @@ test('pausing leaves manual runs alone; with cancelRuns it stops whatever is ope
   expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request']);
 });
 
-test('with cancelRuns a run is stopped too whose row somebody holds just then', async ({
+test('with cancelRuns a run is stopped too whose row another transaction holds just then', async ({
   service,
   key,
 }) => {

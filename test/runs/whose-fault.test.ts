@@ -68,7 +68,7 @@ function careful(modelId = SMALL) {
   };
 }
 
-test('a gateway that is down pauses nobody: schedules on its model are held back, and go on by themselves', async ({
+test('a gateway that is down pauses no routine: schedules on its model are held back, and go on by themselves', async ({
   service,
   key,
   bobsKey,
@@ -121,7 +121,7 @@ test('a gateway that is down pauses nobody: schedules on its model are held back
   expect(routines).toEqual([{ state: 'active', failures: 0 }]);
 }, 90_000);
 
-test('failures that are not in a row open no breaker, and nobody is held back', async ({
+test('failures that are not in a row open no breaker, and hold no schedule back', async ({
   service,
   key,
   schedule,
@@ -208,7 +208,7 @@ test('a schedule that cannot be computed pauses its routine, and the webhook is 
   });
 });
 
-test('a run that the platform has lost past its deadline counts for nobody', async ({
+test('a run that the platform has lost past its deadline counts against no routine', async ({
   service,
   key,
 }) => {
@@ -231,7 +231,7 @@ test('a run that the platform has lost past its deadline counts for nobody', asy
   expect((await key.get(`/v1/routines/${id}`)).data.state).toBe('active');
 });
 
-test("a gateway that refuses the service's key is the operator's to mend and pauses nobody", async ({
+test("a gateway that refuses the service's key is the operator's to mend and pauses no routine", async ({
   service,
   key,
   schedule,

@@ -109,7 +109,7 @@ test('routines of other accounts run on: another model, a personal connection', 
   expect(await claim()).toMatchObject({ runs: 2, skipped: 0 });
 });
 
-test('a breaker that nobody has used for a day is forgotten', async ({ database, clock }) => {
+test('a breaker that was not used for a day is deleted', async ({ database, clock }) => {
   await open(database, 10);
   await forgetBreakers(database, 10);
   expect(await rows(database, sql`select account from model_breakers`)).toHaveLength(1);

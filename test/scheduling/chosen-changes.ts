@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { type ClockChange, clockAt, clockChanges } from './clock-changes.ts';
 import { MINUTE } from './minute-oracle.ts';
 
-/** Unusual changes that must be among the cases, whatever the random years are. */
+/** Unusual changes that are always among the cases, besides those of the random years. */
 const NOTABLE: readonly (readonly [timeZone: string, since: string, until: string])[] = [
   ['Australia/Lord_Howe', '2026-01-01', '2027-12-31'], // half an hour
   ['America/Havana', '2026-01-01', '2027-12-31'], // at midnight, both ways

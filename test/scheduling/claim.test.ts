@@ -360,7 +360,7 @@ test('a clock set forward by an hour and back again doubles nothing and loses no
   expect(accountingFaults(record, { ...schedule, after: before(1), until })).toEqual([]);
 });
 
-test('a schedule planned anew while the clock is an hour behind does not run an occurrence twice', async ({
+test('a schedule that is replanned while the clock is an hour behind does not run an occurrence twice', async ({
   database,
   clock,
   claim,

@@ -261,7 +261,7 @@ test('a limit runs out on the day on which the runs and the others ask for more 
     periodOf: (day: string) => day.slice(0, 7),
   };
   expect(dayOfRunningOut(days, draw)).toBeNull();
-  // Nothing is left after the second day, and December begins anew.
+  // Nothing is left after the second day, and December begins with nothing used.
   expect(dayOfRunningOut(days, { ...draw, max: '7' })).toBeNull();
   expect(dayOfRunningOut(days, { ...draw, max: '6.5' })).toBe('2026-11-30');
   expect(dayOfRunningOut(days, { ...draw, max: '7', othersPerDay: '0.1' })).toBe('2026-11-30');

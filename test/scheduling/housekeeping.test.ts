@@ -193,7 +193,7 @@ test('expired sessions are deleted, and live ones go on', async () => {
   expect((await live.session.get('/v1/organizations')).status).toBe(200);
 });
 
-test('people who never confirmed are deleted after a month where there are mails, and nobody else is', async () => {
+test('only people who never confirmed are deleted after a month, where there is a mail server', async () => {
   const { database } = service.deps;
   const member = await signUp(service);
   const insert = (name: string, age: string, confirmed: boolean) =>
@@ -238,7 +238,7 @@ test('people who never confirmed are deleted after a month where there are mails
   expect(new Set(await left())).toEqual(new Set(['confirmed', 'waiting', member.userId]));
 });
 
-/** Tables whose backlogs somebody from outside can make: each statement deletes a bounded number of their rows. */
+/** Tables in which an outsider can cause a backlog: each statement deletes a bounded number of their rows. */
 const BACKLOGS: Record<string, ReturnType<typeof sql>> = {
   rate_limits: sql`insert into rate_limits (credential, window_start, count)
     select 'backlog ' || n, now() - interval '2 days', 1 from generate_series(1, 2500) n`,

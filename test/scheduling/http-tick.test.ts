@@ -39,7 +39,7 @@ test('a wrong secret, or none, is 401 and makes no tick', async ({ service }) =>
   expect(await occurrencesOf(database, id)).toEqual([]);
 });
 
-test('without a configured secret the tick is 503, whatever is presented', async ({
+test('without a configured secret the tick is 503 for every secret that is presented', async ({
   service,
   cron,
 }) => {

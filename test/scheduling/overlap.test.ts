@@ -84,7 +84,7 @@ test('with cancel_previous the next occurrence takes the place of the run under 
   expect(listed).toMatchObject([{ id: first.id, reason: 'replaced' }]);
 });
 
-test('a webhook tells a run that was replaced from one that somebody cancelled', async ({
+test('a webhook tells a run that was replaced from one that a user cancelled', async ({
   service,
   key,
 }) => {
@@ -115,7 +115,7 @@ test('the first to ask says why a run under way is cancelled', async ({ service,
   const { database } = service.deps;
   const replaced = await busyRoutine(service, key, 'cancel_previous');
   const cancelled = await busyRoutine(service, key, 'cancel_previous');
-  // Nobody tells Temporal, as when the process dies after its commit; only a sweep carries it out.
+  // Temporal is not told, as when the process dies after its commit; only a sweep cancels the workflow.
   await transaction(database, (tx) => replaceOpenRuns(tx, [replaced.id]));
   expect((await key.post(`/v1/runs/${cancelled.first.id}/cancel`)).status).toBe(202);
   await transaction(database, (tx) => replaceOpenRuns(tx, [cancelled.id]));

@@ -39,7 +39,7 @@ async function beat() {
   return service.deps.admission.admit();
 }
 
-/** Makes the run look as if nobody had touched it for this long. */
+/** Makes the run look untouched for this long. */
 function age(runId: string, interval: string) {
   return changeRuns(service.deps.database, runId, {
     createdAt: earlier(interval),
@@ -48,7 +48,7 @@ function age(runId: string, interval: string) {
   });
 }
 
-/** Ends the lease of whoever was to start the run. */
+/** Ends the lease of the process that was to start the run. */
 function leaseOver(runId: string) {
   return changeRuns(service.deps.database, runId, { startLeasedUntil: ago('1 second') });
 }

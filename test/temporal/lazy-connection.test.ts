@@ -31,7 +31,7 @@ test('a client finds a server that comes up after it did, and finds it again whe
   }
 });
 
-test('a server that says nothing is waited for until the deadline, and holds nobody who closes', async () => {
+test('a silent server is waited for until the deadline, and does not delay a close', async () => {
   const port = await freePort();
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket)).listen(port, '127.0.0.1');

@@ -46,7 +46,7 @@ test(`${ATTACKS} texts that a tool got into one result, carried into the next ru
     routines.map(async ({ routineId }, nth) => {
       const done: { line: string; planted: Json; carried: Json }[] = [];
       for (let index = nth * ATTACKS_EACH; index < (nth + 1) * ATTACKS_EACH; index += 1) {
-        // One run reads the page and repeats it in its result; the next one obeys whatever it is told.
+        // One run reads the page and repeats it in its result; the next one obeys every instruction in its prompt.
         const [plants, obeys] = [marker(), marker()];
         scriptCalls(service, plants, { name: 'lookup', arguments: { query: String(index) } });
         service.gateway.control.script(

@@ -29,7 +29,7 @@ test.each([
   ['disabled', { state: 'disabled' }, /nobody has confirmed/],
   [
     'narrowed',
-    { argumentSchema: { properties: { to: { const: 'nobody' } } } },
+    { argumentSchema: { properties: { to: { const: 'no-one' } } } },
     /outside of what was confirmed/,
   ],
 ])(

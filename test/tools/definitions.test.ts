@@ -17,7 +17,7 @@ const TOOL = {
   annotations: { readOnlyHint: true },
 };
 
-test('the hash of a definition is the same in whatever order its keys come', () => {
+test('the hash of a definition is the same with any order of its keys', () => {
   const reordered = {
     annotations: { readOnlyHint: true },
     inputSchema: { properties: { text: {}, to: { type: 'string' } }, type: 'object' },
@@ -41,7 +41,7 @@ test.each([
   expect(definitionHash({ ...TOOL, ...change })).not.toBe(definitionHash(TOOL));
 });
 
-test('canonical JSON says the same as the value, whatever the value is and in whatever order it comes', () => {
+test('canonical JSON says the same as the value, with any value and any order of its keys', () => {
   const name = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('__proto__', 'constructor', '', '0', '10', '2', 'é', 'e\u0301', '\ud800'),

@@ -188,7 +188,7 @@ test.each([
   expect(found.body.error.message).toContain('too large');
 });
 
-test('tools that nobody can use count too, over all pages', async () => {
+test('unusable tools count too, over all pages', async () => {
   const found = await tryToDiscover(key, { url: hostile.url('unusable') });
   expect(found.data).toMatchObject({ added: 0, skipped: 2_000, truncated: true });
   expect(hostile.control.seen.filter((method) => method === 'tools/list')).toHaveLength(2);

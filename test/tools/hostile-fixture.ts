@@ -12,7 +12,7 @@ export interface HostileFixture {
   close(): Promise<void>;
 }
 
-/** The service with its workers, somebody who uses it, and the hostile tool server. */
+/** The service with its workers, a user, and the hostile tool server. */
 export async function startHostileFixture(): Promise<HostileFixture> {
   const [service, hostile] = await Promise.all([
     startService({ worker: true }),

@@ -53,7 +53,7 @@ async function routineAt(scenario: Scenario): Promise<Discovered & { mark: strin
 }
 
 test.each<Scenario>(['honest', 'stateful', 'modern'])(
-  'a run asks a server once for its tools, whatever it calls, and the next run asks again: %s',
+  'a run lists the tools of a server once for all its calls, and the next run lists them again: %s',
   async (scenario) => {
     const { routineId, mark } = await routineAt(scenario);
     for (const runs of [1, 2]) {

@@ -30,7 +30,7 @@ const OUTPUT = {
   required: ['celsius'],
 };
 
-/** Refers to a schema that nobody fetches. */
+/** Refers to a schema that the service does not fetch. */
 const UNUSABLE = {
   name: 'weather',
   inputSchema: { type: 'object' },

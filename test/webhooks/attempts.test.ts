@@ -13,7 +13,7 @@ import { startWorld, type World } from './world.ts';
 import { changeRoutines, earlier } from '#test/support/given.ts';
 
 let world: World;
-/** Two connections: whatever held one while sending would show. */
+/** Has two connections, so that an attempt which holds one while it sends would show. */
 beforeAll(async () => {
   world = await startWorld({ poolSize: 2 });
 });
@@ -208,7 +208,7 @@ describe('an attempt that fails', () => {
     expect(await attemptsOf(delivery.id)).toMatchObject([{ status: 307 }]);
   });
 
-  test('because nobody listens, or at a forbidden address, says so', async () => {
+  test('because no server listens, or at a forbidden address, says so', async () => {
     const routine = await world.createRoutine('http://127.0.0.1:9/');
     const refused = await world.createRoutine('http://169.254.169.254/latest/meta-data/');
     for (const { id, projectId, webhookSecret } of [routine, refused]) {
@@ -407,7 +407,7 @@ describe('at most one attempt at a time', () => {
     ]);
   });
 
-  test('that keeps crashing comes to an end', async () => {
+  test('that keeps crashing ends', async () => {
     const receiver = await answering(200);
     const routine = await world.createRoutine(receiver.origin);
     const delivery = await world.queue(routine, receiver.origin);

@@ -96,7 +96,7 @@ test('every event is as the document describes it', () => {
   expect(pausedEvent.parse(JSON.parse(body)).data).toMatchObject({ reason: stateReason });
 });
 
-test('nothing but the listed fields leaves, whatever else the row has', () => {
+test('only the listed fields leave, and no other column of the row', () => {
   const row = { ...run, webhookUrl: 'https://example.com/?token=private', prompt: 'private' };
   expect(eventBody(row)).not.toContain('private');
 });

@@ -53,7 +53,7 @@ test('a worker that is told to stop lets the model call under way finish, takes 
   expect(chats()).toHaveLength(1);
   expect(chats()[0]?.aborted).toBe(false);
 
-  // What came meanwhile waits for the next worker and is lost to nobody.
+  // A run that was requested meanwhile waits for the next worker and is not lost.
   expect((await key.get(`/v1/runs/${second.data.id}`)).data.state).toBe('queued');
   await workers.start();
   expect(await runEnded(key, second.data.id)).toMatchObject({ state: 'succeeded' });
@@ -143,7 +143,7 @@ test('a worker whose start breaks off because Temporal goes away waits for it an
     await worker.until('worker started');
     const run = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
     expect(await runEnded(key, run.data.id)).toMatchObject({ state: 'succeeded' });
-    // Its native half has been made anew, with its metrics.
+    // Its native half was made again, with its metrics.
     expect((await fetch(`http://127.0.0.1:${slots}/metrics`)).status).toBe(200);
     expect(await worker.end('SIGTERM')).toBe(0);
     expect(worker.output()).toContain('worker stopped');

@@ -37,7 +37,7 @@ export async function record(name: string, history: Recorded['history']): Promis
   await writeFile(path.join(HISTORIES, `${name}.json`), `${JSON.stringify(history, null, 1)}\n`);
 }
 
-/** Returns the way that a workflow went: the activities that it scheduled, and between them whatever was remarkable. */
+/** Returns the way that a workflow went: the activities that it scheduled, and other notable events between them. */
 export function wayOf({ events }: Recorded['history']): string[] {
   return events.flatMap((event: Recorded['history']) => {
     const type = event.eventType.replace('EVENT_TYPE_', '');

@@ -104,7 +104,7 @@ test('each task queue has a scheduler of its own', async () => {
   }
 });
 
-test('a scheduler that somebody terminates is started again', async () => {
+test('a scheduler that an operator terminates is started again', async () => {
   workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
   const { temporal, config, deps } = service;
   const settings = { client: temporal, taskQueue: config.TEMPORAL_TASK_QUEUE, log: deps.log };
