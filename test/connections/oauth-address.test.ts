@@ -33,7 +33,7 @@ beforeEach(() => {
   asked.length = 0;
 });
 
-test('a server that wants a key in its address besides a sign-in gets it at every step, and nobody is shown it', async () => {
+test('a server that wants a key in its address besides a sign-in gets it at every step, and no response shows it', async () => {
   const { person, toolServer, authorizationServer, service } = fixture;
   const { session } = person;
   const url = `${toolServer.url}?api_key=${KEY}`;

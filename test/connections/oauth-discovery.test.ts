@@ -136,7 +136,7 @@ test('a server that reads metadata documents gets the address of ours as our nam
   expect(query.get('client_id')).toBe(CLIENT_METADATA_URL);
 });
 
-// The draft demands https, and nobody out there could read the others.
+// The draft demands https, and an authorization server elsewhere could not read the others.
 test.each([
   'http://api.acme.dev',
   'http://localhost:3000',

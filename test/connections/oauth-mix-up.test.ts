@@ -100,7 +100,7 @@ test('a code of an honest server that says nothing of its issuer does not get to
   expect(tokenRequestsTo(hostile)).toEqual([]);
 });
 
-test('nor does one of a server that names itself, whatever return address it was made to use', async () => {
+test('nor does one of a server that names itself, with any return address', async () => {
   const { hostile, back, begun } = await mixedUp(() => undefined);
   const again = await start(`${hostile.origin}/mcp`);
   const forged = new URL(again.data.redirectUri);

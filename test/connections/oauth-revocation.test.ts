@@ -84,7 +84,7 @@ test('without a refresh token it is the access token', async () => {
   expect(await isLive(grant.accessToken)).toBe(false);
 });
 
-test('a sign-in that nobody can use any more is handed back all the same', async () => {
+test('a sign-in that cannot be used any more is revoked all the same', async () => {
   const id = await connected();
   await changeConnections(fixture.service.deps.database, id, {
     state: 'needs_reauthorization',

@@ -26,7 +26,7 @@ test('connect by signing in, discover, refuse, confirm, run, renew, and stop whe
   );
   expect(discovered.status).toBe(200);
 
-  // Nobody has agreed to a tool yet: none is offered, and a call is refused.
+  // No tool is confirmed yet: none is offered, and a call is refused.
   scriptCalls(service, mark, { name: 'echo', arguments: { message: 'no' } });
   toolServer.bearers.length = 0;
   expect(await runOnce(session, routineId)).toMatchObject({ state: 'succeeded' });

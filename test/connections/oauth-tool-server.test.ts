@@ -27,7 +27,7 @@ beforeEach(() => {
   toolServer.bearers.length = 0;
 });
 
-/** Written out: whoever registered it would be lost if it changed. */
+/** Written out, because clients that registered this address would fail if it changed. */
 function redirectUriAt(issuer: string): string {
   const digest = createHash('sha256').update(issuer).digest('hex').slice(0, 32);
   return `${UI_ORIGIN}/oauth/callback/tool-server-${digest}`;
@@ -108,7 +108,7 @@ test('its token is renewed, and a revoked sign-in is made again in the same conn
   expect((await discover()).status).toBe(200);
 });
 
-test('runs no longer act as a person who has left, whoever made the connection', async () => {
+test('runs no longer act as a person who has left, also on a connection that another member made', async () => {
   const { service } = fixture;
   const grace = await signUp(service);
   const { organizationId, projectId } = person;

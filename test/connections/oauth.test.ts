@@ -155,7 +155,7 @@ test('a state is for one provider', async () => {
   expect((await comeBack(query)).status).toBe(409);
 });
 
-test('the connection is made in the project where the sign-in was begun, whatever is selected at the end', async () => {
+test('the connection is made in the project where the sign-in began, also when another is selected at the end', async () => {
   const { data: second } = await person.session.post('/v1/projects', {
     organizationId: person.organizationId,
     name: 'Second',
@@ -295,7 +295,7 @@ test('only a signed-in person can begin or end a sign-in', async () => {
 });
 
 test('an unknown provider, one that is not configured, and one that takes keys cannot be signed in to', async () => {
-  expect((await start(person.session, 'nobody')).body.error.code).toBe('provider_not_found');
+  expect((await start(person.session, 'unknown')).body.error.code).toBe('provider_not_found');
   expect((await start(person.session, 'github')).body.error.code).toBe('provider_disabled');
   expect((await start(person.session, 'fixture-key')).body.error.code).toBe('invalid_request');
 });

@@ -133,7 +133,7 @@ test('connecting with a key needs the scope to write connections, and a provider
   expect((await connect(API_KEY, person.session, 'fixture')).body.error.code).toBe(
     'invalid_request',
   );
-  expect((await connect(API_KEY, person.session, 'nobody')).body.error.code).toBe(
+  expect((await connect(API_KEY, person.session, 'unknown')).body.error.code).toBe(
     'provider_not_found',
   );
 });
@@ -297,8 +297,8 @@ test('the example in the documentation is a provider file that can be read', asy
 });
 
 test('a client for a provider that does not exist stops the start', async () => {
-  const clients = { NOBODY: { clientId: 'a', clientSecret: 'b' } };
-  await expect(loadProviders(clients)).rejects.toThrow('CONNECTION_NOBODY_CLIENT_ID');
+  const clients = { UNKNOWN: { clientId: 'a', clientSecret: 'b' } };
+  await expect(loadProviders(clients)).rejects.toThrow('CONNECTION_UNKNOWN_CLIENT_ID');
 });
 
 test('a client id without its secret is a fault of the configuration that names the variable', () => {

@@ -41,7 +41,7 @@ test.each<[Scenario, number, string, RegExp]>([
   expect(hostile.control.calls).toEqual([]);
 });
 
-test('a server that nobody listens on is not connected', async () => {
+test('an address without a listener is not connected', async () => {
   const port = await freePort();
   expect(await refused(`http://127.0.0.1:${port}/mcp`)).toEqual([
     502,

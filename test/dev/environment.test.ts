@@ -11,7 +11,7 @@ afterAll(() => {
   Object.assign(env, before);
 });
 
-test('a test has the fixture’s models, whatever the environment names', async () => {
+test('a test has the fixture’s models, also when the environment names others', async () => {
   for (const { apiKeyVariable } of PROVIDERS) env[apiKeyVariable] = 'sk-real';
   Object.assign(env, { GATEWAYS_FILE: '/real.yaml', GATEWAY_BASE_URL: 'https://real.example/v1' });
   const service = await startService();

@@ -57,7 +57,7 @@ describe('a lock file', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  it('that nobody renews is taken over, wherever its holder was', async () => {
+  it('that is not renewed is taken over, also from a holder on another machine', async () => {
     await withLock(path, async () => {});
     writeFileSync(path, 'of an unknown machine');
     const longAgo = new Date(Date.now() - 60_000);

@@ -50,7 +50,7 @@ describe('the Temporal development server', { timeout: 60_000 }, () => {
     const page = await fetch(running.uiUrl!);
     expect(await page.text()).toContain('<html');
     await withClient(running.address, (client) =>
-      client.workflow.start('nobody-runs-this', {
+      client.workflow.start('without-a-worker', {
         workflowId: 'kept',
         taskQueue: 'none',
         args: [],

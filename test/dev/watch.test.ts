@@ -5,7 +5,7 @@ import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService } from '#test/support/service.ts';
 import { workerProcesses } from '#test/support/worker-process.ts';
 
-test('a worker that is started anew on change, as by npm run dev, carries out runs', async () => {
+test('a worker that restarts on change, as by npm run dev, carries out runs', async () => {
   const service = await startService();
   onTestFinished(() => service.close());
   const workers = workerProcesses(service);

@@ -93,7 +93,7 @@ test(
   },
 );
 
-test('a tick refreshes it, and nobody who lists models waits for the provider', async () => {
+test('a tick refreshes it, and a list of models does not wait for the provider', async () => {
   await makeStale(id);
   offer('fixture/by-tick');
   expect(await modelsOf()).toContain('fixture/account-small');

@@ -184,7 +184,7 @@ test.for([
   expect([status, body.error.code]).toEqual([502, 'provider_error']);
 });
 
-test('a page that nobody may be sent to is left out, where there is another', async () => {
+test('an unsafe page is left out, where there is another', async () => {
   issue({ verification_uri_complete: 'javascript:alert(1)' });
   expect((await startDevice(ada.session)).data).toMatchObject({
     verificationUri: 'http://127.0.0.1:4013/device',

@@ -88,7 +88,7 @@ test.for([
 );
 
 test(
-  'an attempt can be cancelled, and stays so whatever the person does at the provider',
+  'an attempt can be cancelled, and stays so also when the person agrees at the provider',
   proves('POST /v1/model-connections/provider-a/device/:attemptId/cancel'),
   async () => {
     const { attemptId, userCode } = (await startDevice(ada.session)).data;
@@ -103,7 +103,7 @@ test(
   },
 );
 
-test('one that is cancelled while the provider grants it comes to nothing', async () => {
+test('one that is cancelled while the provider grants it connects nothing', async () => {
   const { control } = fixture.authorizationServer;
   const { attemptId, userCode } = (await startDevice(ada.session)).data;
   await control.answerDevice(userCode, 'approve');
@@ -116,7 +116,7 @@ test('one that is cancelled while the provider grants it comes to nothing', asyn
   held.release();
   expect((await polling).data.state).toBe('cancelled');
   expect((await ada.session.get('/v1/model-connections')).data).toEqual([]);
-  // The tokens that nobody wants are handed back.
+  // The unused tokens are revoked.
   await expect
     .poll(() => control.revocationRequests, { timeout: 10_000 })
     .toEqual(['refresh_token']);

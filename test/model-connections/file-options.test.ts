@@ -40,7 +40,7 @@ test('the address at which the browser ended is pasted, and connects the account
   expect((await paste(address)).status).toBe(409);
 });
 
-test('an address that was begun by somebody else connects nothing', async () => {
+test('an address that another person has begun connects nothing', async () => {
   const eve = await newOwner(fixture);
   const { data } = await startOAuth(eve.session);
   const address = await visitModelPage(data.authorizationUrl);

@@ -80,7 +80,7 @@ test('the same key again is the same connection, however many send it at once', 
   expect([taken.status, taken.body.error.code]).toEqual([409, 'account_mismatch']);
 });
 
-test("nobody replaces the key of somebody else's account", async () => {
+test("a person cannot replace the key of another person's account", async () => {
   const { data } = await connectWithKey(ada.session, goodKey(fixture));
   const colleague = await newColleague(fixture, ada.person);
   const stranger = await newOwner(fixture);

@@ -180,7 +180,7 @@ test.for([
   },
 );
 
-test('an account is signed in to again by its verified id, whatever else has changed', async () => {
+test('an account is signed in to again by its verified id, also under another name', async () => {
   const { data } = await connect();
   const same = { sub: 'person-2', account: { id: 'acct-1', name: 'renamed@provider.example' } };
   const again = await connect({ connectionId: data.id }, same);
@@ -188,7 +188,7 @@ test('an account is signed in to again by its verified id, whatever else has cha
   const other = { account: { id: 'acct-2', name: 'grace@provider.example' } };
   const refused = await connect({ connectionId: data.id }, other);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'account_mismatch']);
-  // Without an ID token nobody knows whose account it is.
+  // Without an ID token the owner of the account is unknown.
   const begun = await begin({ connectionId: data.id });
   server.answer('/token', grant({}));
   const unproven = await finish(begun);

@@ -237,7 +237,7 @@ test('the same account again is the same connection; another account is another'
   expect(again.data.id).toBe(first.data.id);
   expect(other.data.id).not.toBe(first.data.id);
   expect((await storedRow(fixture, first.data.id))['credential_version']).toBe(2);
-  // Somebody else's connection to it is their own.
+  // Another person's connection to it is their own.
   const bob = await newOwner(fixture);
   const bobs = await connectByOAuth(fixture, bob.session, { account: 'same' });
   expect(bobs.data.id).not.toBe(first.data.id);
@@ -257,7 +257,7 @@ test('signing in again keeps the id, and only the same account is taken', async 
   expect(right.data).toMatchObject({ id: data.id, status: 'ready', error: null });
 });
 
-test('a connection of somebody else, of another project or provider is not signed in to again', async () => {
+test('a connection of another person, project or provider is not signed in to again', async () => {
   const device = await connectByDevice(fixture, ada.session);
   const otherKind = await startOAuth(ada.session, { connectionId: device.id });
   expect([otherKind.status, otherKind.body.error.code]).toEqual([400, 'invalid_request']);

@@ -68,7 +68,7 @@ test('twenty workers at the expiry of a rotating token make one renewal', async 
   expect((await forCall()).version).toBe(3);
 });
 
-test('a refused renewal is needs_reauthorization, once, and nobody asks again', async () => {
+test('a refused renewal is needs_reauthorization, and is not requested again', async () => {
   const { control } = fixture.authorizationServer;
   await expireIn(-5);
   await control.revokeAll();
@@ -128,7 +128,7 @@ test('a renewal whose outcome is unknown is not sent again by those who waited f
   expect(control.tokenRequests).toEqual(['faulty']);
 });
 
-test('a process that dies between sending and storing leaves a token that nobody sends again', async () => {
+test('a process that dies between sending and storing leaves a token that is not sent again', async () => {
   await expireIn(10);
   // What its lease leaves in the row.
   await changeAccounts(fixture.service.deps.database, id, {
@@ -189,7 +189,7 @@ test('no other project gets a credential', async () => {
   });
 });
 
-test('a renewal that nobody waits for any more still stores its tokens', async () => {
+test('a renewal whose callers have left still stores its tokens', async () => {
   const controller = new AbortController();
   const { control } = fixture.authorizationServer;
   id = (await connectByOAuth(fixture, ada.session)).data.id;

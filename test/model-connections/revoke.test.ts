@@ -114,13 +114,13 @@ test(
     const again = await revoke(ada.session, account.id);
     expect(again.data.revocation.revokedAt).toBe(revoked.data.revocation.revokedAt);
     expect(control.revocationRequests).toHaveLength(1);
-    // The same account connected anew is another connection.
-    const anew = await connectByDevice(fixture, ada.session, { account: 'leaving' });
-    expect(anew.id).not.toBe(account.id);
+    // The same account connected again is another connection.
+    const second = await connectByDevice(fixture, ada.session, { account: 'leaving' });
+    expect(second.id).not.toBe(account.id);
   },
 );
 
-test('an API key has nobody to be handed back to', async () => {
+test('an API key is not revoked at its provider', async () => {
   const { data } = await connectWithKey(ada.session, goodKey(fixture));
   const revoked = await revoke(ada.session, data.id);
   expect(revoked.data.revocation.providerRevocation).toBe('unsupported');

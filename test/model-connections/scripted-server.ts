@@ -12,8 +12,8 @@ export interface SeenRequest {
 }
 
 /**
- * An authorization server that says whatever a test has it say, and shows what it was sent: for what a server that
- * keeps to the rules would neither say nor take.
+ * An authorization server with scripted responses, which shows the requests that it got. It is for exchanges that a
+ * server which keeps to the rules would refuse.
  */
 export interface ScriptedServer {
   readonly origin: string;

@@ -47,7 +47,7 @@ function directory(settings: { timeoutMs?: number } = {}) {
   });
 }
 
-/** Lets the lists of before be older than a minute. */
+/** Makes the fetched lists older than a minute. */
 function age(): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
 }
@@ -153,7 +153,7 @@ test('during an outage the gateway is not asked by every caller', async () => {
   expect(requests()).toHaveLength(1);
 });
 
-test('a gateway that hangs holds nobody up while there is a list', async () => {
+test('a gateway that hangs delays no caller while there is a list', async () => {
   const models = directory({ timeoutMs: 20_000 });
   await models.list();
   gateway.control.script({ target: 'models', behaviour: { kind: 'hang' } });

@@ -130,7 +130,7 @@ describe('a file is refused', () => {
     ]);
   });
 
-  test('when the terms need an agreement that nobody has stated', () => {
+  test('when the terms need an agreement that was not stated', () => {
     const file = example('openai-sign-in.yaml');
     expect(faultsOf('provider-b', file)).toEqual([
       'terms.thirdPartyUse: needs an agreement with the provider, and MODEL_PROVIDER_B_TERMS_ACCEPTED=true',
@@ -163,7 +163,7 @@ describe('a file is refused', () => {
 
   test('when it names a client', () => {
     const file = example('hugging-face.yaml');
-    file['auth']!['extraDeviceParameters'] = { client_id: 'somebody-else' };
+    file['auth']!['extraDeviceParameters'] = { client_id: 'another-client' };
     expect(faultsOf('provider-a', file)).toEqual([
       expect.stringMatching(/^auth\.extraDeviceParameters: .*MODEL_PROVIDER_<X>_CLIENT_ID/),
     ]);

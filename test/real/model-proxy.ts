@@ -14,7 +14,7 @@ export interface ModelProxy {
   readonly bodies: Body[];
   /** Requests that the server is working on. */
   underWay(): number;
-  /** Has the model write and write, until somebody stops it. */
+  /** Has the model write until it is stopped. */
   endless: boolean;
   /** The chat template has the model think before it responds. */
   thinks: boolean;

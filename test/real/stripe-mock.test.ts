@@ -189,7 +189,7 @@ test('the service reads the objects of Stripe itself, with all their fields', as
   const alone = await startService({ env: environment(mockUrl) });
   try {
     const ada = await signUp(alone);
-    // The one subscription of stripe-mock is for sale by nobody here, so it leads to the portal and grants nothing.
+    // The one subscription of stripe-mock has a price that we do not sell, so it leads to the portal and grants nothing.
     const { status, data } = await ada.session.post('/v1/billing/checkout', {
       plan: 'pro',
       entrypoint: 'billing',

@@ -85,7 +85,7 @@ const USES: readonly Use[] = [
     server: 'memory',
     called: /memory/,
     calls: () => {
-      // It tells of new ones only.
+      // It returns new ones only.
       const entity = { name: `Figure ${marker()}`, entityType: 'number', observations: ['is 42'] };
       return [{ name: 'create_entities', arguments: { entities: [entity] } }];
     },

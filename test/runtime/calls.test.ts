@@ -62,7 +62,7 @@ describe('the same request', () => {
     expect(asked()).toBe(1);
   }, 90_000);
 
-  test('is executed once by whoever has recorded its envelope and sends it again, a hundred times and after a restart', async () => {
+  test('is executed once when a recorded envelope is sent again, a hundred times and after a restart', async () => {
     const { runtime, instanceId } = await open();
     rig.providers.control.script({ kind: 'slow', pauseMs: 20 });
     const { lease, body, credential, ...rest } = runOn(rig, instanceId);

@@ -83,7 +83,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-test('a call that nobody waits for is given up after a while, and its outcome stays unknown', async () => {
+test('a call without a waiting caller is given up after a while, and its outcome stays unknown', async () => {
   const first = begun(executions.begin(request('a'), untilAborted));
   const second = begun(executions.begin(request('a'), untilAborted));
   first.leave();

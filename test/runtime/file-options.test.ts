@@ -128,7 +128,7 @@ test.each([
   expect([asked, credential]).toEqual([[expected], 'rejected']);
 });
 
-test('a list of models has an end, whatever the provider says of its pages', async () => {
+test('a list of models ends, also where the provider names further pages for ever', async () => {
   const provider = example('anthropic-key', () => undefined);
   const asked: string[] = [];
   const listed = await listModels({

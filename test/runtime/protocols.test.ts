@@ -226,7 +226,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
   });
 
   test('a credential that the provider does not know is refused', async () => {
-    const credential = { value: 'somebody-elses-key', account: null };
+    const credential = { value: 'key-of-another', account: null };
     const call = callOn(rig, runtime.instanceId, { provider, credential });
     expect(await client.verify(call)).toMatchObject({ credential: 'rejected' });
     await expect(run({ credential })).rejects.toMatchObject({ code: 'credential_refused' });

@@ -106,7 +106,7 @@ describe('the door', () => {
     }
   });
 
-  test('responds to whatever does not open with one and the same 400', async () => {
+  test('responds with one and the same 400 to every envelope that does not open', async () => {
     const keys = envelopeKeys(rig.secret);
     const claims = {
       issuer: 'test',
@@ -232,7 +232,7 @@ describe('a client', () => {
     await expect(client.hello()).rejects.toMatchObject({ reason: 'no_connection' });
   });
 
-  test('with another secret is rejected, and believes nobody', async () => {
+  test('with another secret is rejected', async () => {
     const client = rig.client(runtime.port, { secret: Buffer.alloc(32, 9).toString('base64') });
     await expect(client.hello()).rejects.toMatchObject({ reason: 'rejected' });
   });
@@ -271,7 +271,7 @@ describe('a client', () => {
     expect(Date.now() - started).toBeGreaterThan(7_000);
   });
 
-  test('says when nobody is there', async () => {
+  test('says when no server responds', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -154,7 +154,7 @@ export const changeSteps = changer<'runId' | 'index' | 'state'>('steps');
 /** Changes who follows runs: one whose process is gone. */
 export const changeFollowers = changer<'runId' | 'leasedUntil'>('run_followers');
 
-/** Changes what a run of a routine is made of, as nobody can change it: a model that is gone. */
+/** Changes a version, which the API cannot: a model that is gone. */
 export const changeVersions = changer<
   'routineId' | 'instructions' | 'modelProvider' | 'modelId' | 'maxOutputTokens'
 >('routine_versions');

@@ -29,7 +29,7 @@ export function newEmail(): string {
   return `${randomBytes(6).toString('hex')}@example.com`;
 }
 
-/** Signs in somebody who has an account. */
+/** Signs in a person who has an account. */
 export async function signIn(service: Reachable, email: string): Promise<Person> {
   const response = await post(service, '/auth/sign-in/email', { email, password: PASSWORD });
   const { user } = (await response.json()) as { user: { id: string } };

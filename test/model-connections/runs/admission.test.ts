@@ -33,7 +33,7 @@ async function end(ids: readonly string[]): Promise<void> {
   await changeRuns(world.service.deps.database, ids, { state: 'succeeded', finishedAt: AT_ONCE });
 }
 
-test('runs of one account are let in as its provider allows, and nobody waits behind them', async () => {
+test('runs of one account are let in as its provider allows, and no other run waits behind them', async () => {
   const [busy, other] = [await world.account('provider-c'), await world.account('provider-c')];
   const onBusy = await waitingOn(busy, 5);
   const onOther = await waitingOn(other, 2);

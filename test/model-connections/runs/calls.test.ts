@@ -90,7 +90,7 @@ test('none is issued on an account that may not be used', async () => {
 test('none is issued for an owner who is no longer a member', async () => {
   const order = await orderOn(await world.account('provider-c'));
   await changeAccounts(world.service.deps.database, order.connection.id, {
-    ownerId: 'somebody-else',
+    ownerId: 'another-person',
   });
   expect(await issue(order)).toEqual({ kind: 'unusable' });
 });

@@ -44,7 +44,7 @@ async function tables(): Promise<string> {
   return JSON.stringify(found);
 }
 
-test('a credential of an account is in no history, log, response, row or file, whatever becomes of the call', async () => {
+test('a credential of an account is in no history, log, response, row or file, with any outcome of the call', async () => {
   const { key, rig } = world;
   const said: string[] = [];
   const runIds: string[] = [];

@@ -169,7 +169,7 @@ describe('with a worker', () => {
     expect(await world.calls(second)).toEqual([]);
   }, 60_000);
 
-  test('a result under a lease that was taken anew meanwhile is not recorded', async () => {
+  test('a result under a lease that another worker has taken meanwhile is not recorded', async () => {
     const { database } = world.service.deps;
     world.rig.providers.control.script({ kind: 'slow', pauseMs: 300 });
     const { runId } = await runWithCallOut();

@@ -99,7 +99,7 @@ test('a response that comes when its run has ended is spend, once for all attemp
       timeout: 30_000,
     })
     .toEqual([{ attempt: 2 }]);
-  // As the end of a run leaves it, whatever the reason.
+  // As the end of a run leaves it, for any reason.
   await transaction(database, async (tx) => {
     await changeRuns(tx, runId, { state: 'cancelled', finishedAt: AT_ONCE });
     const unknown = { state: 'unknown_outcome', failure: 'run_ended', endedAt: AT_ONCE };
@@ -125,7 +125,7 @@ test('nothing is asked for a run that ends before its call is issued, and nothin
   const { database } = deps;
   const perform = () => performModelStep(deps, { runId, index: 0 }, new AbortController().signal);
   const { attempt } = await transaction(database, async (tx) => {
-    // Whoever issues a call locks its account first.
+    // The issue of a call locks the account first.
     await row(
       tx,
       sql`select c.id from model_connections c join runs on model_connection_id = c.id where runs.id = ${runId} for update of c`,

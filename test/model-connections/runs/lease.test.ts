@@ -72,7 +72,7 @@ test('two workers keep one lease of one runtime, under one epoch', async () => {
   await runtime.stop();
 }, 60_000);
 
-test('a lease that has run out is taken anew by one of many, under the next epoch', async () => {
+test('one worker of many takes a lease that has run out, under the next epoch', async () => {
   const runtime = await world.rig.start();
   const workers = Array.from({ length: 5 }, () => connect(runtime));
   const leases = await Promise.all(workers.map((worker) => worker.lease()));

@@ -88,7 +88,7 @@ test('on a replica without the provider its models are gone, and routines on it 
   }
 });
 
-test('a runtime on which the provider is off ends the run with the reason, and asks nobody', async () => {
+test('a runtime on which the provider is off ends the run with the reason, and asks no provider', async () => {
   const { key, rig } = world;
   await runtime.stop();
   runtime = await rig.start({ ...world.runtimeEnv, MODEL_PROVIDER_A_ENABLED: 'false' });

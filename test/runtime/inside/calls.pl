@@ -1,4 +1,4 @@
-# System calls by their numbers on x86-64, as a session that runs whatever it likes would make them.
+# System calls by their numbers on x86-64, as a hostile session would make them.
 open(my $own, '<', '/app/package.json') or die;
 my %calls = (
   fork => [57], vfork => [58], clone => [56, 17, 0, 0, 0, 0], clone3 => [435, 0, 88],

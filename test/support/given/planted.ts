@@ -118,7 +118,7 @@ export async function plantAccounts(
   const values = {
     id: sql`planted.id`,
     projectId,
-    ownerId: 'nobody',
+    ownerId: 'unknown',
     provider: 'provider-c',
     providerName: 'Planted',
     providerIdentity: 'planted',
@@ -172,7 +172,7 @@ export async function plantProjects(
   return ids;
 }
 
-/** Puts an organization with a project into the database, which nobody has signed up for. */
+/** Puts an organization with a project and without members into the database. */
 export async function plantOrganization(
   db: Db,
 ): Promise<{ organizationId: string; projectId: string }> {
