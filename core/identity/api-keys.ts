@@ -1,12 +1,31 @@
+import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { execute, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
-import { generateApiKey } from './api-key-format.ts';
-import { holdProject } from './hold-project.ts';
-import { roleOf } from './roles.ts';
-import type { Scope } from './scopes.ts';
+import { holdProject } from './projects.ts';
+import { roleOf, type Member, type Role } from './roles.ts';
+
+export const SCOPES = [
+  'models:read',
+  'routines:read',
+  'routines:write',
+  'runs:read',
+  'runs:write',
+  'connections:read',
+  'connections:write',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** Lists the scopes of a key whose creator names none. */
+export const DEFAULT_SCOPES = [
+  'models:read',
+  'routines:read',
+  'runs:read',
+  'runs:write',
+] as const satisfies readonly Scope[];
 
 export interface ApiKey {
   readonly id: string;
@@ -32,7 +51,7 @@ const MAX_KEYS = 200;
 /** The most that a project ever has: revoked keys are kept, as a record. */
 const MAX_KEYS_EVER = 20_000;
 
-export interface NewApiKey {
+interface NewApiKey {
   readonly id: string;
   readonly organizationId: string;
   readonly projectId: string;
@@ -62,8 +81,8 @@ export async function createApiKey(
   }
   await assertRoomForKey(tx, projectId, id);
   const { plaintext, prefix, hash } = generateApiKey(input.tag);
-  // The id exists only when an earlier attempt of the same request committed and its response was lost: nobody saw
-  // that secret, so the new one replaces it.
+  // The id exists only when an earlier attempt of the same request committed and its response was lost: no one
+  // saw that secret, so the new one replaces it.
   const created = await row<ApiKey>(
     tx,
     sql`
@@ -137,4 +156,115 @@ export async function touchApiKey(db: Db, id: string): Promise<void> {
       where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')
     `,
   );
+}
+
+/** A key that has just been revoked. */
+export interface RevokedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly projectId: string;
+}
+
+/**
+ * Revokes the API keys that a person made in an organization.
+ * @param role what they are now: keys that this role could make go on; undefined for a person who leaves
+ */
+export function revokeKeysOf(
+  tx: Db,
+  by: Actor,
+  member: Member,
+  role?: Role,
+): Promise<RevokedKey[]> {
+  const { organizationId, userId } = member;
+  return revoke(
+    tx,
+    by,
+    organizationId,
+    sql`
+      created_by = ${userId} and ${role === undefined ? sql`true` : beyond(role)} and project_id in (
+        select id from projects where organization_id = ${organizationId})
+    `,
+  );
+}
+
+/** Returns an SQL condition that is true of keys that a person of this role could not make. */
+function beyond(role: Role): Sql {
+  return role === 'member'
+    ? sql`exists (select from unnest(scopes) as scope where scope like '%:write')`
+    : sql`false`;
+}
+
+/** Revokes every API key of a project, which is being deleted. */
+export function revokeKeysOfProject(
+  tx: Db,
+  by: Actor,
+  { organizationId, projectId }: { organizationId: string; projectId: string },
+): Promise<RevokedKey[]> {
+  return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
+}
+
+async function revoke(
+  tx: Db,
+  by: Actor,
+  organizationId: string,
+  which: Sql,
+): Promise<RevokedKey[]> {
+  const revoked = await rows<RevokedKey>(
+    tx,
+    sql`
+      update api_keys set revoked_at = now() where revoked_at is null and ${which}
+      returning id, name, project_id as "projectId"
+    `,
+  );
+  for (const { id, projectId } of revoked) {
+    await recordAudit(tx, {
+      organizationId,
+      projectId,
+      by,
+      action: 'api_key.revoked',
+      targetId: id,
+    });
+  }
+  return revoked;
+}
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const PREFIX_LENGTH = 8;
+const SECRET_LENGTH = 43;
+
+interface GeneratedKey {
+  readonly plaintext: string;
+  readonly prefix: string;
+  readonly hash: Buffer;
+}
+
+/** Generates a key `<tag>_<prefix>_<secret>`: 8 characters to look it up, 43 (256 bits) to prove it, from a CSPRNG. */
+function generateApiKey(tag: string): GeneratedKey {
+  const prefix = randomBase62(PREFIX_LENGTH);
+  const plaintext = `${tag}_${prefix}_${randomBase62(SECRET_LENGTH)}`;
+  return { plaintext, prefix, hash: hashApiKey(plaintext) };
+}
+
+/** Hashes the whole key with SHA-256; with 256 random bits a slow hash would add nothing but time. */
+export function hashApiKey(plaintext: string): Buffer {
+  return hash('sha256', plaintext, 'buffer');
+}
+
+export function sameHash(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Returns the look-up prefix of a well-formed key of this product. */
+export function prefixOf(tag: string, presented: string): string | undefined {
+  const [presentedTag, prefix, secret, ...rest] = presented.split('_');
+  const wellFormed =
+    presentedTag === tag &&
+    prefix?.length === PREFIX_LENGTH &&
+    secret?.length === SECRET_LENGTH &&
+    rest.length === 0;
+  return wellFormed ? prefix : undefined;
+}
+
+function randomBase62(length: number): string {
+  return Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join('');
 }

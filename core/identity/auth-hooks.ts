@@ -1,3 +1,4 @@
+import { isInvited } from './invitations.ts';
 import { APIError, createAuthMiddleware, getIP, getSessionFromCtx } from 'better-auth/api';
 import { z } from 'zod';
 import { row, sql, type Db } from '#lib/database/index.ts';
@@ -13,12 +14,14 @@ import {
   type Guess,
 } from './guesses.ts';
 import type { KnownBrowsers } from './known-browser.ts';
-import { goFirst, NOT_CHECKED } from './password-hashes.ts';
+import { goFirst, NOT_CHECKED } from './passwords.ts';
 import { findSecondFactor } from './second-factor/store.ts';
-import { signUpRefusal, type SignUpMode } from './sign-up.ts';
 import { throttle } from './throttle.ts';
 
-export interface AuthRules {
+/** Who may sign up: everyone, people with an invitation, or no one. */
+export type SignUpMode = 'open' | 'invited' | 'closed';
+
+interface AuthRules {
   readonly database: Db;
   readonly signUp: SignUpMode;
   readonly browsers: KnownBrowsers;
@@ -179,7 +182,6 @@ export function authHooks(rules: AuthRules) {
   };
 }
 
-const signUpBody = z.object({ email: z.string(), invitation: z.string().optional() });
 const signInBody = z.object({ email: z.string() });
 const resetBody = z.object({ token: z.string() });
 
@@ -188,19 +190,26 @@ function resetOf(token: string): string {
   return `reset-password:${token}`;
 }
 
-const REFUSALS = {
-  sign_up_closed: 'Nobody can sign up here.',
+const signUpBody = z.object({ email: z.string(), invitation: z.string().optional() });
+
+const SIGN_UP_REFUSALS = {
+  sign_up_closed: 'No one can sign up here.',
   invitation_required: 'Signing up needs an invitation of this address.',
 } as const;
 
+/**
+ * Checks that a person may sign up. The response depends on no account, so it reveals none.
+ * @throws {APIError} `sign_up_closed`, `invitation_required`
+ */
 async function assertMaySignUp(db: Db, mode: SignUpMode, body: unknown): Promise<void> {
-  const { success, data } = signUpBody.safeParse(body);
-  // The library says what is wrong with it; without an address nobody is invited.
-  const asked = success ? data : { email: '', invitation: undefined };
-  const { email, invitation } = asked;
-  const refusal = await signUpRefusal(db, mode, { email, invitation });
-  if (refusal === undefined) return;
-  throw new APIError('FORBIDDEN', { code: refusal, message: REFUSALS[refusal] });
+  if (mode === 'open') return;
+  if (mode === 'invited') {
+    // The library says what is wrong with a body that does not parse.
+    const { email = '', invitation } = signUpBody.safeParse(body).data ?? {};
+    if (invitation !== undefined && (await isInvited(db, email, invitation))) return;
+  }
+  const code = mode === 'closed' ? 'sign_up_closed' : 'invitation_required';
+  throw new APIError('FORBIDDEN', { code, message: SIGN_UP_REFUSALS[code] });
 }
 
 /** Returns the network that the caller has to itself: an IPv4 address, or 64 bits of an IPv6 address. */

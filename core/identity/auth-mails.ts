@@ -15,7 +15,7 @@ export interface AuthMails {
 export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: string }): AuthMails {
   const { db, mailer, uiOrigin } = options;
 
-  /** Keeps anybody from filling another's mailbox; the caller is told nothing, as that would tell of the account. */
+  /** Keeps strangers from filling a mailbox. The caller learns nothing, as that would show whether there is an account. */
   async function send(to: string, subject: string, lines: readonly string[]): Promise<void> {
     // Each kind counts by itself: mails that a stranger causes do not use up those that let the owner in again.
     if ((await throttle(db, MAILS, `${subject} ${to}`)) !== undefined) return;
@@ -27,7 +27,7 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
       send(to, 'Confirm your e-mail address', [
         'Open this address within an hour to confirm that this mailbox is yours:',
         leadingBack(url, uiOrigin),
-        'If you did not ask for this, do nothing: without it nobody can use an account with this address.',
+        'If you did not ask for this, do nothing: without it no one can use an account with this address.',
       ]),
     passwordReset: (to, token) =>
       send(to, 'Choose a new password', [
@@ -38,14 +38,14 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
       ]),
     changeOfAddress: (to, newEmail, url) =>
       send(to, 'Confirm the change of your e-mail address', [
-        `Somebody who is signed in to your account wants to change its address to ${newEmail}.`,
+        `A person who is signed in to your account wants to change its address to ${newEmail}.`,
         'Open this address within an hour to agree; the new address is then asked to confirm too:',
         leadingBack(url, uiOrigin),
         'If it was not you, do nothing, and change your password.',
       ]),
     accountExists: (to) =>
       send(to, 'You already have an account', [
-        'Somebody, maybe you, tried to sign up with this e-mail address, which has an account already.',
+        'A person, maybe you, tried to sign up with this e-mail address, which has an account already.',
         `Sign in, or choose a new password, at ${uiOrigin}.`,
         'If it was not you, do nothing.',
       ]),

@@ -2,14 +2,12 @@ import type { BetterAuthOptions } from 'better-auth';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
-import { authHooks } from './auth-hooks.ts';
+import { authHooks, type SignUpMode } from './auth-hooks.ts';
 import type { AuthMails } from './auth-mails.ts';
-import { leaveOrganizations } from './depart.ts';
 import { createKnownBrowsers } from './known-browser.ts';
-import type { MembershipEnded } from './members.ts';
+import { type MembershipEnded, leaveOrganizations } from './members.ts';
 import { ensureOrganization } from './organizations.ts';
-import { SLOW_HASHES, twoAtATime, type PasswordHashes } from './password-hashes.ts';
-import type { SignUpMode } from './sign-up.ts';
+import { SLOW_HASHES, twoAtATime, type PasswordHashes } from './passwords.ts';
 import { throttle } from './throttle.ts';
 
 export interface AuthSettings {

@@ -5,7 +5,7 @@ import { freshProof } from './proof.ts';
 import { factorEnrolment } from './second-factor/enrolment.ts';
 import { passkeys } from './second-factor/passkeys.ts';
 import { factorSignIn } from './second-factor/sign-in.ts';
-import { inLine } from './password-hashes.ts';
+import { inLine } from './passwords.ts';
 
 /** The person behind a request's session cookie. */
 export interface Session {

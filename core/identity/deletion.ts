@@ -1,10 +1,9 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { Organization } from './organizations.ts';
-import type { PaidPlan } from './paid-plan.ts';
+import { revokeKeysOfProject } from './api-keys.ts';
+import type { Organization, PaidPlan } from './organizations.ts';
 import type { Project } from './projects.ts';
-import { revokeKeysOfProject } from './revoke-keys.ts';
 import { assertAdmin, lockOrganization } from './roles.ts';
 import { findProject, readOrganization } from './settings.ts';
 
@@ -15,7 +14,7 @@ export interface Confirmed {
 }
 
 /**
- * Marks a project deleted: no session selects it, no key of it works, nobody sees it.
+ * Marks a project deleted: no session selects it, no key of it works, no one sees it.
  * @throws {AppError} `project_not_found`, `forbidden`, `confirmation_required`
  */
 export async function markProjectDeleted(
@@ -33,7 +32,7 @@ export async function markProjectDeleted(
 }
 
 /**
- * Marks an organization with all its projects deleted. Its members stay on record, and it is nobody's any more.
+ * Marks an organization with all its projects deleted. Its members stay on record, but none of them reaches it.
  * @returns the ids of its projects
  * @throws {AppError} `organization_not_found`, `owner_required`, `confirmation_required`, `subscription_active`
  */
@@ -106,4 +105,38 @@ async function mark(
 function assertConfirmed(name: string, confirm: string): void {
   if (name === confirm) return;
   throw new AppError('confirmation_required', 'confirm: repeat the name of what is to be deleted');
+}
+
+/** Projects looked at in one pass; in random order, so that one which has to wait keeps no other from its turn. */
+const PROJECTS = 100;
+
+/**
+ * Time after which every request has ended that began before its project was deleted, and could still write into it.
+ */
+const LATE_WRITES = sql`interval '1 hour'`;
+
+/** Finds deleted projects in which there may still be something that people wrote. */
+export async function projectsToErase(db: Db): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    db,
+    sql`
+      select id from projects where deleted_at is not null and erased_at is null
+      order by random() limit ${PROJECTS}
+    `,
+  );
+  return found.map(({ id }) => id);
+}
+
+/**
+ * Records that nothing is left in these projects; not before late writes are impossible, so that they are found too.
+ * @returns how many are done
+ */
+export function markErased(db: Db, ids: readonly string[]): Promise<number> {
+  return execute(
+    db,
+    sql`
+      update projects set erased_at = now(), notify_mail = null
+      where id = any(${ids}) and deleted_at < now() - ${LATE_WRITES} and erased_at is null
+    `,
+  );
 }

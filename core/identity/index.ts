@@ -1,4 +1,13 @@
-export { createApiKey, listApiKeys, revokeApiKey, touchApiKey, type ApiKey } from './api-keys.ts';
+export {
+  createApiKey,
+  listApiKeys,
+  revokeApiKey,
+  touchApiKey,
+  type ApiKey,
+  DEFAULT_SCOPES,
+  SCOPES,
+  type Scope,
+} from './api-keys.ts';
 export { createAuth, type Auth } from './auth.ts';
 export { createAuthMails, mailInvitation } from './auth-mails.ts';
 export {
@@ -7,13 +16,24 @@ export {
   sessionCookieName,
   type AuthSettings,
 } from './auth-options.ts';
-export { isCommonPassword } from './common-passwords.ts';
-export { authenticateKey, findMemberships } from './credentials.ts';
-export { markOrganizationDeleted, markProjectDeleted, type Confirmed } from './deletion.ts';
-export { markErased, projectsToErase } from './erasure.ts';
-export { forgetAuthentication } from './expired.ts';
-export { forgetInvitations, forgetUnconfirmed } from './forget.ts';
-export { holdProject } from './hold-project.ts';
+export { isCommonPassword } from './passwords.ts';
+export { authenticateKey, findMemberships, stillStands } from './credentials.ts';
+export {
+  markOrganizationDeleted,
+  markProjectDeleted,
+  type Confirmed,
+  markErased,
+  projectsToErase,
+} from './deletion.ts';
+
+export {
+  forgetAuthentication,
+  forgetInvitations,
+  forgetUnconfirmed,
+  forgetThrottles,
+} from './housekeeping.ts';
+
+export { createProject, listProjects, type Project, holdProject } from './projects.ts';
 export {
   acceptInvitation,
   createInvitation,
@@ -37,11 +57,16 @@ export {
   type ListedMember,
   type MembershipEnded,
 } from './members.ts';
-export { foundOrganization, listOrganizations, type Organization } from './organizations.ts';
-export { paidPlanOf, type PaidPlan } from './paid-plan.ts';
+export {
+  foundOrganization,
+  listOrganizations,
+  type Organization,
+  paidPlanOf,
+  type PaidPlan,
+} from './organizations.ts';
+
 export { assertFreshProof } from './proof.ts';
-export { createProject, listProjects, type Project } from './projects.ts';
-export { assertAdmin, type Role } from './roles.ts';
+export { assertAdmin, type Role, lacksSecondFactor } from './roles.ts';
 export {
   endSessionsOf,
   listSessions,
@@ -66,18 +91,15 @@ export {
   type OrganizationSettings,
   type ProjectSettings,
 } from './settings.ts';
-export { lacksSecondFactor } from './second-factor/demand.ts';
+
 export { passkeyAssertion } from './second-factor/passkey-check.ts';
 export { newPasskey } from './second-factor/passkeys.ts';
-export { freeAccount } from './second-factor/told.ts';
-export { assertMayBeginSignIn } from './sign-in-starts.ts';
-export { stillStands } from './standing.ts';
-export { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts';
+export { freeAccount } from './second-factor/check.ts';
 export {
   countUse,
   countWithin,
-  forgetThrottles,
   throttle,
   type ThrottleRule,
   type WindowUse,
+  assertMayBeginSignIn,
 } from './throttle.ts';

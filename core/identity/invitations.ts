@@ -1,8 +1,8 @@
+import { hash, randomBytes } from 'node:crypto';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import { hashInvitationToken, newInvitationToken } from './invitation-token.ts';
 import { MAX_MEMBERS } from './members.ts';
 import type { Organization } from './organizations.ts';
 import { assertAdmin, lockOrganization, type Role } from './roles.ts';
@@ -18,6 +18,7 @@ export interface Invitation {
 
 /** Invitations are for a week; ownership is handed over to a member, never by mail. */
 const LIFETIME = sql`interval '7 days'`;
+
 const MAX_OPEN_INVITATIONS = 100;
 
 const columns = sql`
@@ -212,4 +213,15 @@ export async function isInvited(db: Db, email: string, token: string): Promise<b
     `,
   );
   return found !== undefined;
+}
+
+/** Makes the token of an invitation: 256 random bits, of which only the hash is kept. */
+function newInvitationToken(): { token: string; tokenHash: Buffer } {
+  const token = `inv_${randomBytes(32).toString('base64url')}`;
+  return { token, tokenHash: hashInvitationToken(token) };
+}
+
+/** Hashes with SHA-256; with 256 random bits a slow hash would add nothing but time. */
+function hashInvitationToken(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
 }

@@ -27,7 +27,7 @@ const ROLES: Readonly<Record<RecipientGroup, readonly string[]>> = {
 const MOST_RECIPIENTS = 200;
 
 /**
- * Checks that everybody who is named belongs to the project's organization: nobody else can be sent mail.
+ * Checks that all who are named belong to the project's organization: no one else can be sent mail.
  * @param path of the settings in the request
  * @throws {AppError} `invalid_request`
  */

@@ -1,7 +1,16 @@
+import { APIError } from 'better-auth/api';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import {
+  execute,
+  row,
+  rows,
+  sql,
+  type Db,
+  transaction,
+  type Database,
+} from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { revokeKeysOf, type RevokedKey } from './revoke-keys.ts';
+import { revokeKeysOf, type RevokedKey } from './api-keys.ts';
 import {
   assertAdmin,
   assertAnotherOwner,
@@ -33,7 +42,7 @@ export type MembershipEnded = (
 ) => Promise<Pick<Departure, 'connections'>>;
 
 /** The rights of a person that ended with their membership. */
-export interface Departure {
+interface Departure {
   readonly revokedKeys: readonly RevokedKey[];
   /** Connections that they had signed in to, which need another sign-in. */
   readonly connections: readonly {
@@ -118,15 +127,15 @@ export async function removeMember(
   if (keepKeys && own !== 'owner') {
     throw new AppError(
       'owner_required',
-      'Only an owner may keep the API keys of somebody who goes.',
+      'Only an owner may keep the API keys of a person who leaves.',
     );
   }
   if (removed.role === 'owner') await assertAnotherOwner(tx, member);
   return { ...removed, ...(await endMembership(tx, by, member, { keepKeys, membershipEnded })) };
 }
 
-/** Ends a membership, whoever asked for it. The caller holds the organization and has checked that it may end. */
-export async function endMembership(
+/** Ends a membership. The caller holds the organization and has checked that it may end. */
+async function endMembership(
   tx: Db,
   by: Actor,
   member: Member,
@@ -162,4 +171,41 @@ export async function readMember(
   );
   if (found === undefined) throw new AppError('member_not_found');
   return found;
+}
+
+/**
+ * Takes a person out of all their organizations, before their account is deleted. In one transaction: the last
+ * owner of an organization keeps the account and everything else.
+ * @throws {APIError} `last_owner`, in the form of the authentication library, which asks for this
+ */
+export async function leaveOrganizations(
+  { database, membershipEnded }: { database: Database; membershipEnded: MembershipEnded },
+  userId: string,
+): Promise<void> {
+  const by = { kind: 'person', id: userId, address: null } as const;
+  try {
+    await transaction(database, async (tx) => {
+      const memberships = await rows<{ organizationId: string; deleted: boolean }>(
+        tx,
+        sql`
+          select m.organization_id as "organizationId", o.deleted_at is not null as deleted
+          from memberships m join organizations o on o.id = m.organization_id
+          where m.user_id = ${userId} order by m.organization_id
+        `,
+      );
+      for (const { organizationId, deleted } of memberships) {
+        if (deleted) continue;
+        const member = { organizationId, userId };
+        await lockOrganization(tx, organizationId);
+        await assertAnotherOwner(tx, member);
+        await endMembership(tx, by, member, { keepKeys: false, membershipEnded });
+      }
+    });
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new APIError('CONFLICT', {
+      code: error.code,
+      message: 'You are the last owner of an organization: hand it over or delete it first.',
+    });
+  }
 }

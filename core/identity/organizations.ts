@@ -7,6 +7,7 @@ import {
   transaction,
   type Database,
   type Db,
+  type Sql,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
@@ -102,7 +103,7 @@ async function countFounded(tx: Db, userId: string, except: string | null): Prom
 /**
  * Gives a person who belongs nowhere an organization of their own. Runs on each sign-in, so that a crash between the
  * account and its organization is made good; the lock keeps two sign-ins from making two. A person who has founded as
- * many as one may belongs nowhere until somebody invites them: deleting one and signing in again founds no further one.
+ * many as one may belongs nowhere until another person invites them: deleting one and signing in again founds no other.
  * @param options.address of the person who signs in
  */
 export async function ensureOrganization(
@@ -145,4 +146,15 @@ export function listOrganizations(db: Db, userId: string, page: Page): Promise<O
       order by o.id desc limit ${page.limit + 1}
     `,
   );
+}
+
+/** Plans that an organization can have paid for; null in its row means none. */
+export type PaidPlan = 'starter' | 'pro' | 'scale';
+
+/**
+ * Returns the plan that a row of `organizations` has paid for, as an SQL expression. It ends by itself with what was
+ * paid for, so that neither a tick nor the processor has to take it away.
+ */
+export function paidPlanOf(organization: Sql): Sql {
+  return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;
 }

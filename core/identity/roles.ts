@@ -1,6 +1,5 @@
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { lacksSecondFactor } from './second-factor/demand.ts';
 
 export type Role = 'owner' | 'admin' | 'member';
 
@@ -49,7 +48,7 @@ export async function lockOrganization(tx: Db, organizationId: string): Promise<
   return found;
 }
 
-/** Checks that somebody else owns the organization too. The caller holds it. @throws {AppError} `last_owner` */
+/** Checks that another person owns the organization too. The caller holds it. @throws {AppError} `last_owner` */
 export async function assertAnotherOwner(
   tx: Db,
   { organizationId, userId }: Member,
@@ -62,4 +61,14 @@ export async function assertAnotherOwner(
     `,
   );
   if (other === undefined) throw new AppError('last_owner');
+}
+
+/**
+ * Returns an SQL condition that is true when an organization demands a second factor that a person lacks.
+ * @param organization alias of a row of `organizations`
+ * @param userId id of the person, a value or a column
+ */
+export function lacksSecondFactor(organization: Sql, userId: string | Sql): Sql {
+  return sql`(${organization}.requires_second_factor and not exists (
+    select from second_factors f where f.user_id = ${userId} and f.confirmed_at is not null))`;
 }

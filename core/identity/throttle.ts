@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { deleteBatch, execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
 
 /** Allows at most `limit` events under one key in a window that begins with the first of them. */
 export interface ThrottleRule {
@@ -23,6 +24,7 @@ export const INVITATION_MAILS: ThrottleRule = {
   limit: 100,
   windowSeconds: 24 * 60 * 60,
 };
+
 /** The same while their account is new. */
 export const NEW_INVITATION_MAILS: ThrottleRule = { ...INVITATION_MAILS, limit: 10 };
 
@@ -95,19 +97,23 @@ export async function uncount(
   );
 }
 
-/**
- * Deletes counts that no window can still hold: the longest is a day. Without an index, which each request would have
- * to keep up.
- */
-export function forgetThrottles(db: Db, limit: number): Promise<number> {
-  return deleteBatch(db, {
-    table: 'rate_limits',
-    where: sql`window_start < now() - interval '1 day'`,
-    limit,
-  });
-}
-
 /** Hashed, so that the table is no list of addresses that people have tried. */
 function keyOf({ name }: Pick<ThrottleRule, 'name'>, subject: string): string {
   return `${name}:${hash('sha256', subject.toLowerCase(), 'base64url')}`;
+}
+
+const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 15 * 60 };
+
+/**
+ * Counts a sign-in at a provider that a person begins: each asks a server, may register a client there, and counts
+ * against the operator's own.
+ * @param at one provider, or a kind of them that counts together
+ * @throws {AppError} `rate_limited`
+ */
+export async function assertMayBeginSignIn(db: Db, userId: string, at: string): Promise<void> {
+  const wait = await throttle(db, STARTS, `${userId} ${at}`);
+  if (wait === undefined) return;
+  throw new AppError('rate_limited', 'Too many sign-ins were begun here; wait a few minutes.', {
+    'Retry-After': String(wait),
+  });
 }

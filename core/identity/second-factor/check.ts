@@ -1,11 +1,10 @@
 import { APIError } from 'better-auth/api';
 import { z } from 'zod';
-import type { Actor } from '#core/audit/index.ts';
-import { transaction } from '#lib/database/index.ts';
+import { type Actor, recordAudit, SYSTEM, type AuditAction } from '#core/audit/index.ts';
+import { transaction, execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { CLIENT_ADDRESS_HEADER, type AuthSettings } from '../auth-options.ts';
 import { acceptGuess, assertMayGuess, guessByPerson } from '../guesses.ts';
-import { useSecondFactor, type FactorProof } from './store.ts';
-import { FACTOR_MAILS, recordFactorEvent, type FactorEvent } from './told.ts';
+import { useSecondFactor, type FactorProof, removeSecondFactor } from './store.ts';
 
 export const factorProof = z.object({
   code: z.string().optional(),
@@ -60,4 +59,76 @@ export function noFactor(): APIError {
     code: 'second_factor_not_found',
     message: 'You have no second factor.',
   });
+}
+
+/** What happened to the way in which a person signs in. */
+export type FactorEvent = Extract<
+  AuditAction,
+  `member.${'second_factor' | 'recovery' | 'passkey'}_${string}`
+>;
+
+/** Records what happened to a person's second factor in each organization that they belong to. */
+export async function recordFactorEvent(
+  tx: Db,
+  by: Actor,
+  { action, userId }: { action: FactorEvent; userId: string },
+): Promise<void> {
+  const organizations = await rows<{ id: string }>(
+    tx,
+    sql`
+      select o.id from memberships m join organizations o on o.id = m.organization_id
+      where m.user_id = ${userId} and o.deleted_at is null order by o.id
+    `,
+  );
+  for (const { id: organizationId } of organizations) {
+    await recordAudit(tx, { organizationId, by, action, targetId: userId });
+  }
+}
+
+/** Says in a mail what happened, to the person themselves. */
+const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string }>> = {
+  'member.second_factor_added': {
+    subject: 'A second factor was added to your account',
+    text: 'From now on signing in needs a code of your authenticator, or one of your recovery codes.',
+  },
+  'member.second_factor_removed': {
+    subject: 'The second factor of your account was removed',
+    text: 'From now on your password alone signs you in. Your passkeys are removed too.',
+  },
+  'member.recovery_code_used': {
+    subject: 'A recovery code of your account was used',
+    text: 'It is used up. Make new recovery codes in your settings before they run out.',
+  },
+  'member.recovery_codes_replaced': {
+    subject: 'The recovery codes of your account were replaced',
+    text: 'The earlier ones no longer work.',
+  },
+  'member.passkey_added': {
+    subject: 'A passkey was added to your account',
+    text: 'It signs in to your account without the password.',
+  },
+  'member.passkey_removed': {
+    subject: 'A passkey of your account was removed',
+    text: 'It no longer signs in.',
+  },
+};
+
+/**
+ * Removes the second factor of a person who has lost it with the recovery codes, and ends their sessions. The operator
+ * has made sure who asks.
+ * @returns whether there was one; undefined where no account has this address
+ */
+export async function freeAccount(tx: Db, email: string): Promise<boolean | undefined> {
+  const user = await row<{ id: string }>(
+    tx,
+    sql`select id from users where email = ${email.toLowerCase()} for update`,
+  );
+  if (user === undefined) return undefined;
+  const removed = await removeSecondFactor(tx, user.id);
+  if (removed) {
+    const event = { action: 'member.second_factor_removed', userId: user.id } as const;
+    await recordFactorEvent(tx, SYSTEM, event);
+    await execute(tx, sql`delete from sessions where user_id = ${user.id}`);
+  }
+  return removed;
 }

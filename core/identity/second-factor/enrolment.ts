@@ -4,17 +4,23 @@ import { z } from 'zod';
 import { execute, sql, transaction, type Db } from '#lib/database/index.ts';
 import type { AuthSettings } from '../auth-options.ts';
 import { acceptGuess, assertMayGuess, guessByPerson } from '../guesses.ts';
-import { actorOf, createFactorCheck, noFactor, type FactorOwner } from './check.ts';
-import { listPasskeys } from './passkey-store.ts';
+import {
+  actorOf,
+  createFactorCheck,
+  noFactor,
+  type FactorOwner,
+  recordFactorEvent,
+  type FactorEvent,
+} from './check.ts';
+import { listPasskeys } from './passkey-check.ts';
 import {
   beginSecondFactor,
   confirmSecondFactor,
   findSecondFactor,
   removeSecondFactor,
   replaceRecoveryCodes,
+  totpUri,
 } from './store.ts';
-import { recordFactorEvent, type FactorEvent } from './told.ts';
-import { totpUri } from './totp.ts';
 
 const use = [sensitiveSessionMiddleware];
 

@@ -5,11 +5,17 @@ import { setSessionCookie } from 'better-auth/cookies';
 import { z } from 'zod';
 import { transaction } from '#lib/database/index.ts';
 import type { AuthSettings } from '../auth-options.ts';
-import { actorOf, createFactorCheck, noFactor } from './check.ts';
-import { createPasskeyCheck, invalidPasskey, passkeyAssertion } from './passkey-check.ts';
-import { insertPasskey, listPasskeys, MAX_PASSKEYS, removePasskey } from './passkey-store.ts';
+import { actorOf, createFactorCheck, noFactor, recordFactorEvent } from './check.ts';
+import {
+  createPasskeyCheck,
+  invalidPasskey,
+  passkeyAssertion,
+  insertPasskey,
+  listPasskeys,
+  MAX_PASSKEYS,
+  removePasskey,
+} from './passkey-check.ts';
 import { findSecondFactor } from './store.ts';
-import { recordFactorEvent } from './told.ts';
 
 /** A new passkey, as the browser writes it in JSON. */
 export const newPasskey = z.object({

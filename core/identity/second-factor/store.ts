@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
-import { Secret } from 'otpauth';
+import { Secret, TOTP } from 'otpauth';
 import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
-import { newTotpSecret, stepOfCode } from './totp.ts';
 
 /** What a person shows as their second factor. */
 export interface FactorProof {
@@ -10,7 +9,7 @@ export interface FactorProof {
   readonly recoveryCode?: string | undefined;
 }
 
-export interface SecondFactor {
+interface SecondFactor {
   readonly confirmedAt: Date;
   readonly recoveryCodesLeft: number;
 }
@@ -147,4 +146,24 @@ function newRecoveryCode(): string {
 /** Hashes a recovery code as a person may type it: in capitals, with spaces, without dashes. */
 function hashRecoveryCode(code: string): Buffer {
   return hash('sha256', code.toLowerCase().replaceAll(/[^a-z2-7]/g, ''), 'buffer');
+}
+
+/** Makes a secret of 160 bits, as RFC 4226 recommends, in base32. */
+function newTotpSecret(): string {
+  return new Secret({ size: 20 }).base32;
+}
+
+/** Builds the address that an authenticator reads from a QR code. */
+export function totpUri(secret: string, of: { issuer: string; account: string }): string {
+  return new TOTP({ secret, issuer: of.issuer, label: of.account }).toString();
+}
+
+/**
+ * Finds the time step (RFC 6238, 30 seconds) that a code of six digits is for: the present one, or one before or after
+ * it for clocks that differ. Returns undefined for a wrong code.
+ */
+export function stepOfCode(secret: string, code: string, timestamp = Date.now()) {
+  const totp = new TOTP({ secret });
+  const delta = totp.validate({ token: code, timestamp, window: 1 });
+  return delta === null ? undefined : totp.counter({ timestamp }) + delta;
 }

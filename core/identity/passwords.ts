@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { readFileSync } from 'node:fs';
 import { APIError } from 'better-auth/api';
 import { hashPassword, verifyPassword } from 'better-auth/crypto';
 
@@ -7,11 +8,12 @@ export interface PasswordHashes {
   verify(given: { readonly hash: string; readonly password: string }): Promise<boolean>;
 }
 
-/** Code of an error that says nothing of the password, as it was not looked at. */
+/** Code of an error that says nothing about the password: it was not checked. */
 export const NOT_CHECKED = 'service_unavailable';
 
 /** Each takes one of the four threads that Node has for DNS, files and cryptography. */
 const AT_A_TIME = 2;
+
 /** In each of the two lines. */
 const MAX_WAITING = 20;
 
@@ -47,7 +49,7 @@ export function twoAtATime(hashes: PasswordHashes): PasswordHashes {
     try {
       return await work();
     } finally {
-      // The place is handed on, so that none who comes now takes it.
+      // The place is handed on, so that no later caller takes it.
       const next = known.shift() ?? strangers.shift();
       if (next === undefined) running -= 1;
       else next();
@@ -67,4 +69,19 @@ async function wait(line: (() => void)[]): Promise<void> {
     { code: NOT_CHECKED, message: 'Too many passwords are being checked; try again in a moment.' },
     { 'Retry-After': '2' },
   );
+}
+
+/**
+ * The ten thousand commonest passwords of at least ten characters, which is as short as ours may be, in small letters:
+ * those of `@zxcvbn-ts/language-common` 4.1.3 (MIT) and Django 5.2 (BSD), and after them those of the OWASP SecLists
+ * (10 million password list; CC BY-SA 3.0, by Daniel Miessler and Jason Haddix), in its order.
+ */
+const FILE = new URL('common-passwords.txt', import.meta.url);
+
+let common: ReadonlySet<string> | undefined;
+
+/** Tells whether a password is one of those that leaked most often, which guessing begins with. */
+export function isCommonPassword(password: string): boolean {
+  common ??= new Set(readFileSync(FILE, 'utf8').trimEnd().split('\n'));
+  return common.has(password.toLowerCase());
 }
