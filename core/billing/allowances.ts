@@ -96,7 +96,7 @@ export interface PeriodUsage {
 }
 
 /** Reads the organization's period and what has been used in it. */
-export async function readUsage(db: Db, organizationId: string): Promise<PeriodUsage> {
+export async function readPeriodUsage(db: Db, organizationId: string): Promise<PeriodUsage> {
   const found = await row<PeriodUsage>(
     db,
     sql`
@@ -148,7 +148,7 @@ const WRITERS = Object.entries(PLANS)
   .join(', ');
 
 async function periodEnd(db: Db, { organizationId }: Refused): Promise<string> {
-  return (await readUsage(db, organizationId)).end.toISOString();
+  return (await readPeriodUsage(db, organizationId)).end.toISOString();
 }
 
 /**

@@ -32,7 +32,7 @@ export type Plan = keyof typeof PLANS;
 export interface PlanRule {
   /** True when a payment processor is configured; without one the service is self-hosted. */
   readonly billingConfigured: boolean;
-  /** The plan of everybody on a self-hosted service. */
+  /** The plan of every organization on a self-hosted service. */
   readonly defaultPlan: Plan;
   /** The operator's own bound on an organization's runs at a time. Default none. */
   readonly runsAtATime?: number | undefined;
@@ -61,4 +61,30 @@ export function runsAtATimeOf(rule: PlanRule): Sql {
 /** Tells whether the actor may write: API keys on pro and scale only, a person's session on any plan. */
 export function mayWrite(plan: Plan, actor: 'key' | 'session'): boolean {
   return actor === 'session' || PLANS[plan].apiWrites;
+}
+
+/** The paid plans, the cheapest first. */
+export const PAID_PLANS = ['starter', 'pro', 'scale'] as const satisfies readonly PaidPlan[];
+
+/** Price ids of each paid plan: the first is sold, the others stay recognized. */
+export type PriceList = Readonly<Record<PaidPlan, readonly [sold: string, ...former: string[]]>>;
+
+/** Returns the plan of a price; undefined for a price that is not ours. */
+export function planOfPrice(prices: PriceList, priceId: string | null): PaidPlan | undefined {
+  return PAID_PLANS.find((plan) => priceId !== null && prices[plan].includes(priceId));
+}
+
+/** Parses `price_a, price_b`, as the variables hold it. @throws when it names no price */
+export function parsePriceIds(text: string): readonly [string, ...string[]] {
+  const [sold, ...former] = text
+    .split(',')
+    .map((id) => id.trim())
+    .filter((id) => id !== '');
+  if (sold === undefined) throw new Error('no price id');
+  return [sold, ...former];
+}
+
+/** Returns the better of two plans. */
+export function isBetter(plan: PaidPlan, than: PaidPlan): boolean {
+  return PLANS[plan].priceCents > PLANS[than].priceCents;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { reconcilePayments } from '#core/billing/index.ts';
+import { reconcilePayments } from '#core/billing/payment/reconcile.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { row, sql } from '#lib/database/index.ts';
 import type { Person } from '#test/support/people.ts';

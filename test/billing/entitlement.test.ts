@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { paidAccess } from '#core/billing/payment/access.ts';
-import { readSubscription } from '#core/billing/payment/subscription.ts';
+import { paidAccess, readSubscription } from '#core/billing/payment/entitlement.ts';
 import { DAY, Ledger } from '#dev/payments/ledger.ts';
 import type { Subscription } from '#dev/payments/objects.ts';
 import { proves } from '#test/support/proves.ts';

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { EVENT_KINDS } from '#core/billing/index.ts';
+import { EVENT_KINDS } from '#core/billing/payment/events.ts';
 import { signatureOf } from '#dev/payments/delivery.ts';
 import { LOCAL_WEBHOOK_SECRET } from '#dev/payments/local.ts';
 import { rows, sql } from '#lib/database/index.ts';

@@ -3,7 +3,7 @@ import { deliver } from '#dev/payments/delivery.ts';
 import { itemOf } from '#dev/payments/ledger.ts';
 import type { Subscription } from '#dev/payments/objects.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
-import { fetchMissedEvents, reconcilePayments } from '#core/billing/index.ts';
+import { fetchMissedEvents, reconcilePayments } from '#core/billing/payment/reconcile.ts';
 import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';

@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest';
-import { fetchMissedEvents, keepPaymentsInStep, reconcilePayments } from '#core/billing/index.ts';
+import { keepPaymentsInStep } from '#core/billing/index.ts';
+import { fetchMissedEvents, reconcilePayments } from '#core/billing/payment/reconcile.ts';
 import { tick as tickOfScheduler } from '#core/scheduling/index.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { AT_ONCE, row, sql } from '#lib/database/index.ts';

@@ -2,14 +2,8 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  connectProcessor,
-  fetchMissedEvents,
-  priceFaults,
-  reconcilePayments,
-  requestSync,
-  setUpProcessor,
-} from '#core/billing/index.ts';
+import { connectProcessor, priceFaults, requestSync, setUpProcessor } from '#core/billing/index.ts';
+import { fetchMissedEvents, reconcilePayments } from '#core/billing/payment/reconcile.ts';
 import { LOCAL_SECRET_KEY, paymentEnvironment } from '#dev/payments/local.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { freePort } from '#dev/ports.ts';

@@ -2,13 +2,16 @@ import type Stripe from 'stripe';
 import type { PaidPlan } from '#core/identity/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { isLatestAttempt, oneCheckoutAtATime } from './checkout-turn.ts';
+import {
+  expireCheckout,
+  isLatestAttempt,
+  listOpenCheckouts,
+  oneCheckoutAtATime,
+} from './open-checkouts.ts';
 import { ensureCustomer, requestSync } from './customers.ts';
-import { expireCheckout, listOpenCheckouts } from './open-checkouts.ts';
-import { openPortal } from './portal.ts';
-import { planOfPrice } from './prices.ts';
+import { openPortal, returnAddresses } from './portal.ts';
+import { planOfPrice } from '../plans.ts';
 import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
-import { returnAddresses } from './return-paths.ts';
 
 /** The operator's launch switches; a new checkout needs the first two. */
 export interface LaunchSwitches {
@@ -91,7 +94,7 @@ export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): P
       again ?? (await createSession({ ...deps, processor }, customer, input, attempt));
     if (session.url === null) throw new AppError('provider_error');
     await record(database, input, session);
-    // Whoever came later has looked for open ones before this one was there, or will find it.
+    // A later attempt looked for open checkouts before this one was there, or will find it.
     if (!(await isLatestAttempt(database, input.organizationId, attempt))) {
       if (again === undefined) await expireCheckout({ processor, watch }, session.id);
       throw new AppError('service_unavailable', 'Another checkout is being opened; try again.', {

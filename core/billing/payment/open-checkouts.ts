@@ -1,5 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type Stripe from 'stripe';
+import { execute, row, sql, type Database, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
 import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
+
+/** Time that a caller waits for another checkout of the same organization. */
+const TURN_MS = 15_000;
+
+/**
+ * Calls `work` while no other checkout of the organization is being begun anywhere. It takes a lease and not a
+ * transaction, because `work` makes requests.
+ * @throws {AppError} `service_unavailable` when another takes too long
+ */
+export async function oneCheckoutAtATime<T>(
+  database: Database,
+  organizationId: string,
+  work: (attempt: number) => Promise<T>,
+): Promise<T> {
+  const attempt = await takeTurn(database, organizationId);
+  try {
+    return await work(attempt);
+  } finally {
+    await execute(
+      database,
+      sql`
+        update billing_customers set checkout_leased_until = null
+        where organization_id = ${organizationId} and checkout_attempt = ${attempt}
+      `,
+    );
+  }
+}
+
+/**
+ * Tells whether no other checkout of the organization was begun since this attempt, which may have taken longer than its
+ * lease.
+ */
+export async function isLatestAttempt(
+  db: Db,
+  organizationId: string,
+  attempt: number,
+): Promise<boolean> {
+  const latest = await row(
+    db,
+    sql`
+      select from billing_customers
+      where organization_id = ${organizationId} and checkout_attempt = ${attempt}
+    `,
+  );
+  return latest !== undefined;
+}
+
+async function takeTurn(db: Db, organizationId: string): Promise<number> {
+  const end = Date.now() + TURN_MS;
+  for (;;) {
+    const taken = await row<{ attempt: number }>(
+      db,
+      sql`
+        update billing_customers set checkout_attempt = checkout_attempt + 1,
+          checkout_leased_until = now() + interval '60 seconds'
+        where organization_id = ${organizationId}
+          and (checkout_leased_until is null or checkout_leased_until < now())
+        returning checkout_attempt as attempt
+      `,
+    );
+    if (taken !== undefined) return taken.attempt;
+    if (Date.now() > end) {
+      throw new AppError('service_unavailable', 'Another checkout is being opened; try again.', {
+        'Retry-After': '5',
+      });
+    }
+    await sleep(100);
+  }
+}
 
 interface OpenCheckoutDeps {
   readonly processor: Processor;

@@ -1,15 +1,14 @@
-import { AppError } from '#lib/errors.ts';
 import type { Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
 import { findCustomer } from './customers.ts';
 import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
-import { returnAddresses } from './return-paths.ts';
 
 interface PortalDeps {
   readonly processor: Processor;
   readonly watch: PaymentWatch;
 }
 
-export interface PortalVisit {
+interface PortalVisit {
   readonly customer: string;
   /** Address to which the portal returns. */
   readonly back: string;
@@ -69,4 +68,22 @@ export async function visitPortal(
   }
   const { back } = returnAddresses(uiOrigin, 'billing');
   return openPortal({ processor, watch }, { customer, back });
+}
+
+/** Pages of the dashboard from which a checkout can be begun, and to which it returns. */
+const RETURN_PATHS: Readonly<Record<string, string>> = {
+  billing: '/settings/billing',
+  pricing: '/pricing',
+  routines: '/routines',
+  runs: '/runs',
+};
+
+/**
+ * Returns the addresses to which the processor's pages lead back. The entry point is only looked up: it never becomes
+ * part of an address, and an unknown one leads to the billing page.
+ */
+export function returnAddresses(uiOrigin: string, entrypoint: string) {
+  const path = Object.hasOwn(RETURN_PATHS, entrypoint) ? RETURN_PATHS[entrypoint] : undefined;
+  const back = `${uiOrigin}${path ?? RETURN_PATHS['billing']}`;
+  return { success: `${back}?checkout=done`, cancel: `${back}?checkout=cancelled`, back };
 }

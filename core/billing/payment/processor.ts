@@ -2,7 +2,7 @@ import Stripe from 'stripe';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
-import type { PriceList } from './prices.ts';
+import type { PriceList } from '../plans.ts';
 
 export interface ProcessorSettings {
   readonly secretKey: string;
@@ -62,7 +62,7 @@ function addressOf({ hostname, port, protocol }: URL) {
 
 /**
  * Calls the processor and converts its errors into those that a caller may see. Its own messages may hold ids and
- * addresses, so they are passed to nobody.
+ * addresses, so they are not passed on.
  * @throws {AppError} `service_unavailable` when it cannot be reached or asks to slow down, else `provider_error`
  */
 export async function callProcessor<T>(watch: PaymentWatch, call: () => Promise<T>): Promise<T> {

@@ -73,8 +73,8 @@ async function dueForSync(db: Db): Promise<string[]> {
 }
 
 /**
- * Records checkouts that are over, so that nobody waits for them any longer: those that have expired once a sync has
- * seen what was paid by then, and those that were paid together with the request for one.
+ * Records checkouts that are over, so that no page waits for them any longer. One that has expired is closed once a sync
+ * has seen what was paid by then; one that was paid is closed together with a request for a sync.
  */
 async function closeCheckouts({ database, processor, watch }: SyncDeps): Promise<void> {
   await execute(

@@ -1,7 +1,6 @@
 import type Stripe from 'stripe';
 import type { PaidPlan } from '#core/identity/index.ts';
-import { PLANS } from '../plans.ts';
-import { PAID_PLANS } from './prices.ts';
+import { PAID_PLANS, PLANS } from '../plans.ts';
 
 /** Metadata by which this set-up finds what it has created. */
 const MARK = 'ras_plan';

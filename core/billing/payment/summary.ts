@@ -1,8 +1,7 @@
 import { row, sql, type Db } from '#lib/database/index.ts';
-import { readUsage, type PeriodUsage } from '../allowances.ts';
+import { readPeriodUsage, type PeriodUsage } from '../allowances.ts';
 import { effectivePlan, type Plan, type PlanRule } from '../plans.ts';
-import { listSubscriptions } from './store.ts';
-import type { Subscription } from './subscription.ts';
+import { listSubscriptions, type Subscription } from './entitlement.ts';
 
 /** An organization's plan, its use of it, and what needs attention. */
 export interface BillingSummary {
@@ -41,7 +40,7 @@ export async function readBilling(
       `,
     ),
     listSubscriptions(db, organizationId),
-    readUsage(db, organizationId),
+    readPeriodUsage(db, organizationId),
   ]);
   const paidPlan = stored?.paidPlan ?? null;
   const subscription = shown(subscriptions, paidPlan);

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { throttle, type ThrottleRule } from '#core/identity/index.ts';
 import {
   databaseTime,
   execute,
@@ -8,12 +10,16 @@ import {
   type Database,
   type Db,
 } from '#lib/database/index.ts';
-import { paidAccess } from './access.ts';
-import { grant } from './grant.ts';
 import { expireOpenCheckouts } from './open-checkouts.ts';
+import { requestSync } from './customers.ts';
+import {
+  paidAccess,
+  readSubscription,
+  recordAccess,
+  replaceSubscriptions,
+  type Subscription,
+} from './entitlement.ts';
 import { callProcessor, raise, type PaymentWatch, type Processor } from './processor.ts';
-import { replaceSubscriptions } from './store.ts';
-import { readSubscription, type Subscription } from './subscription.ts';
 
 export interface SyncDeps {
   readonly database: Database;
@@ -41,7 +47,7 @@ interface Lease {
  * was requested meanwhile. This is the only writer of paid access. No request is made inside a transaction, and what a
  * process found is written only while it holds the lease. The checkouts of a deleted organization are expired first, so
  * that what is listed afterwards is all that was ever paid in them.
- * @returns false when another process is at it or there is no customer
+ * @returns false when another process holds the lease or there is no customer
  * @throws {AppError} as `callProcessor`; it is then tried again by the reconciliation
  */
 export async function syncOrganization(deps: SyncDeps, organizationId: string): Promise<boolean> {
@@ -92,7 +98,7 @@ async function listSubscriptions(
   return ours.map((subscription) => readSubscription(processor, subscription));
 }
 
-/** Writes what was listed under the lease; whether more has been requested since it was taken. */
+/** Writes what was listed under the lease. @returns whether more has been requested since it was taken */
 async function replace(
   { database, watch }: SyncDeps,
   lease: Lease,
@@ -108,10 +114,10 @@ async function replace(
         where organization_id = ${organizationId} and lease_token = ${lease.token} for update
       `,
     );
-    // Whoever took the lease over has newer facts.
+    // Another process took the lease over and has newer facts.
     if (held === undefined) return undefined;
     await replaceSubscriptions(tx, organizationId, subscriptions);
-    await grant(tx, organizationId, paidAccess(subscriptions, await databaseTime(tx)));
+    await recordAccess(tx, organizationId, paidAccess(subscriptions, await databaseTime(tx)));
     await execute(
       tx,
       sql`
@@ -152,4 +158,36 @@ function lookForFaults(
   if (live.length > 1) raise(watch, 'several_subscriptions', { organizationId });
   // Paid in a checkout that was open when it was deleted, or revived since.
   if (isDeleted && live.length > 0) raise(watch, 'deleted_organization', { organizationId });
+}
+
+/** A page that waits for a payment asks every two seconds or so. */
+const REFRESHES: ThrottleRule = { name: 'billing-refresh', limit: 60, windowSeconds: 60 };
+
+/**
+ * Asks the processor on behalf of a person who waits for the result, for at most `ms`. Beyond a limit it does nothing,
+ * so that no member uses up the requests that the processor allows us.
+ */
+export async function refreshWithin(
+  deps: SyncDeps,
+  organizationId: string,
+  ms: number,
+): Promise<void> {
+  if ((await throttle(deps.database, REFRESHES, organizationId)) !== undefined) return;
+  await requestSync(deps.database, organizationId);
+  await syncWithin(deps, organizationId, ms);
+}
+
+/** Waits for a sync for at most `ms`; one that takes longer goes on, and one that fails is tried again later. */
+export async function syncWithin(
+  deps: SyncDeps,
+  organizationId: string,
+  ms: number,
+): Promise<void> {
+  const controller = new AbortController();
+  const sync = syncOrganization(deps, organizationId).catch((err: unknown) =>
+    deps.watch.log.warn({ err, organizationId }, 'a sync with the payment processor failed'),
+  );
+  const timeout = sleep(ms, undefined, { signal: controller.signal }).catch(() => undefined);
+  await Promise.race([sync, timeout]);
+  controller.abort();
 }
