@@ -1,8 +1,7 @@
 import { deleteBatch, empty, join, ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { AuditAction } from './actions.ts';
-import type { Actor } from './actor.ts';
-import type { AuditDetails } from './record.ts';
+import type { Actor, AuditDetails } from './record.ts';
 
 export interface AuditEvent {
   readonly id: string;

@@ -1,13 +1,24 @@
 import { execute, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { AuditAction } from './actions.ts';
-import type { Actor } from './actor.ts';
+
+/** The author of a change, and the address it came from. */
+export interface Actor {
+  readonly kind: 'person' | 'key' | 'system';
+  /** The id of the person or of the API key; null for the service itself. */
+  readonly id: string | null;
+  /** The address of the caller; null where the service acts by itself. */
+  readonly address: string | null;
+}
+
+/** The service itself, for changes that no one asked for. */
+export const SYSTEM: Actor = { kind: 'system', id: null, address: null };
 
 /** Short words and numbers that say what changed; never a secret, and nothing that a model wrote. */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null | string[]>>;
 
 /** Names what happened to a thing of an organization. */
-export interface AuditEntry {
+interface AuditEntry {
   readonly organizationId: string;
   readonly by: Actor;
   readonly action: AuditAction;
@@ -17,7 +28,7 @@ export interface AuditEntry {
 }
 
 /** An entry about a thing of a project, from which the organization follows. */
-export type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & {
+type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & {
   readonly projectId: string;
 };
 

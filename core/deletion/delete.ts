@@ -7,15 +7,24 @@ import {
   type RevocationDeps,
 } from '#core/connections/index.ts';
 import {
+  markErased,
   markOrganizationDeleted,
   markProjectDeleted,
+  projectsToErase,
   type Confirmed,
   type Organization,
   type Project,
 } from '#core/identity/index.ts';
-import { retireRoutines, type StopDeps } from '#core/routines/index.ts';
+import {
+  eraseRoutines,
+  forgetVersionsOf,
+  projectsWithTexts,
+  retireRoutines,
+  type StopDeps,
+} from '#core/routines/index.ts';
 import { stopRuns, type AfterEndDeps } from '#core/runs/index.ts';
-import { giveUpDeliveries } from '#core/webhooks/index.ts';
+import { forgetSkillsOf } from '#core/skills/index.ts';
+import { forgetDeliveriesOf, giveUpDeliveries } from '#core/webhooks/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 
 export interface DeletionDeps extends StopDeps, AfterEndDeps, RevocationDeps {
@@ -98,4 +107,32 @@ async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]
   for (const connection of emptied.flatMap(({ connections }) => connections)) {
     void revokeErased(deps, connection);
   }
+}
+
+/** Erase something of deleted projects, at most `limit` rows of it; return how many. */
+const ERASERS: readonly ((
+  db: Db,
+  projectIds: readonly string[],
+  limit: number,
+) => Promise<number>)[] = [forgetSkillsOf, forgetVersionsOf, eraseRoutines, forgetDeliveriesOf];
+
+/**
+ * Erases what people wrote in deleted projects: skills, versions, the texts and addresses of routines, and the webhook
+ * bodies that name them. What a run under way executes stays until it has ended. A crash leaves the rest for the next
+ * call.
+ * @param limit the most rows that one statement erases
+ * @returns `limit` when there may be more to erase at once
+ */
+export async function eraseDeletedProjects(db: Db, limit: number): Promise<number> {
+  const projects = await projectsToErase(db);
+  if (projects.length === 0) return 0;
+  for (const erase of ERASERS) {
+    if ((await erase(db, projects, limit)) === limit) return limit;
+  }
+  const left = new Set(await projectsWithTexts(db, projects));
+  const done = await markErased(
+    db,
+    projects.filter((id) => !left.has(id)),
+  );
+  return done > 0 ? limit : 0;
 }

@@ -1,2 +1,6 @@
-export { deleteOrganization, deleteProject, type DeletionDeps } from './delete.ts';
-export { eraseDeletedProjects } from './erase.ts';
+export {
+  deleteOrganization,
+  deleteProject,
+  eraseDeletedProjects,
+  type DeletionDeps,
+} from './delete.ts';

@@ -47,7 +47,7 @@ export interface Engine {
 /** The longest wait for a first step that a routine may allow (`limits.maxQueueSeconds`): a week. */
 const LONGEST_QUEUE_SECONDS = 604_800;
 
-/** An attempt and its few retries take minutes; one that nobody carries on is made again by a tick. */
+/** An attempt and its few retries take minutes; one that no worker carries on is made again by a tick. */
 const DELIVERY_TIMEOUT = '1h';
 
 /** A request that has waited this long for Temporal goes on without it; the row is there, and a tick does the rest. */

@@ -1,2 +1,1 @@
-export { forgetLeads, submitLead } from './leads.ts';
-export { queueLeadMails } from './mails.ts';
+export { forgetLeads, queueLeadMails, submitLead } from './leads.ts';

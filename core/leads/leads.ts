@@ -1,10 +1,19 @@
 import { countWithin, type ThrottleRule } from '#core/identity/index.ts';
-import { deleteBatch, execute, sql, type Db } from '#lib/database/index.ts';
+import { enqueueOperatorMail } from '#core/outbox/index.ts';
+import {
+  deleteBatch,
+  execute,
+  rows,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+} from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 
-/** A business enquiry, as somebody without an account sends it. */
-export interface Lead {
+/** A business enquiry, as a person without an account sends it. */
+interface Lead {
   readonly name: string;
   readonly email: string;
   readonly company: string;
@@ -63,5 +72,48 @@ export function forgetLeads(db: Db, limit: number): Promise<number> {
     where: sql`created_at < now() - interval '400 days'`,
     orderBy: sql`created_at`,
     limit,
+  });
+}
+
+interface UnmailedLead {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly company: string;
+  readonly message: string;
+}
+
+/** Enquiries of one tick; more than come in an hour. */
+const BATCH = 500;
+
+/**
+ * Queues the mails of enquiries that have none yet, older ones too, which came before the operator said where to send
+ * them.
+ * @returns how many
+ */
+export function queueLeadMails(database: Database): Promise<number> {
+  return transaction(database, async (tx) => {
+    const leads = await rows<UnmailedLead>(
+      tx,
+      sql`
+        update business_leads set mail_queued_at = now()
+        where id in (
+          select id from business_leads where mail_queued_at is null order by id limit ${BATCH}
+          for update skip locked
+        )
+        returning id, name, email, company, message
+      `,
+    );
+    for (const { name, email, company, message } of leads) {
+      await enqueueOperatorMail(tx, {
+        kind: 'business_lead',
+        content: {
+          subject: `Enquiry from ${company}`,
+          lines: [`${name} of ${company} (${email}) writes:`, message],
+          replyTo: email,
+        },
+      });
+    }
+    return leads.length;
   });
 }

@@ -1,5 +1,3 @@
-export { watchBacklog } from './backlog.ts';
+export { watchBacklog, watchFeed, watchPool } from './gauges.ts';
 export { obstacles } from './obstacles.ts';
-export { watchPool } from './pool.ts';
 export { observeModelCalls } from './model-calls.ts';
-export { watchFeed } from './feed.ts';

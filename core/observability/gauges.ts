@@ -1,8 +1,8 @@
 import { oldestUnsynced } from '#core/billing/index.ts';
-import { oldestUnsentMail } from '#core/outbox/index.ts';
 import type { RetentionRule } from '#core/identity/index.ts';
-import { openBreakers, retentionBacklog } from '#core/runs/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { oldestUnsentMail } from '#core/outbox/index.ts';
+import { openBreakers, retentionBacklog, type RunFeed } from '#core/runs/index.ts';
+import { row, sql, type Database, type Db } from '#lib/database/index.ts';
 import { Gauge, type Registry } from '#lib/metrics/index.ts';
 
 /** Ages in seconds; 0 when there is none. */
@@ -136,4 +136,44 @@ async function readBacklog(db: Db, retention: RetentionRule): Promise<Backlog> {
     `,
   );
   return found ?? UNKNOWN;
+}
+
+/** Measures the connections of this process's pool. Callers that wait are the first sign that it is too small. */
+export function watchPool(registry: Registry, database: Database): void {
+  // oxlint-disable-next-line no-new -- a gauge belongs to the registry it puts itself on
+  new Gauge({
+    name: 'ras_database_pool_connections',
+    help: 'Connections of the Postgres pool: total, idle, and callers waiting for one.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.set({ state: 'total' }, database.totalCount);
+      this.set({ state: 'idle' }, database.idleCount);
+      this.set({ state: 'waiting' }, database.waitingCount);
+    },
+  });
+}
+
+/** Measures the event streams of this process, and whether it hears of changes or has to poll for them. */
+export function watchFeed(registry: Registry, feed: Pick<RunFeed, 'status'>): void {
+  const registers = [registry];
+  // oxlint-disable-next-line no-new -- a gauge belongs to the registry it puts itself on
+  new Gauge({
+    name: 'ras_event_streams',
+    help: 'Event streams of runs that this process has open.',
+    registers,
+    collect() {
+      this.set(feed.status().streams);
+    },
+  });
+  // oxlint-disable-next-line no-new -- as above
+  new Gauge({
+    name: 'ras_event_streams_polling',
+    help: '1 while streams are open and Postgres does not notify of changes, so that they are polled for; else 0.',
+    registers,
+    collect() {
+      const { streams, live } = feed.status();
+      this.set(streams > 0 && !live ? 1 : 0);
+    },
+  });
 }
