@@ -1,6 +1,5 @@
-import { CalculationError } from './calculation-error.ts';
-import { Decimal, decimal, shown, significant } from './decimal.ts';
-import { criticalValue } from './normal.ts';
+import { CalculationError, Decimal, decimal, shown, significant } from './decimal.ts';
+import { criticalValue } from './proportions.ts';
 
 export interface PercentChange {
   readonly difference: string;

@@ -1,7 +1,6 @@
 import { Big } from 'big.js';
-import { CalculationError } from './calculation-error.ts';
 
-/** A constructor of its own: `DP` and `RM` of the shared one belong to whoever counts money. */
+/** A constructor of its own: `DP` and `RM` of the shared one belong to the code that counts money. */
 export const Decimal = Big();
 Decimal.DP = 30;
 Decimal.RM = Big.roundHalfEven;
@@ -58,4 +57,9 @@ export function significant(value: number): number {
 
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}
+
+/** An input that has no result; the message is written for the model that sent it. */
+export class CalculationError extends Error {
+  override readonly name = 'CalculationError';
 }

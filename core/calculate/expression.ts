@@ -1,7 +1,5 @@
-import { CalculationError } from './calculation-error.ts';
-import { type Decimal, bounded, decimal, quoted } from './decimal.ts';
+import { bounded, CalculationError, decimal, quoted, type Decimal } from './decimal.ts';
 import { applyFunction, power, type Value } from './functions.ts';
-import { tokensOf, type Token } from './tokens.ts';
 
 const MAX_DEPTH = 40;
 
@@ -131,4 +129,35 @@ class Parser {
 
 function joined(left: Value, right: Value, value: Decimal): Value {
   return { value: bounded(value), exact: left.exact && right.exact };
+}
+
+interface Token {
+  readonly kind: 'number' | 'name' | 'symbol';
+  readonly text: string;
+}
+
+export const MAX_EXPRESSION = 1_000;
+
+const TOKEN = /\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+)|([A-Za-z_][A-Za-z0-9_]*)|([-+*/^(),%]))/y;
+
+/** Cuts an expression into its tokens. @throws {CalculationError} naming the first sign that is none */
+function tokensOf(expression: string): Token[] {
+  if (expression.length > MAX_EXPRESSION) {
+    throw new CalculationError(`an expression has at most ${MAX_EXPRESSION} characters`);
+  }
+  const text = expression.replaceAll('×', '*').replaceAll('÷', '/').replaceAll('−', '-').trimEnd();
+  const tokens: Token[] = [];
+  const scan = new RegExp(TOKEN);
+  while (scan.lastIndex < text.length) {
+    const at = scan.lastIndex;
+    const match = scan.exec(text);
+    if (match === null) {
+      throw new CalculationError(`cannot read the expression at ${quoted(text.slice(at).trim())}`);
+    }
+    const [, number, name, symbol] = match;
+    if (number !== undefined) tokens.push({ kind: 'number', text: number });
+    else if (name !== undefined) tokens.push({ kind: 'name', text: name });
+    else tokens.push({ kind: 'symbol', text: symbol ?? '' });
+  }
+  return tokens;
 }

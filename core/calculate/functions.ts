@@ -1,5 +1,4 @@
-import { CalculationError } from './calculation-error.ts';
-import { Decimal, bounded, fromDouble, shown } from './decimal.ts';
+import { bounded, CalculationError, Decimal, fromDouble, shown } from './decimal.ts';
 
 export interface Value {
   readonly value: Decimal;

@@ -1,13 +1,9 @@
 import { z } from 'zod';
 import { percentChange } from './change.ts';
-import { finite, significant, shown } from './decimal.ts';
-import { evaluateExpression } from './expression.ts';
-import { listDiff } from './list-diff.ts';
-import { mase } from './mase.ts';
+import { CalculationError, finite, shown, significant } from './decimal.ts';
+import { evaluateExpression, MAX_EXPRESSION } from './expression.ts';
 import { pacing } from './pacing.ts';
-import { operation } from './operation.ts';
 import { sampleSize, twoProportions, wilson, type Interval } from './proportions.ts';
-import { MAX_EXPRESSION } from './tokens.ts';
 
 const exact = z.union([z.number(), z.string().max(40)]);
 const count = z.number().int().min(0).max(1e12);
@@ -141,4 +137,113 @@ export const operations = {
 
 function rounded({ low, high }: Interval): Interval {
   return { low: significant(low), high: significant(high) };
+}
+
+export type CalculateOutcome =
+  | { readonly ok: true; readonly result: object }
+  | { readonly ok: false; readonly error: string };
+
+export interface Operation {
+  /** JSON Schemas of its fields by name. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  run(fields: object): CalculateOutcome;
+}
+
+const SHOWN_FAULTS = 5;
+
+/** Ties a function to the schema of its input; errors come back in words. */
+function operation<Schema extends z.ZodObject>(
+  schema: Schema,
+  compute: (input: z.output<Schema>) => object,
+): Operation {
+  return {
+    properties: z.toJSONSchema(schema).properties ?? {},
+    run(fields) {
+      const parsed = schema.safeParse(fields);
+      if (!parsed.success) {
+        const faults = parsed.error.issues.map(({ path, message }) =>
+          path.length === 0 ? message : `${path.join('.')}: ${message}`,
+        );
+        return { ok: false, error: faults.slice(0, SHOWN_FAULTS).join('; ') };
+      }
+      try {
+        return { ok: true, result: compute(parsed.data) };
+      } catch (error) {
+        if (error instanceof CalculationError) return { ok: false, error: error.message };
+        throw error;
+      }
+    },
+  };
+}
+
+interface Mase {
+  readonly mase: number;
+  /** The forecast's mean absolute error. */
+  readonly mae: number;
+  /** The mean absolute error of the seasonal naive method inside the training data. */
+  readonly scale: number;
+}
+
+/** Computes the mean absolute scaled error of Hyndman and Koehler (International Journal of Forecasting 22, 2006). */
+function mase(input: {
+  training: readonly number[];
+  actual: readonly number[];
+  forecast: readonly number[];
+  season: number;
+}): Mase {
+  const { training, actual, forecast, season } = input;
+  if (actual.length !== forecast.length) {
+    throw new CalculationError(
+      `actual has ${actual.length} values and forecast ${forecast.length}; they must be paired`,
+    );
+  }
+  if (training.length <= season) {
+    throw new CalculationError('training must be longer than one season');
+  }
+  const mae = mean(actual.map((value, index) => Math.abs(value - (forecast[index] ?? 0))));
+  const scale = mean(
+    training.slice(season).map((value, index) => Math.abs(value - (training[index] ?? 0))),
+  );
+  if (scale === 0) {
+    throw new CalculationError('the training data never change, so there is no scale');
+  }
+  return { mase: mae / scale, mae, scale };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0) / values.length;
+}
+
+interface ListDiff {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly kept: number;
+  /** Lines that occur twice in the earlier and in the later list. */
+  readonly duplicates: { readonly earlier: number; readonly later: number };
+}
+
+/** Compares two lists as sets of lines, white space at the ends and Unicode composition aside, in the lists' order. */
+function listDiff(
+  earlier: readonly string[],
+  later: readonly string[],
+  ignoreCase: boolean,
+): ListDiff {
+  const before = keyed(earlier, ignoreCase);
+  const after = keyed(later, ignoreCase);
+  return {
+    added: [...after].filter(([key]) => !before.has(key)).map(([, line]) => line),
+    removed: [...before].filter(([key]) => !after.has(key)).map(([, line]) => line),
+    kept: [...after.keys()].filter((key) => before.has(key)).length,
+    duplicates: { earlier: earlier.length - before.size, later: later.length - after.size },
+  };
+}
+
+function keyed(lines: readonly string[], ignoreCase: boolean): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const line of lines) {
+    const trimmed = line.trim().normalize('NFC');
+    const key = ignoreCase ? trimmed.toLowerCase() : trimmed;
+    if (!found.has(key)) found.set(key, trimmed);
+  }
+  return found;
 }

@@ -1,5 +1,4 @@
-import { CalculationError } from './calculation-error.ts';
-import { decimal, shown, significant } from './decimal.ts';
+import { CalculationError, decimal, shown, significant } from './decimal.ts';
 
 export interface Pacing {
   readonly expectedShare: string;

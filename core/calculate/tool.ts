@@ -1,6 +1,5 @@
 import { isJsonObject } from '#lib/json.ts';
-import type { CalculateOutcome, Operation } from './operation.ts';
-import { operations } from './operations.ts';
+import { operations, type CalculateOutcome, type Operation } from './operations.ts';
 
 export interface CalculateTool {
   readonly name: 'calculate';
