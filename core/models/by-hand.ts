@@ -5,8 +5,7 @@ import { execute, row, rows, sql, transaction, type Database } from '#lib/databa
 import { AppError, invalid } from '#lib/errors.ts';
 import type { ServedModel } from './abilities.ts';
 import type { ByHand } from './directory.ts';
-import type { SomeFigures } from './figures.ts';
-import type { FigureOrigin, Figures, ModelOption, ModelPrices } from './model.ts';
+import type { FigureOrigin, Figures, ModelOption, ModelPrices, SomeFigures } from './model.ts';
 
 /** A change of the figures that an organization entered for a model; null takes one back. */
 export interface FiguresPatch {

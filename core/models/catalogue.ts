@@ -2,7 +2,7 @@ import { calcPrice, findProvider } from '@pydantic/genai-prices';
 import { Big } from 'big.js';
 import { LRUCache } from 'lru-cache';
 import type { ModelDialect } from '#lib/config/index.ts';
-import type { SomeFigures } from './figures.ts';
+import type { SomeFigures } from './model.ts';
 
 /** Providers of the catalogue by dialect. A server of one's own has none: a wrong price is worse than no price. */
 const PROVIDERS: Partial<Record<ModelDialect, string>> = {

@@ -8,9 +8,8 @@ import {
   type CacheSettings,
   type SourceState,
 } from './cached-source.ts';
-import type { SomeFigures } from './figures.ts';
 import type { KnownNames } from './known-names.ts';
-import type { ModelOption, ModelReference } from './model.ts';
+import type { ModelOption, ModelReference, SomeFigures } from './model.ts';
 import { subjectOf } from './source-fault.ts';
 import { optionOf, type SourcedModel } from './source.ts';
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { ModelDialect } from '#lib/config/index.ts';
 import type { ModelAbilities } from './abilities.ts';
-import type { SomeFigures } from './figures.ts';
 import type { LongPrices } from '#core/usage/index.ts';
-import type { ModelPrices } from './model.ts';
+import type { ModelPrices, SomeFigures } from './model.ts';
 
 /** A model as its server lists it. */
 export interface ListedModel {

@@ -7,6 +7,11 @@ export {
 export { createFigureStore, patchFigures, type FigureStore } from './by-hand.ts';
 export { createModelDirectory } from './directory.ts';
 export { createKnownNames } from './known-names.ts';
-export { FIGURE_ORIGINS, MODEL_PROVIDERS, type ModelOption, type ModelReference } from './model.ts';
-export { providerSwitch } from './providers.ts';
+export {
+  FIGURE_ORIGINS,
+  MODEL_PROVIDERS,
+  type ModelOption,
+  type ModelReference,
+  providerSwitch,
+} from './model.ts';
 export { createProjectModels, type ProjectModels } from './project-models.ts';

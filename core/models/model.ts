@@ -9,7 +9,7 @@ export interface ModelReference {
 }
 
 export const MODEL_PROVIDERS = ['gateway', 'provider-a', 'provider-b', 'provider-c'] as const;
-export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
+type ModelProvider = (typeof MODEL_PROVIDERS)[number];
 
 export function isModelProvider(name: string): name is ModelProvider {
   return MODEL_PROVIDERS.some((provider) => provider === name);
@@ -42,7 +42,7 @@ export interface Figures {
 }
 
 /** The origin of each figure; null where it is unknown. */
-export type Origins = { readonly [Name in keyof Figures]: FigureOrigin | null };
+type Origins = { readonly [Name in keyof Figures]: FigureOrigin | null };
 
 /** A model that a routine can run on. The same model id on two accounts is two options. */
 export interface ModelOption extends ModelReference, Figures {
@@ -56,4 +56,59 @@ export interface ModelOption extends ModelReference, Figures {
 
 export function sameModel(a: ModelReference, b: ModelReference): boolean {
   return a.provider === b.provider && a.connectionId === b.connectionId && a.modelId === b.modelId;
+}
+
+/** Figures of one origin, which need not know them all. */
+export type SomeFigures = { readonly [Name in keyof Figures]?: Figures[Name] | undefined };
+
+interface Completed {
+  readonly figures: Figures;
+  readonly origins: Origins;
+}
+
+/** Completes figures by origin: of each, the first that is known. */
+export function firstKnown(
+  candidates: readonly (readonly [FigureOrigin, SomeFigures])[],
+): Completed {
+  const first = <Name extends keyof Figures>(name: Name) => {
+    for (const [origin, { [name]: figure }] of candidates) {
+      if (figure !== undefined && figure !== null) return { figure, origin };
+    }
+    return { figure: null, origin: null };
+  };
+  const [contextTokens, maxOutputTokens, prices] = [
+    first('contextTokens'),
+    first('maxOutputTokens'),
+    first('prices'),
+  ];
+  return {
+    figures: {
+      contextTokens: contextTokens.figure,
+      maxOutputTokens: maxOutputTokens.figure,
+      prices: prices.figure,
+    },
+    origins: {
+      contextTokens: contextTokens.origin,
+      maxOutputTokens: maxOutputTokens.origin,
+      prices: prices.origin,
+    },
+  };
+}
+
+interface ProviderFlags {
+  readonly MODEL_PROVIDER_A_ENABLED: boolean;
+  readonly MODEL_PROVIDER_B_ENABLED: boolean;
+  readonly MODEL_PROVIDER_C_ENABLED: boolean;
+}
+
+/** Returns the check whether a provider may take new work: the gateway always, each connected one by its own flag. */
+export function providerSwitch(flags: ProviderFlags): (provider: string) => boolean {
+  const enabled: Record<ModelProvider, boolean> = {
+    gateway: true,
+    'provider-a': flags.MODEL_PROVIDER_A_ENABLED,
+    'provider-b': flags.MODEL_PROVIDER_B_ENABLED,
+    'provider-c': flags.MODEL_PROVIDER_C_ENABLED,
+  };
+  const byName = new Map<string, boolean>(Object.entries(enabled));
+  return (provider) => byName.get(provider) ?? false;
 }

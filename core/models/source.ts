@@ -3,10 +3,8 @@ import ipaddr from 'ipaddr.js';
 import { ONLY_SOURCE, type ModelDialect, type ModelSource } from '#lib/config/index.ts';
 import { ABILITIES_OF_DIALECT, type AbilityStore } from './abilities.ts';
 import { catalogueFigures } from './catalogue.ts';
-import { firstKnown } from './figures.ts';
 import { readGatewayList, type ListedModel, type ListedModels } from './gateway-list.ts';
-import type { FigureOrigin, ModelOption } from './model.ts';
-import type { SomeFigures } from './figures.ts';
+import { firstKnown, type FigureOrigin, type ModelOption, type SomeFigures } from './model.ts';
 import { networkFault, SourceError } from './source-fault.ts';
 
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
