@@ -1,5 +1,5 @@
 import { evaluateExpression } from '#core/calculate/index.ts';
-import { MAX_STATE, stateBlocks, stateKeys } from '#core/skills/index.ts';
+import { MAX_STATE, stateBlocks, stateKeys } from '#core/skills/state-block.ts';
 import type { EvalCase } from './cases.ts';
 import { unsupported } from './figures.ts';
 import type { EvaluatedSkill } from './prompt.ts';

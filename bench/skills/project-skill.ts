@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { stateBlocks } from '#core/skills/index.ts';
+import { stateBlocks } from '#core/skills/state-block.ts';
 import type { EvaluatedSkill } from './prompt.ts';
 
 const response = z.object({ data: z.object({ name: z.string(), instructions: z.string() }) });

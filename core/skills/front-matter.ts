@@ -30,7 +30,7 @@ export const frontMatter = z.strictObject({
   /** Abilities that the routine's tools should offer; empty for a skill that works on its instructions alone. */
   needs: z.array(z.enum(NEEDS)),
   cadence: z.enum(CADENCES),
-  /** The day on which somebody last held the text against its sources. */
+  /** The day on which a person last held the text against its sources. */
   checked: z.iso.date(),
   sources: z.array(source).min(1),
 });

@@ -2,7 +2,6 @@ export {
   loadCatalogue,
   MAX_INSTRUCTIONS,
   MIN_INSTRUCTIONS,
-  readSkill,
   type CuratedSkill,
   type SkillCatalogue,
 } from './catalogue.ts';
@@ -17,8 +16,8 @@ export {
   type CustomSkill,
   type CustomSkillSummary,
 } from './custom.ts';
-export { CADENCES, FRESH_DAYS, staleSkills, SUGGESTED_SCHEDULES } from './front-matter.ts';
-export { NEEDS, unmetNeeds, type Need, type ToolHint } from './needs.ts';
+export { CADENCES, SUGGESTED_SCHEDULES } from './front-matter.ts';
+export { NEEDS, unmetNeeds, type Need } from './needs.ts';
 export {
   KEPT_REVISIONS,
   listRevisions,
@@ -28,7 +27,7 @@ export {
   type SkillRevision,
   type SkillRevisions,
 } from './revisions.ts';
-export { cutKeepingState, MAX_STATE, stateBlocks, stateKeys } from './state-block.ts';
+export { cutKeepingState } from './state-block.ts';
 export {
   measureSkills,
   missingSkills,

@@ -3,15 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { operations } from '#core/calculate/operations.ts';
-import {
-  FRESH_DAYS,
-  loadCatalogue,
-  readSkill,
-  staleSkills,
-  stateKeys,
-  SUGGESTED_SCHEDULES,
-  type CuratedSkill,
-} from '#core/skills/index.ts';
+import { loadCatalogue, SUGGESTED_SCHEDULES, type CuratedSkill } from '#core/skills/index.ts';
+import { FRESH_DAYS, staleSkills } from '#core/skills/front-matter.ts';
+import { readSkill } from '#core/skills/catalogue.ts';
+import { stateKeys } from '#core/skills/state-block.ts';
 import { parseSchedule } from '#lib/schedule/index.ts';
 import { renderSkillsPage, SKILLS_PAGE } from '../../docs/generate/skills.ts';
 

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { evaluateExpression } from '#core/calculate/index.ts';
-import { loadCatalogue, stateBlocks, stateKeys } from '#core/skills/index.ts';
+import { loadCatalogue } from '#core/skills/index.ts';
+import { stateBlocks, stateKeys } from '#core/skills/state-block.ts';
 import { CASE_NAMES, casesOf, readEvalFile, type EvalCase } from '../../bench/skills/cases.ts';
 import { figuresGiven, messagesOf, type EvaluatedSkill } from '../../bench/skills/prompt.ts';
 

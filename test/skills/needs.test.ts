@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { NEEDS, unmetNeeds, type Need, type ToolHint } from '#core/skills/index.ts';
+import { NEEDS, unmetNeeds, type Need } from '#core/skills/index.ts';
+import type { ToolHint } from '#core/skills/needs.ts';
 
 function unmet(needs: readonly Need[], ...tools: readonly ToolHint[]): Need[] {
   return unmetNeeds([{ slug: 'a', needs }], tools).map(({ need }) => need);
