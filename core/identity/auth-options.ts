@@ -5,7 +5,7 @@ import type { SecretBox } from '#lib/secrets/index.ts';
 import { authHooks, type SignUpMode } from './auth-hooks.ts';
 import type { AuthMails } from './auth-mails.ts';
 import { createKnownBrowsers } from './known-browser.ts';
-import { type MembershipEnded, leaveOrganizations } from './members.ts';
+import { leaveOrganizations, type MembershipEnded } from './members.ts';
 import { ensureOrganization } from './organizations.ts';
 import { SLOW_HASHES, twoAtATime, type PasswordHashes } from './passwords.ts';
 import { throttle } from './throttle.ts';

@@ -2,7 +2,7 @@ import { createCoalescer } from '#lib/coalesce.ts';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { hashApiKey, prefixOf, sameHash, type Scope } from './api-keys.ts';
 import { paidPlanOf, type PaidPlan } from './organizations.ts';
-import { type Role, lacksSecondFactor } from './roles.ts';
+import { lacksSecondFactor, type Role } from './roles.ts';
 import { counting, type WindowUse } from './throttle.ts';
 
 interface KeyCredential {

@@ -1,11 +1,11 @@
 export {
   createApiKey,
+  DEFAULT_SCOPES,
   listApiKeys,
   revokeApiKey,
+  SCOPES,
   touchApiKey,
   type ApiKey,
-  DEFAULT_SCOPES,
-  SCOPES,
   type Scope,
 } from './api-keys.ts';
 export { createAuth, type Auth } from './auth.ts';
@@ -19,21 +19,19 @@ export {
 export { isCommonPassword } from './passwords.ts';
 export { authenticateKey, findMemberships, stillStands } from './credentials.ts';
 export {
+  markErased,
   markOrganizationDeleted,
   markProjectDeleted,
-  type Confirmed,
-  markErased,
   projectsToErase,
+  type Confirmed,
 } from './deletion.ts';
-
 export {
   forgetAuthentication,
   forgetInvitations,
-  forgetUnconfirmed,
   forgetThrottles,
+  forgetUnconfirmed,
 } from './housekeeping.ts';
-
-export { createProject, listProjects, type Project, holdProject } from './projects.ts';
+export { createProject, holdProject, listProjects, type Project } from './projects.ts';
 export {
   acceptInvitation,
   createInvitation,
@@ -42,8 +40,8 @@ export {
   type Invitation,
 } from './invitations.ts';
 export {
-  findRecipients,
   assertRecipients,
+  findRecipients,
   MAIL_EVENTS,
   RECIPIENT_GROUPS,
   type MailEvent,
@@ -60,13 +58,12 @@ export {
 export {
   foundOrganization,
   listOrganizations,
-  type Organization,
   paidPlanOf,
+  type Organization,
   type PaidPlan,
 } from './organizations.ts';
-
 export { assertFreshProof } from './proof.ts';
-export { assertAdmin, type Role, lacksSecondFactor } from './roles.ts';
+export { assertAdmin, lacksSecondFactor, type Role } from './roles.ts';
 export {
   endSessionsOf,
   listSessions,
@@ -91,15 +88,14 @@ export {
   type OrganizationSettings,
   type ProjectSettings,
 } from './settings.ts';
-
 export { passkeyAssertion } from './second-factor/passkey-check.ts';
 export { newPasskey } from './second-factor/passkeys.ts';
 export { freeAccount } from './second-factor/check.ts';
 export {
+  assertMayBeginSignIn,
   countUse,
   countWithin,
   throttle,
   type ThrottleRule,
   type WindowUse,
-  assertMayBeginSignIn,
 } from './throttle.ts';

@@ -5,9 +5,9 @@ import {
   row,
   rows,
   sql,
-  type Db,
   transaction,
   type Database,
+  type Db,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { revokeKeysOf, type RevokedKey } from './api-keys.ts';

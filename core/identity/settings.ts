@@ -14,7 +14,7 @@ import {
   type RetentionRule,
 } from './retention.ts';
 import { assertRecipients, type MailSettings } from './mail-settings.ts';
-import { assertAdmin, lockOrganization, lacksSecondFactor } from './roles.ts';
+import { assertAdmin, lacksSecondFactor, lockOrganization } from './roles.ts';
 
 /** Limits of what may be spent; null for no limit. */
 export interface Budget {

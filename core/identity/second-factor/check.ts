@@ -1,10 +1,10 @@
 import { APIError } from 'better-auth/api';
 import { z } from 'zod';
-import { type Actor, recordAudit, SYSTEM, type AuditAction } from '#core/audit/index.ts';
-import { transaction, execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { recordAudit, SYSTEM, type Actor, type AuditAction } from '#core/audit/index.ts';
+import { execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
 import { CLIENT_ADDRESS_HEADER, type AuthSettings } from '../auth-options.ts';
 import { acceptGuess, assertMayGuess, guessByPerson } from '../guesses.ts';
-import { useSecondFactor, type FactorProof, removeSecondFactor } from './store.ts';
+import { removeSecondFactor, useSecondFactor, type FactorProof } from './store.ts';
 
 export const factorProof = z.object({
   code: z.string().optional(),

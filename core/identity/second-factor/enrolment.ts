@@ -8,9 +8,9 @@ import {
   actorOf,
   createFactorCheck,
   noFactor,
-  type FactorOwner,
   recordFactorEvent,
   type FactorEvent,
+  type FactorOwner,
 } from './check.ts';
 import { listPasskeys } from './passkey-check.ts';
 import {

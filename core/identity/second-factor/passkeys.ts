@@ -8,11 +8,11 @@ import type { AuthSettings } from '../auth-options.ts';
 import { actorOf, createFactorCheck, noFactor, recordFactorEvent } from './check.ts';
 import {
   createPasskeyCheck,
-  invalidPasskey,
-  passkeyAssertion,
   insertPasskey,
+  invalidPasskey,
   listPasskeys,
   MAX_PASSKEYS,
+  passkeyAssertion,
   removePasskey,
 } from './passkey-check.ts';
 import { findSecondFactor } from './store.ts';
