@@ -12,11 +12,11 @@ import { AppError } from '#lib/errors.ts';
 import {
   budgetColumns,
   limitsOf,
+  tooLittleLeft,
   type Budgets,
   type OperatorCap,
   type ScopeLimits,
 } from './budget.ts';
-import { tooLittleLeft } from './limit-names.ts';
 import { addedToDay } from './settle.ts';
 import { addToTotals, spentThisMonth, spentToday, today, type PassedLimit } from './totals.ts';
 import { totalTokens, type Usage } from './usage.ts';

@@ -1,8 +1,9 @@
-import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { firstIdAt } from '#lib/ids.ts';
 
 /** The ways in which usage can be grouped. */
 export const USAGE_GROUPS = ['day', 'routine', 'model'] as const;
-export type UsageGroup = (typeof USAGE_GROUPS)[number];
+type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 export interface UsageSum {
   readonly inputTokens: number;
@@ -15,7 +16,7 @@ export interface UsageSum {
   readonly steps: number;
 }
 
-export interface GroupedUsage extends UsageSum {
+interface GroupedUsage extends UsageSum {
   /** A date, the id of a routine or the id of a model. */
   readonly key: string;
 }
@@ -62,7 +63,7 @@ export async function readUsage(
 
 /** Parts into which a day is split: the routines or the models that used most over the whole span. */
 export const USAGE_PARTS = ['routine', 'model'] as const;
-export type UsagePart = (typeof USAGE_PARTS)[number];
+type UsagePart = (typeof USAGE_PARTS)[number];
 
 /** The parts of a day that have a name; what the others used is one more. */
 export const MAX_USAGE_PARTS = 4;
@@ -98,4 +99,31 @@ export function readDailyParts(
       order by chosen.day, "totalTokens" desc, named.key
     `,
   );
+}
+
+const DAY_MS = 86_400_000;
+
+/** Entries of the ledger are kept for three years, however soon their runs are deleted: for questions about a bill. */
+const LEDGER_DAYS = 1_100;
+
+/** Deletes the oldest entries of the ledger; the days, to which they were added, keep their sum. */
+export function forgetLedger(db: Db, limit: number): Promise<number> {
+  // Ids of runs sort by time, so the ledger's key is its index here.
+  const first = firstIdAt('run', new Date(Date.now() - LEDGER_DAYS * DAY_MS));
+  return deleteBatch(db, {
+    table: 'usage_ledger',
+    where: sql`run_id < ${first}`,
+    orderBy: sql`run_id`,
+    limit,
+  });
+}
+
+/** Deletes the oldest sums by day, after ten years. */
+export function forgetDays(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, {
+    table: 'usage_days',
+    where: sql`day < (now() at time zone 'utc' - interval '10 years')::date`,
+    orderBy: sql`day`,
+    limit,
+  });
 }

@@ -1,25 +1,24 @@
-export type { Attempt } from './attempt.ts';
+export { isSettled, releaseAttempt, settlement, type Attempt, type Spent } from './settle.ts';
 export {
   budgetColumns,
   isLimited,
+  LIMIT_NAMES,
+  LIMIT_SCOPES,
+  limitInWords,
   limitsOf,
+  RAISED_BY,
+  tooLittleLeft,
   type Budgets,
+  type LimitName,
+  type LimitScope,
   type OperatorCap,
   type ScopeLimits,
 } from './budget.ts';
 export { chargeBeforehand, readLimits, settleCharge, type Charge } from './charge.ts';
 export type { Budget } from '#core/identity/index.ts';
 export {
-  LIMIT_NAMES,
-  LIMIT_SCOPES,
-  limitInWords,
-  RAISED_BY,
-  tooLittleLeft,
-  type LimitName,
-  type LimitScope,
-} from './limit-names.ts';
-export { forgetDays, forgetLedger } from './forget.ts';
-export {
+  forgetDays,
+  forgetLedger,
   MAX_USAGE_GROUPS,
   MAX_USAGE_PARTS,
   readDailyParts,
@@ -30,18 +29,24 @@ export {
   type UsageSum,
 } from './history.ts';
 export { findLostCalls, lockLostCall, lostKey, type LostInput } from './lost-calls.ts';
-export { releaseAttempt } from './release.ts';
-export { dayOfRunningOut, type Draw, type ForecastDay } from './run-out.ts';
+export {
+  dayOfRunningOut,
+  PACE_DAYS,
+  readSpending,
+  sharesUsed,
+  type Draw,
+  type ForecastDay,
+  type ScopeSpending,
+  type ShareUsed,
+  type Spending,
+} from './spending.ts';
 export { reserve } from './reserve.ts';
-export { sharesUsed, type ShareUsed } from './share-used.ts';
-export { isSettled, settlement, type Spent } from './settle.ts';
-export { PACE_DAYS, readSpending, type ScopeSpending, type Spending } from './spending.ts';
 export { MIN_OUTPUT_TOKENS, overBudget, type PassedLimit } from './totals.ts';
 export {
   costOf,
   estimatedTokens,
-  tokensAtLeast,
   tokenCount,
+  tokensAtLeast,
   totalTokens,
   type LongPrices,
   type Prices,

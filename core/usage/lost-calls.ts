@@ -1,5 +1,5 @@
 import { empty, row, rows, sql, type Db } from '#lib/database/index.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt } from './settle.ts';
 
 /** Input of a lost call, with which it counts. */
 export interface LostInput {

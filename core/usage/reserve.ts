@@ -1,5 +1,5 @@
 import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt } from './settle.ts';
 import type { ScopeLimits } from './budget.ts';
 import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
 import { pricesAt, type Prices } from './usage.ts';
@@ -76,8 +76,8 @@ export async function reserve(
 /**
  * Locks the rows of all scopes in the order of their ids, which also gives their newest values, and decides by them.
  * `output_left` is what the limits leave for the step's output, `output_free` what they leave beside what others have
- * reserved. The run's own limit is held against what earlier attempts at this step have reserved: nobody else uses it.
- * `output_room` is what is free whatever the step wants; it has no value where no limit is shared.
+ * reserved. The run's own limit is held against what earlier attempts at this step have reserved: no other run uses it.
+ * `output_room` is what is free, without what the step wants; it has no value where no limit is shared.
  */
 function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): Sql {
   const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs, countsIfLost } = step;

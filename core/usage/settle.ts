@@ -1,7 +1,13 @@
-import { sql, type Sql } from '#lib/database/index.ts';
-import type { Attempt } from './attempt.ts';
+import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { addToTotals, today } from './totals.ts';
 import { totalTokens, type Usage } from './usage.ts';
+
+/** One attempt at a model step. */
+export interface Attempt {
+  readonly runId: string;
+  readonly index: number;
+  readonly attempt: number;
+}
 
 /** Usage of one attempt at a step. */
 export interface Spent extends Attempt {
@@ -66,3 +72,22 @@ export const addedToDay = sql`on conflict (project_id, day, routine_id, model_id
           cost_usd = case when excluded.cost_usd is null then d.cost_usd
             else coalesce(d.cost_usd, 0) + excluded.cost_usd end,
           steps = d.steps + excluded.steps`;
+
+/** Releases what an attempt has reserved, where nothing of its call can be settled, or not as this attempt. */
+export async function releaseAttempt(db: Db, { runId, index, attempt }: Attempt): Promise<void> {
+  await execute(
+    db,
+    sql`
+      with released as (
+        delete from usage_reservations
+        where run_id = ${runId} and step_index = ${index} and attempt = ${attempt}
+        returning scope_ids, tokens, cost_usd
+      )
+      ${addToTotals(sql`(
+        select scope_id, 0::bigint as tokens, 0::numeric as cost_usd, -released.tokens as reserved_tokens,
+          -released.cost_usd as reserved_cost_usd
+        from released, unnest(scope_ids) as scope_id
+      )`)}
+    `,
+  );
+}

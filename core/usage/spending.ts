@@ -1,6 +1,8 @@
+import { Big } from 'big.js';
+import type { Budget } from '#core/identity/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import { budgetColumns, type Budgets } from './budget.ts';
-import { spentThisMonth, spentToday, today } from './totals.ts';
+import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
 
 /** The full days that the present pace of others is taken from. */
 export const PACE_DAYS = 7;
@@ -55,4 +57,77 @@ export async function readSpending(
     return spending;
   };
   return { routine: of('routine'), project: of('project'), organization: of('organization') };
+}
+
+/** The budget of a routine, a project or an organization. */
+interface ScopeBudget extends Budget {
+  readonly scopeId: string;
+}
+
+/** Share of one budget of a scope that is spent in its present period. */
+export interface ShareUsed {
+  readonly scopeId: string;
+  readonly budget: 'tokens_day' | 'cost_month';
+  /** The first day of the period. */
+  readonly period: string;
+  /** 0.8 for four fifths; 1 also where less is left than any step can use. */
+  readonly share: number;
+}
+
+/** Computes what is spent of each of the limits. Reads one row for each scope, by its key. */
+export function sharesUsed(db: Db, limits: readonly ScopeBudget[]): Promise<ShareUsed[]> {
+  return rows<ShareUsed>(
+    db,
+    sql`
+      select l."scopeId", budget.name as budget, budget.period::text as period, budget.share
+      from jsonb_to_recordset(${JSON.stringify(limits)}::jsonb)
+        as l("scopeId" text, "maxTokensPerDay" bigint, "maxCostUsdPerMonth" numeric)
+      join usage_totals t on t.scope_id = l."scopeId"
+      cross join lateral (values
+        ('tokens_day', ${today}, case when l."maxTokensPerDay" - ${spentToday} < ${MIN_OUTPUT_TOKENS} then 1
+          else ${spentToday}::float8 / l."maxTokensPerDay" end),
+        ('cost_month', ${thisMonth}, (${spentThisMonth} / l."maxCostUsdPerMonth")::float8)
+      ) as budget (name, period, share)
+      where budget.share is not null
+    `,
+  );
+}
+
+/** A calendar day (UTC) of a forecast. */
+export interface ForecastDay {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  /** The part of the day that the forecast covers, from 0 to 1. */
+  readonly share: number;
+  readonly runs: number;
+}
+
+/** Rate at which a limit is used up, in decimal strings of the limit's own unit. */
+export interface Draw {
+  readonly max: string;
+  /** Amount that all users of the limit have used in the present period. */
+  readonly used: string;
+  readonly perRun: string;
+  readonly othersPerDay: string;
+  /** The remainder below which no run begins. */
+  readonly least: number;
+  /** Names the period that a day belongs to; each begins with nothing used. */
+  readonly periodOf: (day: string) => string;
+}
+
+/** Returns the first day on which more is asked of a limit than it has left, or null when there is none. */
+export function dayOfRunningOut(days: readonly ForecastDay[], draw: Draw): string | null {
+  const max = new Big(draw.max);
+  let used = new Big(draw.used);
+  let period: string | undefined;
+  for (const { day, share, runs } of days) {
+    if (period !== undefined && draw.periodOf(day) !== period) used = new Big(0);
+    period = draw.periodOf(day);
+    used = used
+      .plus(new Big(draw.othersPerDay).times(share))
+      .plus(new Big(draw.perRun).times(runs));
+    const beforeLastRun = used.minus(draw.perRun);
+    if (used.gt(max) || (runs > 0 && max.minus(beforeLastRun).lt(draw.least))) return day;
+  }
+  return null;
 }

@@ -1,6 +1,11 @@
 import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { isLimited, type ScopeLimits } from './budget.ts';
-import { LIMIT_SCOPES, type LimitName, type LimitScope } from './limit-names.ts';
+import {
+  isLimited,
+  LIMIT_SCOPES,
+  type LimitName,
+  type LimitScope,
+  type ScopeLimits,
+} from './budget.ts';
 
 /** The day and the month that spending is counted by. */
 export const today = sql`(now() at time zone 'utc')::date`;

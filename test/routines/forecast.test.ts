@@ -120,7 +120,7 @@ test('activation warns of a budget that runs out, names it, its day and who may 
   const { message } = refused.body.error;
   expect(message).toContain("the routine's budget.maxTokensPerDay of 3500 tokens");
   expect(message).toContain(runsOut.on);
-  expect(message).toContain('raised by whoever may change the routine');
+  expect(message).toContain('raised by anyone who may change the routine');
   expect((await key.get(`/v1/routines/${id}`)).data.state).toBe('draft');
 
   const active = await key.post(`/v1/routines/${id}/activate`);

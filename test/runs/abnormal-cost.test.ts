@@ -49,7 +49,7 @@ test('a run that costs many times what its version’s runs do ends before its n
   expect(run.errorMessage).toContain(`The run has used ${run.usage.costUsd} US dollars`);
   expect(run.errorMessage).toContain('limits.abnormalFactor (5)');
   expect(run.errorMessage).toContain('the last 5 runs of its version');
-  expect(run.errorMessage).toContain('raised by whoever may change the routine');
+  expect(run.errorMessage).toContain('raised by anyone who may change the routine');
   const calls = service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
   expect(calls).toHaveLength(1);
 });
