@@ -6,8 +6,8 @@ import {
   type ShareUsed,
 } from '#core/usage/index.ts';
 import { deleteBatch, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { followsBudgets, type Subscription } from './subscription.ts';
-import { mailProject, mailTo, type News, type ProjectNews } from './tell.ts';
+import { followsBudgets, readSubscriptions, type Subscription } from './subscription.ts';
+import { mailProject, mailTo, tell, type News, type ProjectNews } from './tell.ts';
 
 /** A budget of which a threshold is reached for the first time in its period, for the followers of one project. */
 interface Crossing {
@@ -36,7 +36,7 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
 };
 
 /**
- * Finds the highest reached threshold of each budget that somebody follows and that has not been reported in this
+ * Finds the highest reached threshold of each budget that has followers and that has not been reported in this
  * period, and marks it as reported.
  * @param usedUp the budget into which a step no longer fitted, which counts as used up above four fifths; where that is
  * unknown, the one with the highest share does
@@ -50,7 +50,7 @@ export async function findCrossings(
   const scopes = [
     ...(wants(subscription.mail) ? [{ scope: 'routine' as const, scopeId: routineId }] : []),
     ...(wants(subscription.projectMail) ? [{ scope: 'project' as const, scopeId: projectId }] : []),
-    // Other projects may follow it, whoever follows this one.
+    // Other projects may follow it too.
     { scope: 'organization' as const, scopeId: organizationId },
   ].filter(({ scope }) => isLimited(budgets[scope]));
   if (scopes.length === 0) return [];
@@ -156,4 +156,19 @@ export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
     where: sql`period < now() - interval '62 days'`,
     limit,
   });
+}
+
+/**
+ * Mails about the budgets of which a step has used four fifths, or all, in the transaction that settles it: its run may
+ * go on for long. A share is reported once in its period, so the end of the run does not report it again.
+ */
+export async function notifySpending(
+  tx: Db,
+  { runId, routineId }: { runId: string; routineId: string },
+): Promise<void> {
+  const [subscription] = await readSubscriptions(tx, [routineId]);
+  if (subscription === undefined) return;
+  const crossings = await findCrossings(tx, subscription, undefined);
+  await tell(tx, subscription, { runId, news: routineBudgetNews(crossings) });
+  await tellOfSharedBudgets(tx, subscription, { runId, crossings });
 }

@@ -11,14 +11,14 @@ import {
   type Db,
 } from '#lib/database/index.ts';
 import { readSubscriptions } from './subscription.ts';
-import { leftOut, mailTo, MAIL_INTERVAL, takeProjectTurn } from './tell.ts';
+import { leftOut, MAIL_INTERVAL, mailTo, takeProjectTurn } from './tell.ts';
 
 /** Routines whose digests are queued in one tick; the next goes on. */
 const MOST = 500;
 
 /**
- * Queues a mail for each routine about which something was held back and whose hour is over; otherwise nobody would
- * learn of it until the next event. Each has a transaction of its own, so that none locks rows for long.
+ * Queues a mail for each routine about which something was held back and whose hour is over; without it,
+ * its people would learn of that only with the next event. Each has a transaction of its own, so that none locks rows for long.
  * @returns the number of mails
  */
 export async function queueDigests(
@@ -62,7 +62,7 @@ async function queueDigest(tx: Db, routineId: string): Promise<boolean> {
   );
   if (mine === undefined) return false;
   const [subscription] = await readSubscriptions(tx, [routineId]);
-  // Somebody may have turned it off meanwhile.
+  // Its people may have turned it off meanwhile.
   const to = subscription?.mail?.on.length === 0 ? undefined : subscription?.mail?.to;
   if (subscription === undefined || to === undefined) {
     await cancelHeld(tx, routineId);
@@ -72,7 +72,7 @@ async function queueDigest(tx: Db, routineId: string): Promise<boolean> {
     );
     return false;
   }
-  // Digests of many routines are a storm as well: beyond ten the project's tells of them.
+  // Digests of many routines are a storm as well: beyond ten, the project's digest counts them.
   if (!(await takeProjectTurn(tx, subscription.projectId))) {
     await execute(
       tx,

@@ -1,7 +1,5 @@
-export { forgetBudgetNotices } from './budgets.ts';
+export { forgetBudgetNotices, notifySpending } from './budgets.ts';
 export { queueDigests } from './digest.ts';
 export { queueProjectDigests } from './project-hour.ts';
-export { notifyPaused } from './paused.ts';
-export { notifyRunEnded } from './run-ended.ts';
-export { notifySpending } from './spending.ts';
+export { notifyPaused, notifyRunEnded } from './run-ended.ts';
 export { hasAudience, subscriptionOf, type Subscription } from './subscription.ts';

@@ -3,14 +3,14 @@ import { mergeHeldOfProject } from '#core/outbox/index.ts';
 import { eachApart, execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
 import type { DigestDeps } from './digest.ts';
 import { readSubscriptions, type Subscription } from './subscription.ts';
-import { heldInWords, mailProject, MAIL_INTERVAL } from './tell.ts';
+import { heldInWords, MAIL_INTERVAL, mailProject } from './tell.ts';
 
 /** Projects whose digests are queued in one tick; the next goes on. */
 const MOST = 500;
 
 /**
- * Queues a mail for each project whose hour is over and in which more failed than it is mailed of: the model of a
- * hundred routines may be away for all of them. Each has a transaction of its own, so that none locks rows for long.
+ * Queues a mail for each project whose hour is over and in which more failed than was mailed: the model of a hundred
+ * routines may be away for all of them. Each has a transaction of its own, so that none locks rows for long.
  * @returns the number of projects
  */
 export async function queueProjectDigests(
@@ -73,7 +73,7 @@ async function queueProjectDigest(tx: Db, projectId: string): Promise<void> {
   }
 }
 
-/** Groups subscriptions by whom they mail, without those that mail nobody any more. */
+/** Groups subscriptions by recipients, without those whose mail is turned off. */
 function byRecipients(subscriptions: readonly Subscription[]) {
   const groups = new Map<string, [MailSettings['to'], [Subscription, ...Subscription[]]]>();
   for (const subscription of subscriptions) {

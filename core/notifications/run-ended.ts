@@ -1,12 +1,12 @@
 import { enqueuePing } from '#core/outbox/index.ts';
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import type { PassedLimit } from '#core/usage/index.ts';
+import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import { findCrossings, routineBudgetNews, tellOfSharedBudgets } from './budgets.ts';
-import { subjectOf, type Subscription } from './subscription.ts';
+import { messageSubjectOf, readSubscriptions, type Subscription } from './subscription.ts';
 import { tell, type News } from './tell.ts';
 
 /** A run that has ended. */
-export interface EndedRun {
+interface EndedRun {
   readonly id: string;
   readonly state: 'succeeded' | 'failed' | 'cancelled';
   readonly reason: string | null;
@@ -31,7 +31,7 @@ export async function notifyRunEnded(
 ): Promise<void> {
   const { successPingUrl: url } = subscription;
   if (run.state === 'succeeded' && url !== null) {
-    await enqueuePing(tx, { ...subjectOf(subscription, run.id), url });
+    await enqueuePing(tx, { ...messageSubjectOf(subscription, run.id), url });
   }
   // Before the routine's own state is written, as where a step is settled: locks are taken in one order everywhere.
   const crossings = await findCrossings(tx, subscription, usedUpBy(run));
@@ -60,7 +60,7 @@ const PARTIAL: News = {
 };
 
 /** Words the news that the service has paused a routine, with the reason that the routine itself shows. */
-export function paused(because: string): News {
+function paused(because: string): News {
   const lines = [`The service has taken it off its schedule: ${because}.`];
   return { event: 'paused', heading: 'Paused', lines };
 }
@@ -91,4 +91,23 @@ async function recovered(tx: Db, { routineId }: Subscription): Promise<News[]> {
   return [
     { event: 'recovered', heading: 'Works again', lines: ['A run succeeded after failures.'] },
   ];
+}
+
+/**
+ * Tells the subscribers of routines that the service has paused, in the transaction that pauses them.
+ * @param runIds the run that led to each pause, by routine
+ */
+export async function notifyPaused(
+  tx: Db,
+  routines: readonly { readonly id: string; readonly stateReason: string }[],
+  runIds: ReadonlyMap<string, string | null> = new Map(),
+): Promise<void> {
+  if (routines.length === 0) return;
+  const byId = new Map(routines.map((routine) => [routine.id, routine]));
+  for (const subscription of await readSubscriptions(tx, [...byId.keys()])) {
+    const routine = byId.get(subscription.routineId);
+    if (routine === undefined) continue;
+    const runId = runIds.get(routine.id) ?? null;
+    await tell(tx, subscription, { runId, news: [paused(routine.stateReason)] });
+  }
 }

@@ -18,7 +18,7 @@ export interface Subscription {
 }
 
 /**
- * Selects the subscription of a routine as JSON, for the statement that ends its run; null when nobody has subscribed,
+ * Selects the subscription of a routine as JSON, for the statement that ends its run; null without subscribers,
  * as for most routines. It reads three rows by their keys, and the projects of an organization that has a budget.
  */
 export function subscriptionOf(routineId: Sql): Sql {
@@ -27,7 +27,7 @@ export function subscriptionOf(routineId: Sql): Sql {
     where r.id = ${routineId} and ${hasSubscription})`;
 }
 
-/** Returns an SQL condition that is true when somebody may have to be told of a routine's success. */
+/** Returns an SQL condition that is true when there may be subscribers to a routine's success. */
 export function hasAudience(routine: Sql): Sql {
   return sql`(${routine}.notify_mail is not null or ${routine}.success_ping_url is not null
     or exists (select from projects p join organizations o on o.id = p.organization_id
@@ -46,7 +46,7 @@ const isFollowedByAnother = sql`((o.max_tokens_per_day is not null or o.max_cost
   and exists (select from projects f
     where f.organization_id = o.id and f.deleted_at is null and ${followsBudgets(sql`f`)}))`;
 
-/** Reads the subscriptions of these routines, ordered by id, without those that nobody has subscribed to. */
+/** Reads the subscriptions of these routines, ordered by id, without those that have no subscribers. */
 export async function readSubscriptions(
   db: Db,
   routineIds: readonly string[],
@@ -73,7 +73,7 @@ const columns = sql`jsonb_build_object('organizationId', p.organization_id, 'pro
     'organization', ${budgetColumns('o')}))`;
 
 /** Returns the subject under which the messages of a subscription are stored. */
-export function subjectOf(
+export function messageSubjectOf(
   { organizationId, projectId, routineId }: Subscription,
   runId: string | null,
 ): MessageSubject {

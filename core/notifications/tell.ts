@@ -10,7 +10,7 @@ import {
   type MessageSubject,
 } from '#core/outbox/index.ts';
 import { execute, row, sql, type Db } from '#lib/database/index.ts';
-import { subjectOf, type Subscription } from './subscription.ts';
+import { messageSubjectOf, type Subscription } from './subscription.ts';
 
 /** An event of a routine, worded for its mail. */
 export interface News {
@@ -26,8 +26,7 @@ export const MAIL_INTERVAL = sql`interval '1 hour'`;
 /**
  * Tells the routine's subscribers an event that they asked for: by a mail, which also counts the events held back
  * before it, or, if this hour's mail has been sent, by holding the event back. So are failures beyond ten mails an hour
- * about the project. Locks the row of the routine's state, so
- * that only one of several runs that end at the same time sends the mail.
+ * about the project. Locks the row of the routine's state, so that only one of several runs that end at the same time sends the mail.
  */
 export async function tell(
   tx: Db,
@@ -38,7 +37,7 @@ export async function tell(
   const wanted = news.filter(({ event }) => mail?.on.includes(event) === true);
   const [first] = wanted;
   if (mail === null || first === undefined) return;
-  const subject = subjectOf(subscription, runId);
+  const subject = messageSubjectOf(subscription, runId);
   if (!(await takeTurn(tx, routineId))) {
     await holdMail(tx, { ...subject, kinds: wanted.map(({ event }) => event) });
     await execute(
@@ -49,7 +48,7 @@ export async function tell(
   }
   const isFailure = wanted.some(({ event }) => event === 'failed' || event === 'paused');
   if (isFailure && !(await takeProjectTurn(tx, subscription.projectId))) {
-    // Told of by the digest of the project.
+    // The digest of the project counts it.
     await holdMail(tx, { ...subject, kinds: wanted.map(({ event }) => event) });
     return;
   }
@@ -78,7 +77,7 @@ export async function mailTo(
 ): Promise<void> {
   const { projectId, projectName, routineId, routineName } = subscription;
   const { runId, kind } = mail;
-  await mailRecipients(tx, { ...subjectOf(subscription, runId), kind }, mail.to, {
+  await mailRecipients(tx, { ...messageSubjectOf(subscription, runId), kind }, mail.to, {
     subject: `${mail.heading}: ${routineName}`,
     lines: [`Routine "${routineName}" in the project "${projectName}".`, ...mail.lines],
     path: `/p/${projectId}/${runId === null ? `routines/${routineId}` : `runs/${runId}`}`,
@@ -92,7 +91,7 @@ export interface ProjectNews extends Omit<News, 'event'> {
   readonly projectName: string;
   readonly to: MailSettings['to'];
   readonly kind: MailEvent | 'digest';
-  /** The page of the project in the dashboard that tells more. */
+  /** The page of the project in the dashboard with the details. */
   readonly page: string;
 }
 
