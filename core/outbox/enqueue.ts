@@ -1,4 +1,4 @@
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { MailContent, MessageKind, MessageSubject } from './message.ts';
 
@@ -61,7 +61,7 @@ export async function enqueuePing(
   );
 }
 
-/** Records that there was something to tell and nobody who could be mailed. */
+/** Records that there was something to tell, but no one who could be mailed. */
 export async function recordUnaddressed(
   tx: Db,
   mail: MessageSubject & { readonly kind: MessageKind },
@@ -89,6 +89,56 @@ export async function holdMail(
       select held.id, 'mail', held.kind, ${mail.organizationId}, ${mail.projectId}, ${mail.routineId},
         ${mail.runId}, 'held'
       from unnest(${ids}::text[], ${mail.kinds}::text[]) as held (id, kind)
+    `,
+  );
+}
+
+/** Count of events of one kind that were withheld since the last mail about a routine. */
+export interface HeldCount {
+  readonly kind: MessageKind;
+  readonly count: number;
+}
+
+/** Counts what was held back about a routine, and marks it as merged into the mail that this transaction queues. */
+export function mergeHeld(tx: Db, routineId: string): Promise<HeldCount[]> {
+  return rows<HeldCount>(
+    tx,
+    sql`
+      with merged as (
+        update outbox set state = 'merged', finished_at = now()
+        where routine_id = ${routineId} and state = 'held'
+        returning kind
+      )
+      select kind, count(*) from merged group by kind order by count(*) desc, kind
+    `,
+  );
+}
+
+/** Does the same for all routines of a project, each counted on its own. */
+export function mergeHeldOfProject(
+  tx: Db,
+  projectId: string,
+): Promise<(HeldCount & { readonly routineId: string })[]> {
+  return rows(
+    tx,
+    sql`
+      with merged as (
+        update outbox set state = 'merged', finished_at = now()
+        where project_id = ${projectId} and state = 'held'
+        returning kind, routine_id
+      )
+      select routine_id as "routineId", kind, count(*) from merged group by routine_id, kind
+    `,
+  );
+}
+
+/** Cancels what was held back about a routine that has no subscribers any more. */
+export async function cancelHeld(tx: Db, routineId: string): Promise<void> {
+  await execute(
+    tx,
+    sql`
+      update outbox set state = 'cancelled', finished_at = now(), error = 'it has no subscribers any more'
+      where routine_id = ${routineId} and state = 'held'
     `,
   );
 }

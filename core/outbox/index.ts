@@ -1,13 +1,16 @@
 export {
+  cancelHeld,
   enqueueMail,
   enqueueOperatorMail,
   enqueuePing,
   holdMail,
+  mergeHeld,
+  mergeHeldOfProject,
   recordUnaddressed,
+  type HeldCount,
 } from './enqueue.ts';
 export { cancelMessages, deleteMessages, eraseMessages, forgetMessages } from './erase.ts';
-export { cancelHeld, mergeHeld, mergeHeldOfProject, type HeldCount } from './held.ts';
-export { listMessages, type RunMessage } from './list.ts';
+export { listMessages, oldestUnsentMail, type RunMessage } from './list.ts';
 export {
   MESSAGE_KINDS,
   MESSAGE_STATES,
@@ -15,12 +18,12 @@ export {
   type MessageKind,
   type MessageSubject,
 } from './message.ts';
-export { optIn, optOut } from './opt-outs.ts';
-export { sendMessages, type MessageDeps } from './send.ts';
 export {
   createUnsubscribeLinks,
+  optIn,
+  optOut,
   UNSUBSCRIBE_PATH,
   type OptOut,
   type UnsubscribeLinks,
-} from './unsubscribe-links.ts';
-export { oldestUnsentMail } from './waiting.ts';
+} from './unsubscribe.ts';
+export { sendMessages, type MessageDeps } from './send.ts';

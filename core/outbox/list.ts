@@ -4,7 +4,7 @@ import type { MessageKind, MessageState } from './message.ts';
 /** A message about a run, as its detail shows it. */
 export interface RunMessage {
   readonly kind: MessageKind;
-  /** The masked address of a person, or the host of a monitor; null when it went to nobody. */
+  /** The masked address of a person, or the host of a monitor; null when it had no recipient. */
   readonly to: string | null;
   readonly state: MessageState;
   /** Time at which it reached its state; while it waits, the time at which it was queued. */
@@ -42,3 +42,8 @@ function masked(email: string): string {
 function hostOf(url: string | null): string | null {
   return url === null ? null : (URL.parse(url)?.host ?? null);
 }
+
+/** The age in seconds of the oldest mail that has not been sent, as an SQL expression; 0 when there is none. */
+export const oldestUnsentMail = sql`coalesce((
+  select extract(epoch from now() - min(created_at)) from outbox where state = 'pending' and channel = 'mail'
+), 0)::float8`;

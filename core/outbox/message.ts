@@ -18,7 +18,7 @@ export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 /**
  * States of a message: `pending` until it is sent, also after a failed attempt; `held` while this hour's mail has been
- * sent, and `merged` once a later mail has counted it; `cancelled` when nobody wants it any more; `failed` when it was
+ * sent, and `merged` once a later mail has counted it; `cancelled` when no one wants it any more; `failed` when it was
  * given up.
  */
 export const MESSAGE_STATES = ['pending', 'held', 'sent', 'merged', 'cancelled', 'failed'] as const;
@@ -31,7 +31,7 @@ export interface MailContent {
   readonly subject: string;
   /** Paragraphs of the text. */
   readonly lines: readonly string[];
-  /** Path of the page in the dashboard that tells more. */
+  /** Path of the page in the dashboard with the details. */
   readonly path?: string;
   readonly replyTo?: string;
 }

@@ -1,9 +1,7 @@
-import type { Mailer } from '#lib/mail/index.ts';
-import type { ClaimedMessage } from './claim.ts';
-import { compose } from './compose.ts';
-import type { Verdict } from './record.ts';
-import { isBeyondLast, retryDelayMs } from './retry.ts';
-import type { UnsubscribeLinks } from './unsubscribe-links.ts';
+import type { Mail, Mailer } from '#lib/mail/index.ts';
+import { isBeyondLast, messageRetryMs, type ClaimedMessage, type Verdict } from './attempts.ts';
+import { isUnsubscribable, type MailContent } from './message.ts';
+import type { UnsubscribeLinks } from './unsubscribe.ts';
 
 export interface MailDeps {
   /** Undefined where no mail server is configured. */
@@ -39,7 +37,7 @@ export async function sendMail(
   const fault = await mailer.attempt(compose(message, to, { uiOrigin, links }));
   if (fault === undefined) return over({ state: 'sent' });
   const error = fault.message;
-  const delayMs = fault.kind === 'refused' ? undefined : retryDelayMs('mail', message.attempt);
+  const delayMs = fault.kind === 'refused' ? undefined : messageRetryMs('mail', message.attempt);
   return {
     verdict:
       delayMs === undefined ? { state: 'failed', error } : { state: 'retry', error, delayMs },
@@ -49,4 +47,44 @@ export async function sendMail(
 
 function over(verdict: Verdict) {
   return { verdict, serverIsAway: false };
+}
+
+/** Composes a message's mail: its text, the link to its page, and the links to unsubscribe. */
+function compose(
+  message: ClaimedMessage,
+  to: string,
+  { uiOrigin, links }: { uiOrigin: string; links: UnsubscribeLinks },
+): Mail {
+  const content: MailContent = message.content ?? { subject: '', lines: [] };
+  const { subject, lines, path, replyTo } = content;
+  const stop = unsubscribing(message, links);
+  const paragraphs = [
+    ...lines,
+    ...(path === undefined ? [] : [`${uiOrigin}${path}`]),
+    ...stop.lines,
+  ];
+  return {
+    id: message.id,
+    to,
+    // A name that a user has chosen stays in its line.
+    subject: subject.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' '),
+    text: `${paragraphs.join('\n\n')}\n`,
+    ...(replyTo === undefined ? {} : { replyTo }),
+    ...(stop.url === undefined ? {} : { unsubscribeUrl: stop.url }),
+  };
+}
+
+function unsubscribing(
+  { kind, userId, projectId, routineId }: ClaimedMessage,
+  links: UnsubscribeLinks,
+): { lines: string[]; url?: string } {
+  if (!isUnsubscribable(kind) || userId === null || projectId === null) return { lines: [] };
+  const ofProject = links.of({ userId, scopeId: projectId });
+  const lines = ['--', `No more mail about anything in this project: ${ofProject}`];
+  if (routineId === null) return { lines, url: ofProject };
+  const ofRoutine = links.of({ userId, scopeId: routineId });
+  return {
+    lines: ['--', `No more mail about this routine: ${ofRoutine}`, ...lines.slice(1)],
+    url: ofRoutine,
+  };
 }

@@ -1,12 +1,17 @@
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
-import { claimMessages, type ClaimedMessage } from './claim.ts';
+import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import {
+  claimMessages,
+  isBeyondLast,
+  messageRetryMs,
+  recordVerdict,
+  type ClaimedMessage,
+  type Verdict,
+} from './attempts.ts';
 import type { Channel } from './message.ts';
-import { recordAttempt } from './record.ts';
 import { sendMail, type MailDeps } from './send-mail.ts';
-import { sendPing } from './send-ping.ts';
 
 export interface MessageDeps extends MailDeps {
   readonly database: Database;
@@ -47,7 +52,7 @@ async function drain(
   { signal, end }: { signal: AbortSignal; end: number },
 ): Promise<number> {
   let total = 0;
-  // Nobody to send an enquiry to is no reason to give it up.
+  // Where the operator has named no recipient, enquiries wait; they are not given up.
   const forOperator = deps.mailer !== undefined && deps.leadsEmail !== undefined;
   for (;;) {
     signal.throwIfAborted();
@@ -79,10 +84,51 @@ async function attempt(
       : { verdict: await sendPing(deps, message, signal), serverIsAway: false };
   // A ping that was broken off on our side has said nothing: its lease runs out.
   if (channel === 'ping' && signal.aborted) return false;
-  await recordAttempt(deps.database, message, verdict);
+  await recordVerdict(deps.database, message, verdict);
   deps.metrics.messageAttempt({ channel, outcome: verdict.state });
   const { id: messageId, kind, runId, projectId } = message;
   const entry = { messageId, kind, runId, projectId, attempt: message.attempt };
   deps.log.info({ ...entry, outcome: verdict.state }, 'message attempt');
   return !serverIsAway;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_RESPONSE_BYTES = 16 * 1024;
+
+/** Makes one GET to a monitor. Only 2xx is success; a redirect is not followed. */
+async function sendPing(
+  { outbound }: { readonly outbound: Pick<OutboundClient, 'request'> },
+  message: ClaimedMessage,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { url, attempt } = message;
+  if (url === null) return { state: 'failed', error: 'there is no address to ping' };
+  if (isBeyondLast('ping', attempt)) {
+    return { state: 'failed', error: 'all attempts were broken off on our side' };
+  }
+  const error = await ping(outbound, url, signal);
+  if (error === undefined) return { state: 'sent' };
+  const delayMs = messageRetryMs('ping', attempt);
+  return delayMs === undefined ? { state: 'failed', error } : { state: 'retry', error, delayMs };
+}
+
+/** @returns the reason why it failed, if it did */
+async function ping(
+  outbound: Pick<OutboundClient, 'request'>,
+  url: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const { status } = await outbound.request({
+      url,
+      timeoutMs: TIMEOUT_MS,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      onOverflow: 'truncate',
+      signal,
+    });
+    return status >= 200 && status <= 299 ? undefined : `the monitor responded with ${status}`;
+  } catch (error) {
+    if (error instanceof OutboundError) return error.message;
+    throw error;
+  }
 }

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { claimMessages } from '#core/outbox/claim.ts';
-import { recordAttempt } from '#core/outbox/record.ts';
+import { claimMessages, recordVerdict } from '#core/outbox/attempts.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { freePort } from '#dev/ports.ts';
 import { rows, sql } from '#lib/database/index.ts';
@@ -131,9 +130,9 @@ test('an attempt whose lease ran out records nothing over the next one', async (
   expect(await claimMessages(database, ALL)).toEqual([]);
   await makeDue(service);
   const [next] = await claimMessages(database, ALL);
-  await recordAttempt(database, late!, { state: 'failed', error: 'late' });
+  await recordVerdict(database, late!, { state: 'failed', error: 'late' });
   expect(await outboxOf(service, owner.projectId)).toMatchObject([{ state: 'pending' }]);
-  await recordAttempt(database, next!, { state: 'sent' });
+  await recordVerdict(database, next!, { state: 'sent' });
   expect(await outboxOf(service, owner.projectId)).toMatchObject([{ state: 'sent' }]);
 });
 

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { execute, sql, type Db } from '#lib/database/index.ts';
 
 /** A person, and the routine or project about which they want no more mail. */
 export interface OptOut {
@@ -50,4 +51,23 @@ export function createUnsubscribeLinks(options: {
 
 function signature(key: Buffer, payload: string): Buffer {
   return createHmac('sha256', key).update(payload).digest();
+}
+
+/** Sends the person no more mail about the scope. Does nothing when the person is gone. */
+export async function optOut(db: Db, { userId, scopeId }: OptOut): Promise<void> {
+  await execute(
+    db,
+    sql`
+      insert into mail_optouts (user_id, scope_id) select id, ${scopeId} from users where id = ${userId}
+      on conflict do nothing
+    `,
+  );
+}
+
+/** Takes an opt-out back. */
+export async function optIn(db: Db, { userId, scopeId }: OptOut): Promise<void> {
+  await execute(
+    db,
+    sql`delete from mail_optouts where user_id = ${userId} and scope_id = ${scopeId}`,
+  );
 }

@@ -1,4 +1,4 @@
-import { rows, sql, type Db } from '#lib/database/index.ts';
+import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import type { Channel, MailContent, MessageKind } from './message.ts';
 
 /** A message that only this process may send, for the length of its lease. */
@@ -72,4 +72,61 @@ export function claimMessages(
       from claimed c
     `,
   );
+}
+
+/** Result of an attempt; `retry` carries the delay before the next one. */
+export type Verdict =
+  | { readonly state: 'sent' }
+  | { readonly state: 'cancelled' | 'failed'; readonly error: string }
+  | { readonly state: 'retry'; readonly error: string; readonly delayMs: number };
+
+/** Records an attempt, unless its lease has run out and another attempt was begun. A finished message keeps no text. */
+export async function recordVerdict(
+  db: Db,
+  { id, attempt }: ClaimedMessage,
+  verdict: Verdict,
+): Promise<void> {
+  const error = verdict.state === 'sent' ? null : verdict.error;
+  const change =
+    verdict.state === 'retry'
+      ? sql`next_attempt_at = now() + ${verdict.delayMs}::float8 * interval '1 millisecond'`
+      : sql`state = ${verdict.state}, content = null, finished_at = now()`;
+  await execute(
+    db,
+    sql`
+      update outbox set error = ${error}, ${change}
+      where id = ${id} and state = 'pending' and attempts = ${attempt}
+    `,
+  );
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/**
+ * Waits between attempts. A mail server may be away for a day; a ping says that a run has succeeded just now, so a late
+ * one would mislead.
+ */
+const LADDER_MS: Readonly<Record<Channel, readonly number[]>> = {
+  mail: [
+    MINUTE_MS,
+    5 * MINUTE_MS,
+    15 * MINUTE_MS,
+    HOUR_MS,
+    2 * HOUR_MS,
+    4 * HOUR_MS,
+    8 * HOUR_MS,
+    12 * HOUR_MS,
+  ],
+  ping: [MINUTE_MS, 2 * MINUTE_MS],
+};
+
+/** Returns the wait after a failed attempt, counted from 1; undefined after the last. */
+export function messageRetryMs(channel: Channel, attempt: number): number | undefined {
+  return LADDER_MS[channel][attempt - 1];
+}
+
+/** Returns true for an attempt beyond the last; those before it were lost with their processes. */
+export function isBeyondLast(channel: Channel, attempt: number): boolean {
+  return attempt > LADDER_MS[channel].length + 1;
 }
