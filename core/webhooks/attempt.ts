@@ -1,10 +1,9 @@
 import type { Database } from '#lib/database/index.ts';
 import { claimAttempt, type ClaimedAttempt } from './claim.ts';
 import type { DeliveryState } from './delivery.ts';
-import { currentRung, recordAttempt, recordGone } from './record.ts';
-import { MAX_ATTEMPTS } from './retry.ts';
+import { currentRung, recordAttempt, recordGone, type Verdict } from './record.ts';
+import { deliveryRetryMs, MAX_ATTEMPTS } from './retry.ts';
 import { sendAttempt, unanswered, type Exchange, type SendDeps } from './send.ts';
-import { judge, type Verdict } from './verdict.ts';
 
 export interface AttemptDeps extends SendDeps {
   readonly database: Database;
@@ -69,7 +68,7 @@ async function perform(
     };
   }
   const exchange = await sendAttempt(deps, { ...attempt, webhookUrl }, signal);
-  return { exchange, verdict: judge(attempt.rung, exchange) };
+  return { exchange, verdict: decideVerdict(attempt.rung, exchange) };
 }
 
 async function record(
@@ -80,10 +79,21 @@ async function record(
 ): Promise<AttemptOutcome> {
   if (exchange.status === 410 && (await recordGone(database, attempt, exchange))) return 'failed';
   if (await recordAttempt(database, attempt, exchange, verdict)) return verdict.state;
-  // Somebody asked for redelivery meanwhile, so this is now the first attempt of a new schedule.
+  // A redelivery was requested meanwhile, so this is now the first attempt of a new schedule.
   const rung = await currentRung(database, attempt);
   if (rung === undefined) return verdict.state;
-  const renewed = judge(rung, exchange);
+  const renewed = decideVerdict(rung, exchange);
   await recordAttempt(database, { ...attempt, rung }, exchange, renewed);
   return renewed.state;
+}
+
+/** Judges an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
+function decideVerdict(rung: number, exchange: Exchange): Verdict {
+  const { status, interrupted, retryAfterMs } = exchange;
+  if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };
+  if (interrupted) return { state: 'pending', delayMs: 0, counts: false };
+  const delayMs = deliveryRetryMs(rung, retryAfterMs);
+  return delayMs === undefined
+    ? { state: 'failed', reason: 'retries_exhausted' }
+    : { state: 'pending', delayMs, counts: true };
 }

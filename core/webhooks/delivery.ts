@@ -1,3 +1,4 @@
+import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { EventType } from './event.ts';
 
 /**
@@ -27,7 +28,7 @@ export interface Delivery {
   readonly attempts: readonly DeliveryAttempt[];
 }
 
-export interface DeliveryAttempt {
+interface DeliveryAttempt {
   /** Counts from 1. */
   readonly index: number;
   readonly startedAt: Date;
@@ -38,4 +39,47 @@ export interface DeliveryAttempt {
   readonly error: string | null;
   /** The first 1,024 bytes of the response. */
   readonly responseExcerpt: string | null;
+}
+
+/** Lists the deliveries of a run with all their attempts, oldest first. The caller has read the run in its project. */
+export async function listDeliveries(db: Db, runId: string): Promise<Delivery[]> {
+  const deliveries = await rows<Omit<Delivery, 'attempts'>>(
+    db,
+    sql`
+      select id, event_type as "eventType", state, reason,
+        case when state = 'pending' then next_attempt_at end as "nextAttemptAt",
+        created_at as "createdAt", finished_at as "finishedAt"
+      from webhook_deliveries where run_id = ${runId} order by id
+    `,
+  );
+  if (deliveries.length === 0) return [];
+  const attempts = await rows<DeliveryAttempt & { deliveryId: string }>(
+    db,
+    sql`
+      select delivery_id as "deliveryId", index, started_at as "startedAt", duration_ms as "durationMs", status,
+        error, response_excerpt as "responseExcerpt"
+      from webhook_attempts where delivery_id = any(${deliveries.map(({ id }) => id)}) order by index
+    `,
+  );
+  const byDelivery = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
+  return deliveries.map((delivery) => ({
+    ...delivery,
+    attempts: (byDelivery.get(delivery.id) ?? []).map(
+      ({ index, startedAt, durationMs, status, error, responseExcerpt }) => ({
+        index,
+        startedAt,
+        durationMs,
+        status,
+        error,
+        responseExcerpt,
+      }),
+    ),
+  }));
+}
+
+/** Returns an SQL condition that is true when the event of a run's end was given up. */
+export function hasLostDelivery(runId: Sql): Sql {
+  return sql`exists (
+    select from webhook_deliveries d
+    where d.run_id = ${runId} and d.state = 'failed' and d.event_type <> 'routine.paused')`;
 }

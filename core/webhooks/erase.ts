@@ -9,7 +9,7 @@ export function hasOpenDelivery(runId: Sql): Sql {
 /**
  * Erases what the deliveries of runs hold of them: the bodies, and the beginnings of the receivers' responses. An open
  * delivery keeps its body, which it has yet to send.
- * @returns the runs that have such a delivery, because somebody has asked for it meanwhile
+ * @returns the runs that have such a delivery, because a redelivery was requested meanwhile
  */
 export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<string[]> {
   const erased = await rows<{ id: string }>(

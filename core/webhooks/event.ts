@@ -1,7 +1,7 @@
 import type { Trigger } from '#core/engine/index.ts';
 import type { DeliverPolicy } from '#core/routines/index.ts';
 import type { ComparedResult } from '#core/outcomes/index.ts';
-import { utf8Start } from './utf8.ts';
+import { utf8Start } from '#lib/text.ts';
 
 /** A run that has ended, with everything that its event says. Skipped occurrences have no event. */
 export interface EndedRun {
@@ -60,7 +60,8 @@ export const EVENT_TYPES = [
 ] as const satisfies readonly (`run.${EndedRun['state'] | 'changed'}` | 'routine.paused')[];
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Returns the type of the event: a routine that delivers changes tells of data that is new as of a change. */
+/** Returns the type of the event: `run.changed` where the routine delivers changes and the run
+ * has some, as first data are. */
 export function eventType(run: EndedRun): EventType {
   if (run.deliver === 'changed' && run.changes !== null) return 'run.changed';
   return `run.${run.state}`;
@@ -107,7 +108,7 @@ export function eventBody(run: EndedRun): string {
   });
 }
 
-/** Builds the JSON text that tells of a routine that was paused. */
+/** Builds the JSON text of the event that a routine was paused. */
 export function pausedBody(routine: PausedByService): string {
   return JSON.stringify({
     type: 'routine.paused' satisfies EventType,

@@ -1,5 +1,5 @@
 export { attemptDelivery, type AttemptDeps, type AttemptOutcome } from './attempt.ts';
-export { FAILURE_REASONS, type Delivery } from './delivery.ts';
+export { FAILURE_REASONS, hasLostDelivery, listDeliveries, type Delivery } from './delivery.ts';
 export { enqueueDelivery, enqueuePaused } from './enqueue.ts';
 export {
   deleteDeliveries,
@@ -10,7 +10,9 @@ export {
   hasOpenDelivery,
 } from './erase.ts';
 export { EVENT_TYPES, type EndedRun, type EventType } from './event.ts';
-export { listDeliveries } from './list.ts';
-export { hasLostDelivery } from './lost.ts';
-export { redeliver } from './redeliver.ts';
-export { kickDeliveries, startDueDeliveries, type StartDeliveriesDeps } from './start.ts';
+export {
+  kickDeliveries,
+  redeliver,
+  startDueDeliveries,
+  type StartDeliveriesDeps,
+} from './start.ts';

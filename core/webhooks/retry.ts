@@ -26,7 +26,7 @@ const JITTER = 0.1;
  * Returns the wait after a failed attempt (1 is the first), at least as long as the receiver asked for.
  * @returns undefined after the last attempt
  */
-export function retryDelayMs(
+export function deliveryRetryMs(
   attempt: number,
   retryAfterMs = 0,
   random: () => number = Math.random,

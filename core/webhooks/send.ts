@@ -1,11 +1,11 @@
-import type { SealedWebhookSecrets } from '#core/routines/index.ts';
+import { createHmac } from 'node:crypto';
+import { SECRET_PREFIX, type SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { Log } from '#lib/log.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
+import { utf8Start } from '../../lib/text.ts';
 import type { ClaimedAttempt } from './claim.ts';
 import { MAX_RETRY_AFTER_MS } from './retry.ts';
-import { signedHeaders } from './signature.ts';
-import { utf8Start } from './utf8.ts';
 
 export interface SendDeps {
   readonly outbound: Pick<OutboundClient, 'request'>;
@@ -30,7 +30,7 @@ const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const EXCERPT_BYTES = 1_024;
 
-/** Signs the event and sends it once. Whatever the receiver does is an `Exchange`, never an error. */
+/** Signs the event and sends it once. All that the receiver does is an `Exchange`, never an error. */
 export async function sendAttempt(
   deps: SendDeps,
   attempt: ClaimedAttempt & { readonly webhookUrl: string },
@@ -97,4 +97,30 @@ function sign(deps: SendDeps, attempt: ClaimedAttempt): Record<string, string> |
 /** Cuts the excerpt of a response body, without NUL, which Postgres text cannot hold. */
 function excerpt(body: Uint8Array): string {
   return utf8Start(body, EXCERPT_BYTES).replaceAll('\u0000', '');
+}
+
+interface WebhookMessage {
+  /** The delivery's id, the same on every attempt, so that a receiver can recognize a repetition. */
+  readonly id: string;
+  readonly sentAt: Date;
+  readonly body: string;
+}
+
+/** Builds the headers of Standard Webhooks 1.0, with a signature for each secret, the newest first. */
+export function signedHeaders(
+  message: WebhookMessage,
+  secrets: readonly string[],
+): Record<string, string> {
+  const timestamp = String(Math.floor(message.sentAt.getTime() / 1_000));
+  const content = `${message.id}.${timestamp}.${message.body}`;
+  return {
+    'webhook-id': message.id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': secrets.map((secret) => signature(secret, content)).join(' '),
+  };
+}
+
+function signature(secret: string, content: string): string {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
 }

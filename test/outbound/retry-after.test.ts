@@ -1,6 +1,6 @@
 import { assert, constantFrom, date, integer, oneof, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { retryDelayMs } from '#core/webhooks/retry.ts';
+import { deliveryRetryMs } from '#core/webhooks/retry.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 
 const HOUR = 3_600_000;
@@ -46,7 +46,7 @@ test('any other value of Retry-After means no wait', () => {
   );
   assert(
     property(values, integer({ min: 1, max: 9 }), (value, attempt) => {
-      const wait = retryDelayMs(attempt, parseRetryAfter(value, { now, maxMs }));
+      const wait = deliveryRetryMs(attempt, parseRetryAfter(value, { now, maxMs }));
       return wait !== undefined && wait >= 54_000 && wait <= 26.4 * HOUR;
     }),
   );

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateWebhookSecret } from '#core/routines/index.ts';
 import { RETRY_LADDER_MS } from '#core/webhooks/retry.ts';
-import { signedHeaders } from '#core/webhooks/signature.ts';
+import { signedHeaders } from '#core/webhooks/send.ts';
 
 const PAGE = readFileSync(path.join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8');
 const GO_MODULE = 'github.com/standard-webhooks/standard-webhooks/libraries';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MAX_ATTEMPTS, retryDelayMs } from '#core/webhooks/retry.ts';
+import { MAX_ATTEMPTS, deliveryRetryMs } from '#core/webhooks/retry.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -8,7 +8,7 @@ function middle() {
 }
 
 test('the waits are 1 and 5 and 30 minutes, then 2, 5, 10, 14, 20 and 24 hours, and then it is over', () => {
-  const waits = Array.from({ length: 10 }, (_, index) => retryDelayMs(index + 1, 0, middle));
+  const waits = Array.from({ length: 10 }, (_, index) => deliveryRetryMs(index + 1, 0, middle));
   expect(waits).toEqual([
     MINUTE,
     5 * MINUTE,
@@ -25,9 +25,9 @@ test('the waits are 1 and 5 and 30 minutes, then 2, 5, 10, 14, 20 and 24 hours, 
 });
 
 test('a wait varies by at most ten percent, and does vary', () => {
-  expect(retryDelayMs(1, 0, () => 0)).toBe(54_000);
-  expect(retryDelayMs(1, 0, () => 0.999_999)).toBe(66_000);
-  const seen = Array.from({ length: 50 }, () => retryDelayMs(3)!);
+  expect(deliveryRetryMs(1, 0, () => 0)).toBe(54_000);
+  expect(deliveryRetryMs(1, 0, () => 0.999_999)).toBe(66_000);
+  const seen = Array.from({ length: 50 }, () => deliveryRetryMs(3)!);
   expect(new Set(seen).size).toBeGreaterThan(10);
   for (const wait of seen) {
     expect(wait).toBeGreaterThanOrEqual(27 * MINUTE);
@@ -36,8 +36,8 @@ test('a wait varies by at most ten percent, and does vary', () => {
 });
 
 test('Retry-After lengthens a wait, never shortens it, never beyond 24 hours, and never adds an attempt', () => {
-  expect(retryDelayMs(1, 10 * MINUTE, middle)).toBe(10 * MINUTE);
-  expect(retryDelayMs(2, 1_000, middle)).toBe(5 * MINUTE);
-  expect(retryDelayMs(1, 400 * HOUR, middle)).toBe(24 * HOUR);
-  expect(retryDelayMs(10, HOUR, middle)).toBeUndefined();
+  expect(deliveryRetryMs(1, 10 * MINUTE, middle)).toBe(10 * MINUTE);
+  expect(deliveryRetryMs(2, 1_000, middle)).toBe(5 * MINUTE);
+  expect(deliveryRetryMs(1, 400 * HOUR, middle)).toBe(24 * HOUR);
+  expect(deliveryRetryMs(10, HOUR, middle)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { createSealedWebhookSecrets, generateWebhookSecret } from '#core/routines/index.ts';
-import { signedHeaders } from '#core/webhooks/signature.ts';
+import { signedHeaders } from '#core/webhooks/send.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 
 const message = { id: 'whd_1', sentAt: new Date(), body: '{"result":"ça va 👍"}' };

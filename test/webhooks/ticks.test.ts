@@ -4,7 +4,7 @@ import { announceSlots, withdrawSlots } from '#core/runs/index.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
 import { success } from '#core/runs/ending.ts';
 import { claimAttempt } from '#core/webhooks/claim.ts';
-import { claimDueDeliveries } from '#core/webhooks/due.ts';
+import { claimDueDeliveries } from '#core/webhooks/start.ts';
 import {
   enqueueDelivery,
   kickDeliveries,

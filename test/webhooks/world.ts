@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { createSealedWebhookSecrets, generateWebhookSecret } from '#core/routines/index.ts';
 import { announceSlots } from '#core/runs/index.ts';
-import { claimDueDeliveries } from '#core/webhooks/due.ts';
+import { claimDueDeliveries } from '#core/webhooks/start.ts';
 import {
   attemptDelivery,
   enqueueDelivery,
