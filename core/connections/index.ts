@@ -1,4 +1,4 @@
-export { splitAddress } from './store/address.ts';
+export { sealPlainQueries, splitAddress } from './store/address.ts';
 export {
   CONNECTION_AUTHS,
   CONNECTION_ERRORS,
@@ -7,49 +7,38 @@ export {
   type Connection,
 } from './store/connection.ts';
 export {
+  connectionsReady,
   createCredentialSource,
   type CredentialSource,
   type StaticCredentials,
 } from './store/credential-source.ts';
 export {
   connectionColumns,
-  insertConnection,
   listConnections,
   lockConnection,
   markReady,
   readConnection,
 } from './store/queries.ts';
-export { readSealedCredentials } from './store/credentials.ts';
-export { endSignInsOf } from './departed.ts';
-export { eraseConnections, revokeErased, type ErasedConnection } from './erase.ts';
-export { deleteConnection } from './remove.ts';
-export type { RoutineEditor } from './routines.ts';
-export { sealPlainQueries } from './store/seal-queries.ts';
-export { createConnectionSecrets, type ConnectionSecrets } from './store/secrets.ts';
-export { connectionsReady } from './preflight.ts';
-export { changeConnection, createToolServer, toolServerOf } from './tool-servers/index.ts';
+export { createConnectionSecrets, type ConnectionSecrets } from './store/credentials.ts';
 export {
-  authenticateClient,
-  authorizationRequest,
-  clientMetadataDocument,
-  clientMetadataUrlOf,
-  completeSignIn,
-  createOAuthSource,
-  createRenewals,
-  forgetSignIns,
-  newState,
-  notRenewed,
-  redirectUriOf,
-  renewUnderLease,
-  startSignIn,
-  type RevocationDeps,
-  type SignInDeps,
-} from './oauth/index.ts';
-export {
-  CATEGORIES,
-  connectWithKey,
-  listAccounts,
-  loadProviders,
-  type Provider,
-  type ProviderCatalogue,
-} from './providers/index.ts';
+  deleteConnection,
+  endSignInsOf,
+  eraseConnections,
+  revokeErased,
+  type ErasedConnection,
+  type RoutineEditor,
+} from './remove.ts';
+export { changeConnection } from './tool-servers/change.ts';
+export { createToolServer, toolServerOf } from './tool-servers/create.ts';
+export { authenticateClient } from './oauth/authorization-server.ts';
+export { authorizationRequest, startSignIn } from './oauth/start.ts';
+export { clientMetadataDocument, clientMetadataUrlOf, redirectUriOf } from './oauth/client.ts';
+export { completeSignIn } from './oauth/complete.ts';
+export { createOAuthSource } from './oauth/source.ts';
+export { forgetSignIns } from './oauth/flows.ts';
+export type { RevocationDeps } from './oauth/revoke.ts';
+export type { SignInDeps } from './oauth/sign-in.ts';
+export { CATEGORIES, type Provider } from './providers/provider.ts';
+export { connectWithKey } from './providers/connect-with-key.ts';
+export { listAccounts } from './providers/accounts.ts';
+export { loadProviders, type ProviderCatalogue } from './providers/catalogue.ts';

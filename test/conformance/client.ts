@@ -2,9 +2,9 @@
  * Our client under the client scenarios of `@modelcontextprotocol/conformance`: `node test/conformance/client.ts <url>`
  * does with a tool server what the service does, except that it plays the person at the browser too and keeps nothing.
  */
-import { authorizationRequest } from '#core/connections/oauth/authorization-request.ts';
+import { authorizationRequest } from '#core/connections/oauth/start.ts';
 import { grantHeaders } from '#core/connections/oauth/grant.ts';
-import { callbackOf, redirectUriOf } from '#core/connections/oauth/index.ts';
+import { callbackOf, redirectUriOf } from '#core/connections/oauth/client.ts';
 import { discoveredTarget, type EarlierSignIn } from '#core/connections/oauth/target.ts';
 import { redeemCode, scopesIn } from '#core/connections/oauth/token-endpoint.ts';
 import { TOOL_SERVER } from '#core/connections/providers/catalogue.ts';

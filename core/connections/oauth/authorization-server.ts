@@ -1,6 +1,7 @@
-import type {
-  AuthorizationServerMetadata,
-  OAuthClientInformationMixed,
+import {
+  selectClientAuthMethod,
+  type AuthorizationServerMetadata,
+  type OAuthClientInformationMixed,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 
@@ -24,7 +25,7 @@ export const oauthClient = z.strictObject({
   id: z.string(),
   secret: z.string().optional(),
   authMethod: z.string().optional(),
-  /** True when a person gave it, so that it outlives the sign-in; any other is settled anew by each sign-in. */
+  /** True when a person gave it, so that it outlives the sign-in; each sign-in settles any other again. */
   given: z.boolean(),
 });
 export type OAuthClient = z.output<typeof oauthClient>;
@@ -49,4 +50,23 @@ export function clientInformationOf(client: OAuthClient): OAuthClientInformation
     ...(client.secret === undefined ? {} : { client_secret: client.secret }),
     ...(client.authMethod === undefined ? {} : { token_endpoint_auth_method: client.authMethod }),
   };
+}
+
+/** Authenticates us as the client library does at the token endpoint (RFC 6749, section 2.3.1). */
+export function authenticateClient(
+  server: Pick<AuthorizationServer, 'tokenEndpointAuthMethods'>,
+  client: OAuthClient,
+  headers: Headers,
+  body: URLSearchParams,
+): void {
+  const { id, secret = '' } = client;
+  const method = selectClientAuthMethod(clientInformationOf(client), [
+    ...server.tokenEndpointAuthMethods,
+  ]);
+  if (method === 'client_secret_basic') {
+    headers.set('authorization', `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`);
+    return;
+  }
+  body.set('client_id', id);
+  if (method === 'client_secret_post') body.set('client_secret', secret);
 }

@@ -1,19 +1,17 @@
 import type { Actor } from '#core/audit/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
+import { TOOL_SERVER } from '../providers/catalogue.ts';
+import { verifyAtToolServer, verifyCredential } from '../providers/verify.ts';
 import { withAddress } from '../store/address.ts';
-import type { Connection } from '../store/connection.ts';
-import { TOOL_SERVER, verifyAtToolServer, verifyCredential } from '../providers/index.ts';
+import { draftConnection, type Connection, type ConnectionDraft } from '../store/connection.ts';
 import { storeCredentials } from '../store/credentials.ts';
-import { draftConnection, type ConnectionDraft } from '../store/draft.ts';
 import { insertConnection, readConnection } from '../store/queries.ts';
-import { redirectUriOf } from './callback.ts';
-import { assertIssuer } from './issuer.ts';
-import { SignInError } from './sign-in-error.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
+import { redirectUriOf } from './client.ts';
 import { takeFlow, type Flow } from './flows.ts';
-import { grantHeaders, type Grant } from './grant.ts';
-import { issuerOf } from './managed.ts';
-import type { SignInDeps } from './sign-in-deps.ts';
+import { grantHeaders, issuerOf, type Grant } from './grant.ts';
+import { SignInError, type SignInDeps } from './sign-in.ts';
 import { redeemCode, scopesIn, TokenError, type Tokens } from './token-endpoint.ts';
 
 /** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
@@ -139,4 +137,18 @@ async function verify(
   if (verified.kind === 'good') return verified;
   log.warn({ provider, kind: verified.kind }, 'a sign-in does not work');
   throw new SignInError('not_verified');
+}
+
+/**
+ * Checks that a response, or an error in it, is from the issuer that the sign-in began at (RFC 9207, section 2.4). It
+ * has to name one where the issuer's metadata promises that. A managed provider whose file names no issuer has nothing
+ * to compare with; its callback is its own.
+ * @throws {SignInError} `foreign_response`
+ */
+function assertIssuer(
+  { issuer, sendsIssuer }: Pick<AuthorizationServer, 'issuer' | 'sendsIssuer'>,
+  iss: string | undefined,
+): void {
+  if (issuer === undefined) return;
+  if (iss === undefined ? sendsIssuer : iss !== issuer) throw new SignInError('foreign_response');
 }

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { OutboundError } from '#lib/outbound/index.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
-import { SignInError } from './sign-in-error.ts';
+import { SignInError } from './sign-in.ts';
 
 /** The way to sign in to a tool server, by what it and its authorization server say. */
 export interface DiscoveredServer {

@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { lacksSecondFactor } from '#core/identity/index.ts';
 import { deleteBatch, row, sql, type Db } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';
-import { callbackOf } from './callback.ts';
+import { callbackOf } from './client.ts';
 
 /** The person who began a sign-in, and the connection it is for. */
 export interface FlowOwner {
@@ -32,11 +32,6 @@ const flowSecrets = z.strictObject({
 export type FlowSecrets = z.output<typeof flowSecrets>;
 export type Flow = FlowOwner & FlowSecrets;
 
-/** Makes a state that cannot be guessed (RFC 6749, section 10.12). */
-export function newState(): string {
-  return randomBytes(32).toString('base64url');
-}
-
 /** Keeps a sign-in for ten minutes, under the hash of its state. */
 export async function insertFlow(
   db: Db,
@@ -63,8 +58,8 @@ export async function insertFlow(
 
 /**
  * Takes a sign-in out: a state works once, in the session that began it, at the callback it was begun for, while that
- * person is in the project. Presented by that session it is used up, even where the rest does not fit; another one,
- * of the same person too, could be a browser that somebody else was made to come back in (RFC 9700, section 4.7).
+ * person is in the project. That session uses it up even where the rest does not fit. A state that arrives in another
+ * session, even one of the same person, may be an attack (RFC 9700, section 4.7), and is left alone.
  */
 export async function takeFlow(
   db: Db,
@@ -95,7 +90,7 @@ export async function takeFlow(
   return presented.callback === callback ? flow : undefined;
 }
 
-/** Deletes sign-ins that nobody has come back from in time, `limit` at most; returns how many. */
+/** Deletes sign-ins that were not completed in time, `limit` at most; returns how many. */
 export function forgetSignIns(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
     table: 'oauth_flows',

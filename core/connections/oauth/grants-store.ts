@@ -30,7 +30,7 @@ function named({ id, projectId }: ConnectionRef) {
 }
 
 /** @throws {AppError} `connection_not_found` */
-export async function readGrant(db: Db, connection: ConnectionRef): Promise<StoredGrant> {
+export async function readStoredGrant(db: Db, connection: ConnectionRef): Promise<StoredGrant> {
   const found = await row<StoredGrant>(
     db,
     sql`select ${grantColumns} from connections where ${named(connection)}`,
@@ -44,7 +44,7 @@ export async function readGrant(db: Db, connection: ConnectionRef): Promise<Stor
  * only when its holder is gone. The row is read as the lease is taken, in one statement.
  * @returns undefined when another holds it, or the tokens are not the ones named any more
  */
-export async function takeLease(
+export async function takeRenewalLease(
   db: Db,
   connection: ConnectionRef,
   version: number,

@@ -2,11 +2,10 @@ import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import type { Connection } from '../store/connection.ts';
-import type { ProviderCatalogue } from '../providers/index.ts';
-import type { ConnectionSecrets } from '../store/secrets.ts';
-import { authenticateClient } from './client-authentication.ts';
-import { openGrant, type Grant } from './grant.ts';
-import { issuerOf } from './managed.ts';
+import type { ProviderCatalogue } from '../providers/catalogue.ts';
+import type { ConnectionSecrets } from '../store/credentials.ts';
+import { authenticateClient } from './authorization-server.ts';
+import { issuerOf, openGrant, type Grant } from './grant.ts';
 
 export interface RevocationDeps {
   readonly connectionSecrets: ConnectionSecrets;
@@ -20,7 +19,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
  * Hands the tokens of a connection that is gone back to who issued them (RFC 7009): the refresh token, with which the
- * access tokens go, else the access token. Tried once; whatever comes of it is only logged, and without what was said.
+ * access tokens go, else the access token. Tried once; the outcome is only logged, without what the provider said.
  */
 export async function revokeGrant(
   deps: RevocationDeps,
@@ -57,7 +56,7 @@ export async function revokeStored(
   return revokeGrant(deps, connection, grant);
 }
 
-/** @returns the status of the response, or undefined where nobody takes tokens back */
+/** @returns the status of the response, or undefined where the server takes no tokens back */
 async function revoke(
   { outbound, providers }: RevocationDeps,
   { provider }: Pick<Connection, 'provider'>,

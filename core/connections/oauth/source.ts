@@ -1,10 +1,24 @@
+import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { ProviderCatalogue } from '../providers/catalogue.ts';
 import type { Connection } from '../store/connection.ts';
 import type { CredentialSource } from '../store/credential-source.ts';
-import { grantHeaders, openGrant, type Grant } from './grant.ts';
-import { demandScopes, readGrant, retireGrant, type StoredGrant } from './grants-store.ts';
-import { renewGrant, type RenewalDeps } from './renewal.ts';
-import { createRenewals } from './shared-renewal.ts';
+import type { ConnectionSecrets } from '../store/credentials.ts';
+import { grantHeaders, issuerOf, openGrant, type Grant } from './grant.ts';
+import {
+  demandScopes,
+  dropLease,
+  readStoredGrant,
+  replaceGrant,
+  retireGrant,
+  takeRenewalLease,
+  type StoredGrant,
+} from './grants-store.ts';
+import { revokeGrant } from './revoke.ts';
+import { createRenewals, notRenewed, renewUnderLease } from '#lib/shared-renewal.ts';
+import { renewTokens, scopesIn, TokenError } from './token-endpoint.ts';
 
 /**
  * Creates the source of credentials for connections that a person signed in to. They are renewed when they have less
@@ -23,7 +37,7 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
 
   return {
     async headers(connection, signal) {
-      const stored = await readGrant(deps.database, connection);
+      const stored = await readStoredGrant(deps.database, connection);
       if (stored.state !== 'ready') throw new AppError('connection_not_ready');
       const current = openGrant(deps, connection, stored);
       if (!stored.expiring) return grantHeaders(current);
@@ -39,7 +53,7 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
     },
 
     async refused(connection, used, signal, demandedScopes) {
-      const stored = await readGrant(deps.database, connection);
+      const stored = await readStoredGrant(deps.database, connection);
       if (stored.state !== 'ready') return undefined;
       const current = openGrant(deps, connection, stored);
       const headers = grantHeaders(current);
@@ -62,4 +76,87 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       }
     },
   };
+}
+
+interface RenewalDeps {
+  readonly database: Database;
+  readonly connectionSecrets: ConnectionSecrets;
+  readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
+  readonly providers: ProviderCatalogue;
+  readonly log: Log;
+}
+
+/**
+ * Renews the tokens of a connection once, however many callers ask in however many processes: the one that takes the
+ * lease in the row asks the provider, the others wait for what it stores. The new tokens are stored before they are
+ * used, as the old refresh token may be worth nothing by then.
+ * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when it may pass
+ */
+function renewGrant(deps: RenewalDeps, connection: Connection, stale: StoredGrant): Promise<Grant> {
+  return renewUnderLease({
+    take: () => takeRenewalLease(deps.database, connection, stale.version),
+    renew: (held) => renewHeld(deps, connection, held),
+    async look() {
+      const now = await readStoredGrant(deps.database, connection);
+      if (now.state !== 'ready') throw new AppError('connection_not_ready');
+      return now.version === stale.version ? undefined : openGrant(deps, connection, now);
+    },
+  });
+}
+
+async function renewHeld(
+  deps: RenewalDeps,
+  connection: Connection,
+  held: StoredGrant & { readonly lease: string },
+): Promise<Grant> {
+  const { database, connectionSecrets, log } = deps;
+  try {
+    const old = openGrant(deps, connection, held);
+    if (old.refreshToken === null) throw new TokenError('grant_refused', 'no refresh token');
+    const { outbound, providers } = deps;
+    const { server, client } = issuerOf(providers, connection.provider, old.issued);
+    const context = { outbound, server, client, resource: old.resource };
+    const tokens = await renewTokens(context, old.refreshToken);
+    const renewed: Grant = {
+      ...old,
+      accessToken: tokens.accessToken,
+      refreshToken: tokens.refreshToken ?? old.refreshToken,
+    };
+    const stored = await replaceGrant(database, connection, held.version, {
+      sealed: connectionSecrets.seal(connection.id, renewed),
+      expiresInSeconds: tokens.expiresInSeconds,
+      scopes: tokens.scope === undefined ? undefined : scopesIn(tokens.scope),
+    });
+    return stored ? renewed : await latestGrant(deps, connection, renewed);
+  } catch (error) {
+    if (error instanceof TokenError && error.kind !== 'unavailable') {
+      const { detail } = error;
+      log.warn({ connectionId: connection.id, detail }, 'a sign-in is over');
+      const reason = held.expired ? 'authorization_expired' : 'authorization_revoked';
+      const retired = await retireGrant(database, connection, held.version, reason);
+      // Otherwise a person has signed in again meanwhile, or the connection was deleted and its grant revoked.
+      if (!retired) return openGrant(deps, connection, await readStoredGrant(database, connection));
+      throw new AppError('connection_not_ready');
+    }
+    await dropLease(database, connection, held.lease);
+    if (!(error instanceof TokenError)) throw error;
+    log.warn({ connectionId: connection.id, detail: error.detail }, 'tokens were not renewed');
+    throw notRenewed();
+  }
+}
+
+/** Reads the grant that has replaced the renewed one: a person has signed in again meanwhile. */
+async function latestGrant(
+  deps: RenewalDeps,
+  connection: Connection,
+  renewed: Grant,
+): Promise<Grant> {
+  try {
+    return openGrant(deps, connection, await readStoredGrant(deps.database, connection));
+  } catch (error) {
+    // Deleted meanwhile, by someone who knew of the old tokens only.
+    const isGone = error instanceof AppError && error.code === 'connection_not_found';
+    if (isGone) void revokeGrant(deps, connection, renewed);
+    throw error;
+  }
 }

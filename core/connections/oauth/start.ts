@@ -1,17 +1,17 @@
+import { randomBytes } from 'node:crypto';
+import { startAuthorization } from '@modelcontextprotocol/client';
 import { assertMayBeginSignIn } from '#core/identity/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { TOOL_SERVER } from '../providers/catalogue.ts';
 import { withAddress } from '../store/address.ts';
-import type { Connection } from '../store/connection.ts';
-import { TOOL_SERVER } from '../providers/index.ts';
-import { draftConnection, type ConnectionDraft } from '../store/draft.ts';
-import { readConnection } from '../store/queries.ts';
-import { assertRoomForConnection } from '../store/quota.ts';
-import { authorizationRequest } from './authorization-request.ts';
-import { callbackOf, redirectUriOf } from './callback.ts';
-import { insertFlow, newState } from './flows.ts';
+import { draftConnection, type Connection, type ConnectionDraft } from '../store/connection.ts';
+import { assertRoomForConnection, readConnection } from '../store/queries.ts';
+import { clientInformationOf, metadataOf } from './authorization-server.ts';
+import { callbackOf, redirectUriOf } from './client.ts';
+import { insertFlow } from './flows.ts';
 import { openGrant } from './grant.ts';
-import { readGrant } from './grants-store.ts';
-import type { SignInDeps } from './sign-in-deps.ts';
+import { readStoredGrant } from './grants-store.ts';
+import { SignInError, type SignInDeps } from './sign-in.ts';
 import {
   assertAllowed,
   discoveredTarget,
@@ -48,7 +48,7 @@ export interface StartedSignIn {
 
 /**
  * Begins a sign-in: an authorization request with PKCE (RFC 7636, S256 only), a state of one use, and a return address
- * of ours, whatever the caller would like.
+ * of ours.
  * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, `limit_reached`,
  *   `rate_limited`, and what `SignInError` says
  */
@@ -71,7 +71,8 @@ export async function startSignIn(
   const target = await targetOf(deps, request, draft, connection);
   const callback = callbackOf(request.provider, target.server.issuer);
   const redirectUri = redirectUriOf(deps.uiOrigin, callback);
-  const state = newState();
+  // Cannot be guessed (RFC 6749, section 10.12).
+  const state = randomBytes(32).toString('base64url');
   const { authorizationUrl, codeVerifier } = await authorizationRequest(target, redirectUri, state);
   assertAllowed(deps.outbound, authorizationUrl.href);
   assertAllowed(deps.outbound, target.server.tokenEndpoint);
@@ -143,7 +144,34 @@ async function targetOf(
 }
 
 async function earlierSignIn(deps: SignInDeps, connection: Connection): Promise<EarlierSignIn> {
-  const stored = await readGrant(deps.database, connection);
+  const stored = await readStoredGrant(deps.database, connection);
   const issued = stored.sealed === null ? null : openGrant(deps, connection, stored).issued;
   return { issued, scopes: stored.scopes, demandedScopes: stored.demandedScopes };
+}
+
+/**
+ * Returns the address that begins a sign-in (RFC 6749, section 4.1.1), and the verifier behind its challenge (RFC
+ * 7636).
+ */
+export async function authorizationRequest(
+  { server, client, scope, resource, parameters }: SignInTarget,
+  redirectUri: string,
+  state: string,
+) {
+  try {
+    const started = await startAuthorization(server.tokenEndpoint, {
+      metadata: metadataOf(server),
+      clientInformation: clientInformationOf(client),
+      redirectUrl: redirectUri,
+      state,
+      ...(scope === undefined ? {} : { scope }),
+      ...(resource === null ? {} : { resource }),
+    });
+    for (const [name, value] of Object.entries(parameters)) {
+      started.authorizationUrl.searchParams.set(name, value);
+    }
+    return started;
+  } catch {
+    throw new SignInError('no_metadata');
+  }
 }

@@ -1,17 +1,13 @@
 import { computeScopeUnion } from '@modelcontextprotocol/client';
 import { checkToolServer, fixedCredentials, ToolServerError } from '#core/mcp/index.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
-import { refusal } from '../tool-servers/index.ts';
-import type { Provider } from '../providers/index.ts';
+import { refusal } from '../tool-servers/create.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { AuthorizationServer, OAuthClient } from './authorization-server.ts';
-import { callbackOf, redirectUriOf } from './callback.ts';
-import { clientByMetadata } from './client-metadata.ts';
+import { callbackOf, clientByMetadata, redirectUriOf, registerAt } from './client.ts';
 import { discoverServer, type DiscoveredServer } from './discovery.ts';
-import { SignInError } from './sign-in-error.ts';
-import type { Grant } from './grant.ts';
-import { clientOfProvider, oauthOf, serverOfProvider } from './managed.ts';
-import { registerAt } from './registration.ts';
-import type { SignInDeps } from './sign-in-deps.ts';
+import { SignInError, type SignInDeps } from './sign-in.ts';
+import { clientOfProvider, oauthOf, serverOfProvider, type Grant } from './grant.ts';
 
 /** The authorization server of a sign-in, and our client there. */
 export interface SignInTarget {

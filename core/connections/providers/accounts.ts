@@ -1,8 +1,45 @@
-import type { AccountsLookup } from './provider.ts';
-import { select } from './select.ts';
+import { AppError } from '#lib/errors.ts';
+import { isJsonObject } from '#lib/json.ts';
+import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { Connection } from '../store/connection.ts';
+import type { CredentialSource } from '../store/credential-source.ts';
+import type { ProviderCatalogue } from './catalogue.ts';
+import type { AccountsLookup, ProviderRequest } from './provider.ts';
+
+export interface ListAccountsDeps {
+  readonly outbound: OutboundClient;
+  readonly credentials: CredentialSource;
+  readonly providers: ProviderCatalogue;
+}
+
+/**
+ * Lists the accounts that the connection's credentials can see now; none where the provider has no such list.
+ * @throws {AppError} `connection_not_ready` when the provider does not take the credentials, `provider_error`
+ */
+export async function listAccounts(
+  { outbound, credentials, providers }: ListAccountsDeps,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<ProviderAccount[]> {
+  if (connection.provider === null) return [];
+  const { accounts: lookup } = providers.find(connection.provider);
+  if (lookup === null) return [];
+  const used = await credentials.headers(connection, signal);
+  let answer = await callProvider(outbound, lookup.request, used);
+  if (answer.kind === 'rejected') {
+    const other = await credentials.refused(connection, used, signal);
+    if (other === undefined) throw new AppError('connection_not_ready');
+    answer = await callProvider(outbound, lookup.request, other);
+  }
+  const accounts = answer.kind === 'answered' ? readAccounts(lookup, answer.body) : undefined;
+  if (accounts === undefined) {
+    throw new AppError('provider_error', 'The provider did not list the accounts.');
+  }
+  return accounts;
+}
 
 /** An account, site, property or workspace that a credential can see. */
-export interface ProviderAccount {
+interface ProviderAccount {
   readonly id: string;
   readonly name: string;
 }
@@ -32,4 +69,66 @@ function textAt(item: unknown, path: string): string | undefined {
   const [value] = select(item, path);
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value.slice(0, MAX_TEXT) : undefined;
+}
+
+/**
+ * The response of a provider to one call: `rejected` when it does not know the credential, `forbidden` when the
+ * credential may not do this. The error may be logged: nothing that the provider sent is in it.
+ */
+export type ProviderAnswer =
+  | { readonly kind: 'answered'; readonly body: unknown }
+  | { readonly kind: 'rejected' }
+  | { readonly kind: 'forbidden' }
+  | { readonly kind: 'failed'; readonly error: string };
+
+const TIMEOUT_MS = 15_000;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** Calls the provider through the guarded client; never throws for what the other side does. */
+export async function callProvider(
+  outbound: OutboundClient,
+  { method, url, headers, json }: ProviderRequest,
+  credential: Readonly<Record<string, string>>,
+): Promise<ProviderAnswer> {
+  try {
+    const { status, body } = await outbound.request({
+      method,
+      url,
+      headers: {
+        accept: 'application/json',
+        ...headers,
+        ...credential,
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      timeoutMs: TIMEOUT_MS,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+    });
+    if (status === 401) return { kind: 'rejected' };
+    if (status === 403) return { kind: 'forbidden' };
+    if (status < 200 || status > 299) return { kind: 'failed', error: `status ${status}` };
+    return { kind: 'answered', body: JSON.parse(body.toString('utf8')) as unknown };
+  } catch (error) {
+    if (error instanceof OutboundError) return { kind: 'failed', error: error.code };
+    return { kind: 'failed', error: 'no JSON' };
+  }
+}
+
+/**
+ * Selects everything at a path of a JSON value: field names with dots between them, `*` for each item of a list. What
+ * is not there is left out.
+ *
+ * @example select({ a: [{ b: 1 }, { b: 2 }] }, 'a.*.b') // [1, 2]
+ */
+export function select(value: unknown, path: string): unknown[] {
+  let found: unknown[] = [value];
+  for (const step of path === '' ? [] : path.split('.')) {
+    found = found.flatMap((each) => stepInto(each, step));
+  }
+  return found;
+}
+
+function stepInto(value: unknown, step: string): unknown[] {
+  if (step === '*') return Array.isArray(value) ? value : [];
+  return isJsonObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
 }

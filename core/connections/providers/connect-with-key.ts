@@ -2,12 +2,9 @@ import type { Actor } from '#core/audit/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
-import type { Connection } from '../store/connection.ts';
-import { storeCredentials } from '../store/credentials.ts';
-import { draftConnection } from '../store/draft.ts';
-import { insertConnection, readConnection } from '../store/queries.ts';
-import { assertRoomForConnection } from '../store/quota.ts';
-import type { ConnectionSecrets } from '../store/secrets.ts';
+import { draftConnection, type Connection } from '../store/connection.ts';
+import { storeCredentials, type ConnectionSecrets } from '../store/credentials.ts';
+import { assertRoomForConnection, insertConnection, readConnection } from '../store/queries.ts';
 import type { ProviderCatalogue } from './catalogue.ts';
 import { verifyCredential } from './verify.ts';
 

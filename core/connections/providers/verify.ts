@@ -6,8 +6,7 @@ import {
 } from '#core/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
-import { accountLabel, readAccounts } from './accounts.ts';
-import { callProvider } from './call.ts';
+import { accountLabel, callProvider, readAccounts } from './accounts.ts';
 import type { Provider } from './provider.ts';
 
 export type Verification =

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Connection, ConnectionAuth } from './connection.ts';
-import { readSealedCredentials } from './credentials.ts';
-import { markNotReady } from './queries.ts';
-import type { ConnectionSecrets } from './secrets.ts';
+import { readSealedCredentials, type ConnectionSecrets } from './credentials.ts';
+import { markNotReady, readConnection } from './queries.ts';
 
 /** The credentials of stored connections. A `RequestCredentials` is the same for one of them. */
 export interface CredentialSource {
@@ -59,7 +58,7 @@ function createStaticSource({ database, connectionSecrets }: CredentialDeps): Cr
   return {
     async headers(connection) {
       if (connection.auth === 'none') return {};
-      // Whatever the state: a server that refused them once may take them again.
+      // The state does not matter: a server that refused them once may take them again.
       const { credentials } = await readSealedCredentials(database, connection);
       if (credentials === null) throw new AppError('connection_not_ready');
       return headersOf(staticCredentials.parse(connectionSecrets.open(connection.id, credentials)));
@@ -76,4 +75,29 @@ export function headersOf(credentials: StaticCredentials): Record<string, string
   return credentials.kind === 'bearer'
     ? { authorization: `Bearer ${credentials.token}` }
     : { ...credentials.headers };
+}
+
+/**
+ * Checks that the connections a run needs are there and have credentials that work, before anything is spent: a sign-in
+ * that was revoked is found out here, where it is due for renewal, and not by the first call.
+ */
+export async function connectionsReady(
+  deps: { database: Db; credentials: CredentialSource },
+  projectId: string,
+  connectionIds: Iterable<string>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (const id of new Set(connectionIds)) {
+    try {
+      const connection = await readConnection(deps.database, projectId, id);
+      if (connection.state !== 'ready' || connection.url === null) return false;
+      await deps.credentials.headers(connection, signal);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      if (error.code === 'connection_not_ready' || error.code === 'connection_not_found')
+        return false;
+      // A provider that is away for the moment may be back when the tool is called.
+    }
+  }
+  return true;
 }

@@ -9,6 +9,7 @@ import {
   type Sql,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
 import type { Connection, ConnectionState } from './connection.ts';
 
 export interface SealedCredentials {
@@ -46,7 +47,7 @@ export interface NewCredentials {
 }
 
 /**
- * Stores credentials that a person gave anew, in place of whatever there was. @throws {AppError} `connection_not_found`
+ * Replaces the credentials with those that a person has just given. @throws {AppError} `connection_not_found`
  */
 export function storeCredentials(
   database: Database,
@@ -91,4 +92,35 @@ export function credentialColumns({ sealed, expiresInSeconds, scopes }: NewCrede
     scopes = coalesce(${scopes ?? null}::text[], scopes),
     renewal_lease = null, renewal_leased_until = null, updated_at = now()
   `;
+}
+
+/** Credentials as they are stored: JSON, sealed to the row of their connection. */
+export interface ConnectionSecrets {
+  seal(connectionId: string, credentials: object): string;
+  /** @throws when the text was altered, belongs to another connection, or is sealed under an unknown key */
+  open(connectionId: string, sealed: string): unknown;
+  /** The same for the query of a connection's address. */
+  sealQuery(connectionId: string, query: string): string;
+  /** @throws as `open` does */
+  openQuery(connectionId: string, sealed: string): string;
+}
+
+export function createConnectionSecrets(box: SecretBox): ConnectionSecrets {
+  return {
+    seal: (connectionId, credentials) => box.seal(JSON.stringify(credentials), place(connectionId)),
+    open: (connectionId, sealed) => JSON.parse(box.open(sealed, place(connectionId))) as unknown,
+    sealQuery: (connectionId, query) => box.seal(query, queryPlace(connectionId)),
+    openQuery: (connectionId, sealed) => box.open(sealed, queryPlace(connectionId)),
+  };
+}
+
+function place(row: string): SecretPlace {
+  return { table: 'connections', row, column: 'credentials' };
+}
+function queryPlace(row: string): SecretPlace {
+  return {
+    table: 'connections',
+    row,
+    column: 'url_query',
+  };
 }

@@ -3,10 +3,10 @@ import { holdProject } from '#core/identity/index.ts';
 import { row, rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
+import { assertWithinQuota } from '#lib/quota.ts';
 import { splitAddress } from './address.ts';
-import type { Connection, ConnectionError } from './connection.ts';
-import type { ConnectionDraft } from './draft.ts';
-import type { ConnectionSecrets } from './secrets.ts';
+import type { Connection, ConnectionDraft, ConnectionError } from './connection.ts';
+import type { ConnectionSecrets } from './credentials.ts';
 
 /** The columns of a connection, under the names of `Connection`. */
 export const connectionColumns = sql`
@@ -53,8 +53,8 @@ export interface NewConnection extends ConnectionDraft {
 }
 
 /**
- * Keeps a new connection, or finds the one that an earlier attempt of the same request kept. The server was asked
- * before, which takes its time, and the project may be gone since.
+ * Stores a new connection, or finds the one that an earlier attempt of the same request stored. The project may have
+ * been deleted while the server was asked.
  * @throws {AppError} `project_not_found`
  */
 export function insertConnection(
@@ -135,4 +135,19 @@ export async function markNotReady(
       where id = ${connection.id} and project_id = ${connection.projectId} and updated_at = ${connection.updatedAt}
     `,
   );
+}
+
+/** The most connections of a project. */
+const MAX_CONNECTIONS = 1_000;
+
+/** Refuses a new connection before any server is asked. @throws {AppError} `limit_reached` */
+export function assertRoomForConnection(
+  db: Db,
+  { id, projectId }: { readonly id: string; readonly projectId: string },
+): Promise<void> {
+  return assertWithinQuota(db, {
+    counted: sql`select from connections where project_id = ${projectId} and id <> ${id}`,
+    max: MAX_CONNECTIONS,
+    what: 'connections',
+  });
 }

@@ -11,11 +11,10 @@ import { AppError } from '#lib/errors.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { isRedacted, splitAddress, withAddress } from '../store/address.ts';
 import type { Connection } from '../store/connection.ts';
-import { allowedUrl, givenCredentials } from './create.ts';
-import { refusal } from './refusal.ts';
+import { allowedUrl, givenCredentials, refusal } from './create.ts';
 import type { CredentialSource, StaticCredentials } from '../store/credential-source.ts';
 import { readConnection } from '../store/queries.ts';
-import type { ConnectionSecrets } from '../store/secrets.ts';
+import type { ConnectionSecrets } from '../store/credentials.ts';
 
 export interface ChangeDeps {
   readonly database: Database;
@@ -94,7 +93,7 @@ function sameServer({ outbound }: ChangeDeps, stored: Connection, text: string):
   if (stored.url === null || base(url) !== base(stored.url)) {
     throw new AppError(
       'invalid_request',
-      'url: only its query can be changed; connect another server anew',
+      'url: only its query can be changed; connect another server as a new connection',
     );
   }
   if (isRedacted(url)) {

@@ -1,20 +1,24 @@
+import type { Actor } from '#core/audit/index.ts';
 import {
   checkToolServer,
   fixedCredentials,
   ToolServerError,
   type RequestCredentials,
+  type ToolServer,
+  type ToolServerErrorKind,
 } from '#core/mcp/index.ts';
-import type { Actor } from '#core/audit/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
-import type { Connection } from '../store/connection.ts';
-import { headersOf, type StaticCredentials } from '../store/credential-source.ts';
-import { draftConnection } from '../store/draft.ts';
-import { insertConnection } from '../store/queries.ts';
-import { assertRoomForConnection } from '../store/quota.ts';
-import type { ConnectionSecrets } from '../store/secrets.ts';
-import { refusal } from './refusal.ts';
+import { withAddress } from '../store/address.ts';
+import { draftConnection, type Connection } from '../store/connection.ts';
+import {
+  headersOf,
+  type CredentialSource,
+  type StaticCredentials,
+} from '../store/credential-source.ts';
+import type { ConnectionSecrets } from '../store/credentials.ts';
+import { assertRoomForConnection, insertConnection } from '../store/queries.ts';
 
 export interface CreateDeps {
   readonly database: Database;
@@ -88,3 +92,45 @@ export function allowedUrl(outbound: CreateDeps['outbound'], text: string): stri
 export function givenCredentials(credentials: StaticCredentials | null): RequestCredentials {
   return fixedCredentials(credentials === null ? {} : headersOf(credentials));
 }
+
+/**
+ * Makes the tool server of a stored connection: with its whole address, and authenticated by what is stored.
+ * @throws {ToolServerError} when its provider runs none
+ */
+export function toolServerOf(
+  deps: { readonly connectionSecrets: ConnectionSecrets; readonly credentials: CredentialSource },
+  connection: Connection,
+): ToolServer {
+  const { url } = withAddress(deps.connectionSecrets, connection);
+  if (url === null) throw new ToolServerError('not_mcp', { mayHaveArrived: false });
+  const { credentials } = deps;
+  return {
+    url,
+    credentials: {
+      headers: (signal) => credentials.headers(connection, signal),
+      refused: (...refusal) => credentials.refused(connection, ...refusal),
+    },
+  };
+}
+
+/** Returns the error for a caller who gives the address of a tool server that cannot be connected. */
+export function refusal(error: ToolServerError): AppError {
+  const passing = PASSING.has(error.kind);
+  const hint = error.isDenial ? SIGN_IN_HINT : '';
+  return new AppError(
+    passing ? 'provider_error' : 'invalid_request',
+    `url: ${error.message}${hint}`,
+  );
+}
+
+const SIGN_IN_HINT =
+  '; where a person signs in, begin with POST /v1/connections/oauth/tool-server/start';
+
+/** Errors that may be gone on the next attempt with the same address. */
+const PASSING: ReadonlySet<ToolServerErrorKind> = new Set([
+  'unreachable',
+  'too_slow',
+  'server_error',
+  'broken',
+  'cancelled',
+]);

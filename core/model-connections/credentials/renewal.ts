@@ -1,4 +1,4 @@
-import { notRenewed, renewUnderLease } from '#core/connections/index.ts';
+import { notRenewed, renewUnderLease } from '#lib/shared-renewal.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';

@@ -1,4 +1,4 @@
-import { createRenewals, notRenewed } from '#core/connections/index.ts';
+import { createRenewals, notRenewed } from '#lib/shared-renewal.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ModelConnectionRef } from '../connection.ts';
 import type { ModelProvider, ModelProviders } from '../providers/providers.ts';

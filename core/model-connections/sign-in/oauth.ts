@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '#core/audit/index.ts';
-import { authorizationRequest, newState } from '#core/connections/index.ts';
+import { authorizationRequest } from '#core/connections/index.ts';
 import { assertMayBeginSignIn } from '#core/identity/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
@@ -51,7 +51,7 @@ export async function startOAuthSignIn(
   const auth = oauthOf(provider);
   const redirect = auth.kind === 'oauth' ? auth.redirect : 'callback';
   const redirectUri = (auth.kind === 'oauth' ? auth.redirectUri : undefined) ?? input.callbackUri;
-  const state = newState();
+  const state = randomBytes(32).toString('base64url');
   const nonce = randomBytes(32).toString('base64url');
   const { authorizationUrl, codeVerifier: verifier } = await requestOf(deps, provider, server, {
     redirectUri,

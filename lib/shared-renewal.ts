@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '#lib/errors.ts';
-import { unlessAborted } from '#lib/unless-aborted.ts';
+import { AppError } from './errors.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 const POLL_MS = 150;
 /** Wait that outlasts the lease of a dead process and the renewal that follows. */
 const PATIENCE_MS = 70_000;
 
 /**
- * Creates what has a credential renewed once at a time in this process, by key. No caller's cancellation breaks a
- * renewal off: the new tokens would be lost.
+ * Creates a function that renews a credential once at a time in this process, by key. A caller that cancels does not
+ * end a renewal: its new tokens would be lost.
  */
 export function createRenewals<T>(): (
   key: string,
@@ -20,7 +20,7 @@ export function createRenewals<T>(): (
     let renewing = underWay.get(key);
     if (renewing === undefined) {
       renewing = renew().finally(() => underWay.delete(key));
-      // Its failure has been told to whoever waits; nobody may.
+      // Callers that wait are told of a failure below; without one it must not count as unhandled.
       renewing.catch(() => undefined);
       underWay.set(key, renewing);
     }
@@ -29,23 +29,23 @@ export function createRenewals<T>(): (
 }
 
 /**
- * Has a credential renewed once in however many processes: whoever takes the lease in its row asks the provider, the
- * others wait for what that one stores.
+ * Has a credential renewed once in however many processes: the one that takes the lease in its row asks the provider,
+ * the others wait for what it stores.
  * @throws {AppError} `provider_error` when the others have waited for too long
  */
 export async function renewUnderLease<Lease, T>(steps: {
   /** Takes the lease; undefined when another holds it, or there is nothing to renew any more. */
   take(): Promise<Lease | undefined>;
   renew(lease: Lease): Promise<T>;
-  /** Returns what the renewal of another has come to; undefined while it is under way. */
+  /** Returns what another process has renewed; undefined while it is at it. */
   look(): Promise<T | undefined>;
 }): Promise<T> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
     const lease = await steps.take();
     if (lease !== undefined) return steps.renew(lease);
-    const come = await steps.look();
-    if (come !== undefined) return come;
+    const renewed = await steps.look();
+    if (renewed !== undefined) return renewed;
     if (performance.now() > end) throw notRenewed();
     await sleep(POLL_MS);
   }

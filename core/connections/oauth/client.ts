@@ -1,0 +1,146 @@
+import { hash } from 'node:crypto';
+import { isHttpsUrl, registerClient, resolveClientMetadata } from '@modelcontextprotocol/client';
+import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import { TOOL_SERVER, type ProviderCatalogue } from '../providers/catalogue.ts';
+import type { OAuthClient } from './authorization-server.ts';
+import type { DiscoveredServer } from './discovery.ts';
+import { SignInError } from './sign-in.ts';
+
+/**
+ * Returns the address of our document for a callback. These addresses never change: each is our client id at every
+ * authorization server that has seen it. An issuer of tool servers has its own, because the document names the return
+ * address. The one without a callback serves everything else.
+ */
+export function clientMetadataUrlOf(publicUrl: string): (callback: string) => string {
+  return (callback) =>
+    `${publicUrl}/oauth/client-metadata${isIssuerCallback(callback) ? `/${callback}` : ''}.json`;
+}
+
+/** Lists the callbacks of the document at this path; undefined where there is none. */
+function callbacksAt(path: string, providers: ProviderCatalogue): string[] | undefined {
+  const match = /^\/oauth\/client-metadata(?:\/([^/]+))?\.json$/.exec(path);
+  if (match === null) return undefined;
+  const [, callback] = match;
+  if (callback !== undefined) return isIssuerCallback(callback) ? [callback] : undefined;
+  const discovered = providers.providers.filter(({ auth }) => auth.kind === 'discovery');
+  return [TOOL_SERVER, ...discovered.map(({ id }) => id)];
+}
+
+/**
+ * Describes us to a discovered authorization server (RFC 7591, section 2). We can renew tokens, and have no keys of our
+ * own to authenticate with.
+ */
+function clientMetadata(redirectUris: string[], authMethod: string) {
+  return resolveClientMetadata({
+    redirectUrl: redirectUris[0],
+    clientMetadata: {
+      client_name: 'Routine Automation Service',
+      redirect_uris: redirectUris,
+      response_types: ['code'],
+      token_endpoint_auth_method: authMethod,
+    },
+  });
+}
+
+/**
+ * Makes the document behind a client id that is an address (draft-ietf-oauth-client-id-metadata-document):
+ * authorization servers read it there in place of a registration. It names the return addresses that go with that
+ * client id. Undefined where no document is.
+ */
+export function clientMetadataDocument(
+  path: string,
+  input: { publicUrl: string; uiOrigin: string; providers: ProviderCatalogue },
+) {
+  const { publicUrl, uiOrigin, providers } = input;
+  const callbacks = callbacksAt(path, providers);
+  if (callbacks === undefined) return undefined;
+  return {
+    client_id: `${publicUrl}${path}`,
+    client_uri: publicUrl,
+    ...clientMetadata(
+      callbacks.map((name) => redirectUriOf(uiOrigin, name)),
+      'none',
+    ),
+  };
+}
+
+/**
+ * Uses the address of our document as our client id. Undefined without https, which the draft demands, and for an
+ * address that no outside server can read: that error would show only after the person has left for the provider.
+ */
+export function clientByMetadata(
+  outbound: Pick<OutboundClient, 'checkUrl'>,
+  url: string,
+): OAuthClient | undefined {
+  if (!isHttpsUrl(url)) return undefined;
+  try {
+    outbound.checkUrl(url);
+  } catch (error) {
+    if (error instanceof OutboundError) return undefined;
+    throw error;
+  }
+  return { id: url, authMethod: 'none', given: false };
+}
+
+/** Registers us at an authorization server for one connection (RFC 7591). @throws {SignInError} */
+export async function registerAt(
+  fetch: typeof globalThis.fetch,
+  { metadata, scope }: DiscoveredServer,
+  redirectUri: string,
+): Promise<OAuthClient> {
+  if (metadata.registration_endpoint === undefined) throw SignInError.noRegistration(redirectUri);
+  try {
+    const registered = await registerClient(metadata.issuer, {
+      metadata,
+      clientMetadata: clientMetadata(
+        [redirectUri],
+        authMethodFor(metadata.token_endpoint_auth_methods_supported),
+      ),
+      ...(scope === undefined ? {} : { scope }),
+      fetchFn: fetch,
+    });
+    return {
+      id: registered.client_id,
+      secret: registered.client_secret,
+      authMethod: registered.token_endpoint_auth_method,
+      given: false,
+    };
+  } catch (error) {
+    if (error instanceof OutboundError) throw SignInError.of(error);
+    throw new SignInError('registration_refused');
+  }
+}
+
+const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'];
+
+/** Chooses a secret where the server takes one; a list left out means `client_secret_basic` (RFC 8414, section 2). */
+function authMethodFor(supported: readonly string[] = ['client_secret_basic']): string {
+  return AUTH_METHODS.find((method) => supported.includes(method)) ?? 'none';
+}
+
+/**
+ * Names the callback of a sign-in. Anyone can run an authorization server for tool servers, and a hostile one can send
+ * a person on to another server to steal a code. So each issuer has its own callback, and a response at another one
+ * ends the sign-in (RFC 9700, section 4.4.2.2). The callback of a managed provider has the provider's name.
+ */
+export function callbackOf(provider: string, issuer: string | undefined): string {
+  if (provider !== TOOL_SERVER) return provider;
+  return `${TOOL_SERVER}-${hash('sha256', issuer ?? '', 'hex').slice(0, DIGEST_LENGTH)}`;
+}
+
+/** Tells whether this names the callback of an authorization server of tool servers. */
+function isIssuerCallback(name: string): boolean {
+  return ISSUER_CALLBACK.test(name);
+}
+
+/** Hexadecimal digits of the digest: 128 bits, so that no second issuer can be made to have the same. */
+const DIGEST_LENGTH = 32;
+const ISSUER_CALLBACK = new RegExp(`^${TOOL_SERVER}-[0-9a-f]{${DIGEST_LENGTH}}$`);
+
+/**
+ * Returns the address that a provider sends people back to: fixed by us, and registered there by an operator or a
+ * person.
+ */
+export function redirectUriOf(uiOrigin: string, callback: string): string {
+  return `${uiOrigin}/oauth/callback/${callback}`;
+}

@@ -1,4 +1,0 @@
-export { changeConnection } from './change.ts';
-export { createToolServer } from './create.ts';
-export { refusal } from './refusal.ts';
-export { toolServerOf } from './tool-server.ts';
