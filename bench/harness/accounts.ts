@@ -1,4 +1,5 @@
-import { createModelRuntime, endCall, loadModelProviders } from '#core/model-connections/index.ts';
+import { endCall, loadModelProviders } from '#core/model-connections/index.ts';
+import { createModelRuntime } from '#core/model-connections/runtime/runtime.ts';
 import { createAccountCaller } from '#core/steps/index.ts';
 import { FIXTURE_KEY } from '#dev/providers/server.ts';
 import { loadConfig } from '#lib/config/index.ts';

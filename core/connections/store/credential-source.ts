@@ -3,7 +3,7 @@ import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Connection, ConnectionAuth } from './connection.ts';
 import { readSealedCredentials, type ConnectionSecrets } from './credentials.ts';
-import { markNotReady, readConnection } from './queries.ts';
+import { markConnectionNotReady, readConnection } from './queries.ts';
 
 /** The credentials of stored connections. A `RequestCredentials` is the same for one of them. */
 export interface CredentialSource {
@@ -65,7 +65,7 @@ function createStaticSource({ database, connectionSecrets }: CredentialDeps): Cr
     },
     async refused(connection, _used, _signal, demandedScopes) {
       const error = demandedScopes === undefined ? 'credentials_rejected' : 'scopes_missing';
-      await markNotReady(database, connection, error);
+      await markConnectionNotReady(database, connection, error);
       return undefined;
     },
   };

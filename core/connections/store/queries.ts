@@ -123,7 +123,7 @@ export async function markReady(
  * Notes why a connection cannot be used for now. Its credentials stay until it is deleted, changed or connected again.
  * One that was changed since it was read is left alone: what it has now may work.
  */
-export async function markNotReady(
+export async function markConnectionNotReady(
   db: Db,
   connection: Pick<Connection, 'id' | 'projectId' | 'updatedAt'>,
   error: ConnectionError,

@@ -3,7 +3,7 @@ import { LONELY_MS } from '#lib/envelope/index.ts';
 import type { ModelConnectionRef } from '../connection.ts';
 import type { ModelProviders } from '../providers/providers.ts';
 import { runningLease, type RuntimeLease } from '../runtime/lease.ts';
-import { isUsable } from '../store/columns.ts';
+import { isUsable } from '../store/queries.ts';
 
 /** A call of the runtime on an account, for one model step. */
 export interface CallOrder {
@@ -41,9 +41,9 @@ export type Issue =
   | { readonly kind: 'unwanted' };
 
 /**
- * Issues a call of a step, or the one of an attempt before that came to no outcome: under the same request id, whatever
- * has become of the worker. The account is locked first, so that two that look at the same moment do not both find a
- * place; the second statement sees what the first waited for.
+ * Issues a call of a step. An earlier call of the step that has no outcome yet is issued again under its request id,
+ * even when its worker is gone. The account is locked first, so that two callers at the same moment do not both find a
+ * place: the second statement sees what the first has waited for.
  */
 export function issueCall(
   database: Database,

@@ -1,4 +1,7 @@
-import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { execute, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import type { ModelConnectionRef } from '../connection.ts';
+import type { ModelRuntime } from '../runtime/runtime.ts';
 import type { IssuedCall } from './issue.ts';
 
 /** End of a call without a response: it failed, or it is unknown whether the provider was asked. */
@@ -25,8 +28,8 @@ export async function endCall(
 }
 
 /**
- * Returns the condition under which the response of a call is recorded: nobody has ended the call, and the lease on the
- * runtime has not been taken anew since it was issued.
+ * Returns the condition under which the response of a call is recorded: the call has not ended, and the lease on the
+ * runtime is the one that it was issued under.
  */
 export function callHolds({ requestId, lease }: IssuedCall): Sql {
   return sql`exists (
@@ -65,7 +68,7 @@ export function callsOfRunOver(ended: Sql): Sql {
         from ${ended} ended where k.run_id = ended.id and k.state = 'issued'`;
 }
 
-/** Ends calls whose time is over and that nobody has come back to. */
+/** Ends calls whose lease has run out without an outcome. */
 export async function expireCalls(db: Db): Promise<void> {
   await execute(
     db,
@@ -73,5 +76,42 @@ export async function expireCalls(db: Db): Promise<void> {
       update model_calls set state = 'unknown_outcome', failure = 'lease_over', ended_at = now()
       where state = 'issued' and leased_until < now()
     `,
+  );
+}
+
+/**
+ * Ends the calls that an account has under way, in the transaction that takes the account away: their responses are no
+ * longer recorded.
+ * @returns them, for `cancelAtRuntime` after the commit
+ */
+export async function endOpenCalls(
+  tx: Db,
+  { id, projectId }: ModelConnectionRef,
+  failure: string,
+): Promise<IssuedCall[]> {
+  const ended = await rows<{ requestId: string; instanceId: string; epoch: number }>(
+    tx,
+    sql`
+      update model_calls set state = 'unknown_outcome', failure = ${failure}, ended_at = now()
+      where connection_id = ${id} and project_id = ${projectId} and state = 'issued'
+      returning request_id as "requestId", instance_id as "instanceId", epoch
+    `,
+  );
+  return ended.map(({ requestId, ...lease }) => ({ requestId, lease }));
+}
+
+/** Tells the runtime to give calls up. Never throws: what it does not hear of ends by its own deadline. */
+export async function cancelAtRuntime(
+  runtime: Pick<ModelRuntime, 'client'> | undefined,
+  calls: readonly IssuedCall[],
+  log: Log,
+): Promise<void> {
+  if (runtime === undefined) return;
+  await Promise.all(
+    calls.map(({ lease, requestId }) =>
+      runtime.client
+        .cancel(lease, requestId)
+        .catch((err: unknown) => log.warn({ err, requestId }, 'a call was not cancelled')),
+    ),
   );
 }

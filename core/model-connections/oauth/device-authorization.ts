@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { ModelProvider } from '../providers/providers.ts';
 import { SignInFailure } from '../sign-in/failure.ts';
-import { mayBeSentTo } from './page.ts';
-import { oauthOf, type FindServer } from './server.ts';
+import { mayBeSentTo, signInOf, type FindServer } from './server.ts';
 import { postAsClient, TokenRequestError } from './token-request.ts';
 
 /** Response that begins a device-code sign-in (RFC 8628, section 3.2). */
@@ -37,7 +36,7 @@ export async function requestDeviceCode(
   provider: ModelProvider,
   clientId: string,
 ): Promise<DeviceAuthorization> {
-  const auth = oauthOf(provider);
+  const auth = signInOf(provider);
   const { deviceAuthorizationEndpoint: url } = await deps.findModelServer(provider);
   if (url === undefined) throw new SignInFailure('provider_unavailable');
   const { status, body } = await asked(() =>

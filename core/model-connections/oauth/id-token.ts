@@ -4,7 +4,7 @@ import type { OutboundClient } from '#lib/outbound/index.ts';
 import { valueAt } from '#lib/provider-file/index.ts';
 import type { ModelProvider } from '../providers/providers.ts';
 import { SignInFailure } from '../sign-in/failure.ts';
-import { oauthOf, type ProviderServer } from './server.ts';
+import { signInOf, type ProviderServer } from './server.ts';
 
 /** Owner of an account by its verified ID token; all null without one. */
 export interface AccountIdentity {
@@ -66,7 +66,7 @@ export async function readIdentity(
   if (given.nonce !== undefined && claims['nonce'] !== given.nonce) {
     throw new SignInFailure('identity_not_verified');
   }
-  const { accountIdClaim, accountLabelClaim } = oauthOf(provider);
+  const { accountIdClaim, accountLabelClaim } = signInOf(provider);
   const accountId = textOf(claims, accountIdClaim);
   if (accountId === null) throw new SignInFailure('identity_not_verified');
   const header = provider.file.api.accountHeader;

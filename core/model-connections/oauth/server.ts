@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OutboundClient } from '#lib/outbound/index.ts';
+import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import type { ProviderFile } from '#lib/provider-file/index.ts';
 import type { ModelProvider } from '../providers/providers.ts';
 import { SignInFailure } from '../sign-in/failure.ts';
@@ -49,7 +49,7 @@ export function createServerDirectory(outbound: Pick<OutboundClient, 'fetchWithi
   }
 
   return async (provider) => {
-    const auth = oauthOf(provider);
+    const auth = signInOf(provider);
     const found = auth.issuer === undefined ? undefined : await discover(auth.issuer);
     const tokenEndpoint = auth.tokenEndpoint ?? found?.token_endpoint;
     if (tokenEndpoint === undefined) throw new SignInFailure('provider_unavailable');
@@ -69,7 +69,7 @@ export function createServerDirectory(outbound: Pick<OutboundClient, 'fetchWithi
   };
 }
 
-export function oauthOf({ file }: Pick<ModelProvider, 'file'>): OAuthAuth {
+export function signInOf({ file }: Pick<ModelProvider, 'file'>): OAuthAuth {
   if (file.auth.kind === 'api_key') throw new TypeError('the provider takes keys');
   return file.auth;
 }
@@ -100,5 +100,16 @@ async function readJson(fetch: typeof globalThis.fetch, url: string): Promise<un
     return response.ok ? JSON.parse(text) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Tells whether a person may be sent to a page that a provider names: only to where we would go ourselves. */
+export function mayBeSentTo(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): boolean {
+  try {
+    outbound.checkUrl(url);
+    return true;
+  } catch (error) {
+    if (error instanceof OutboundError) return false;
+    throw error;
   }
 }

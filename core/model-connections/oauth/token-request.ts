@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { authenticateClient } from '#core/connections/index.ts';
 import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
 import type { ModelProvider } from '../providers/providers.ts';
-import { oauthOf } from './server.ts';
+import type { OAuthCredential } from '../store/credential.ts';
+import { signInOf, type FindServer } from './server.ts';
 
 export interface Tokens {
   readonly accessToken: string;
@@ -57,7 +58,7 @@ export async function requestTokens(
   target: { readonly tokenEndpoint: string; readonly clientId: string },
   grant: Readonly<Record<string, string>>,
 ): Promise<Tokens> {
-  const auth = oauthOf(provider);
+  const auth = signInOf(provider);
   const { status, body } = await postAsClient(deps, provider, {
     url: target.tokenEndpoint,
     clientId: target.clientId,
@@ -97,7 +98,7 @@ export async function postAsClient(
     readonly parameters: Readonly<Record<string, string>>;
   },
 ): Promise<{ readonly status: number; readonly body: unknown }> {
-  const auth = oauthOf(provider);
+  const auth = signInOf(provider);
   const parameters = new URLSearchParams(request.parameters);
   const headers = new Headers({ accept: 'application/json' });
   authenticateClient(
@@ -165,4 +166,34 @@ function parsedJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+export interface RevocationDeps extends OAuthRequestDeps {
+  readonly findModelServer: FindServer;
+}
+
+/**
+ * Hands tokens back to their issuer (RFC 7009): the refresh token, with which the access tokens go, else the access
+ * token.
+ * @returns `unsupported` where the provider takes none back
+ * @throws when it may pass
+ */
+export async function revokeTokens(
+  deps: RevocationDeps,
+  provider: ModelProvider,
+  credential: Pick<OAuthCredential, 'accessToken' | 'refreshToken' | 'clientId'>,
+): Promise<'revoked' | 'unsupported'> {
+  const { revocationEndpoint: url } = await deps.findModelServer(provider);
+  if (url === undefined) return 'unsupported';
+  const { accessToken, refreshToken, clientId } = credential;
+  const { status } = await postAsClient(deps, provider, {
+    url,
+    clientId,
+    parameters: {
+      token: refreshToken ?? accessToken,
+      token_type_hint: refreshToken === null ? 'access_token' : 'refresh_token',
+    },
+  });
+  if (status !== 200) throw new Error(`status ${status}`);
+  return 'revoked';
 }

@@ -1,12 +1,13 @@
+import { createHash } from 'node:crypto';
 import { AppError } from '#lib/errors.ts';
 import {
   loadProviderFiles,
   SLOT_LETTER,
   type LoadedProvider,
+  type ProviderFile,
   type ProviderSettings,
   type ProviderSlot,
 } from '#lib/provider-file/index.ts';
-import { providerIdentity } from './identity.ts';
 
 /** The client that the operator registered at a provider. */
 export interface ProviderClientSettings {
@@ -67,4 +68,23 @@ function clientOf(
   return id === undefined
     ? undefined
     : { id, secret: settings[`MODEL_PROVIDER_${letter}_CLIENT_SECRET`] };
+}
+
+/**
+ * Hashes who a provider is: where its tokens come from and where they are sent. An account that was connected under
+ * another identity is not used, as its credential would go to a host that it was not meant for. Paths may change.
+ */
+function providerIdentity({ auth, api, verify }: ProviderFile): string {
+  const issuer = auth.kind === 'api_key' ? null : (auth.issuer ?? originOf(auth.tokenEndpoint));
+  const hosts = [auth.kind, issuer, originOf(api.baseUrl)];
+  const prover = originOf(verify.baseUrl);
+  const isFurther =
+    prover !== null && prover !== originOf(issuer ?? undefined) && !hosts.includes(prover);
+  return createHash('sha256')
+    .update(JSON.stringify(isFurther ? [...hosts, prover] : hosts))
+    .digest('hex');
+}
+
+function originOf(url: string | undefined): string | null {
+  return url === undefined ? null : new URL(url).origin;
 }

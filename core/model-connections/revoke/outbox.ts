@@ -1,9 +1,10 @@
-import { AT_ONCE, execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, execute, rows, sql, type Database, type Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { ProviderRevocation } from '../connection.ts';
-import { revokeTokens, type RevocationDeps } from '../oauth/revocation.ts';
+import { revokeTokens, type RevocationDeps } from '../oauth/token-request.ts';
 import type { ModelProviders } from '../providers/providers.ts';
+import { sweepAttempts } from '../sign-in/attempt-queries.ts';
 import { modelCredential, type ModelCredential } from '../store/credential.ts';
 
 export interface OutboxDeps extends RevocationDeps {
@@ -42,8 +43,8 @@ export async function putIntoOutbox(
 }
 
 /**
- * Hands revoked credentials that are due back to who issued them, and erases each once that is settled: taken back,
- * not taken by anybody, or tried for a day.
+ * Hands revoked credentials that are due back to their issuers, and erases each once it was taken back, cannot be, or
+ * has been tried for a day.
  * @param only one connection; by default everything that is due
  */
 export async function settleRevocations(deps: OutboxDeps, only?: string): Promise<void> {
@@ -110,4 +111,14 @@ function claimDue(db: Db, only: string | undefined): Promise<DueRevocation[]> {
 
 function place(connectionId: string) {
   return { table: 'model_revocations', row: connectionId, column: 'sealed' };
+}
+
+export interface ModelHousekeepingDeps extends OutboxDeps {
+  readonly database: Database;
+}
+
+/** Ends sign-ins that have run out, and hands revoked credentials back. */
+export async function sweepModelConnections(deps: ModelHousekeepingDeps): Promise<void> {
+  await sweepAttempts(deps.database);
+  await settleRevocations(deps);
 }

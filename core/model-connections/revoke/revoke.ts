@@ -10,12 +10,11 @@ import {
   type Db,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { AccountRoutines } from '../account-routines.ts';
-import { cancelAtRuntime, endOpenCalls } from '../calls/revoke.ts';
+import { cancelAtRuntime, endOpenCalls } from '../calls/outcome.ts';
 import type { ModelConnection, RevokedReason } from '../connection.ts';
 import type { ModelRuntime } from '../runtime/runtime.ts';
-import { openCredential } from '../store/credential.ts';
 import { endAttemptsOfProject } from '../sign-in/attempt-queries.ts';
+import { openCredential } from '../store/credential.ts';
 import { readModelConnection } from '../store/queries.ts';
 import { putIntoOutbox, settleRevocations, type OutboxDeps } from './outbox.ts';
 
@@ -118,7 +117,7 @@ interface Revocation {
 
 async function revokeIn(deps: RevokeDeps, tx: Db, revocation: Revocation): Promise<void> {
   const { projectId, connectionId, by, reason } = revocation;
-  // Routines before the account, as whoever saves a routine takes them.
+  // Routines before the account: the order in which a change of a routine locks them.
   const paused = await deps.accountRoutines.pauseOn(tx, {
     projectId,
     connectionIds: [connectionId],
@@ -158,7 +157,7 @@ async function revokeIn(deps: RevokeDeps, tx: Db, revocation: Revocation): Promi
   if (toTell !== undefined) afterCommit(tx, () => void settleSoon(deps, connectionId));
 }
 
-/** Settles a revocation without anybody waiting for the provider; housekeeping repeats what fails here. */
+/** Settles a revocation while no caller waits for the provider; housekeeping repeats what fails here. */
 async function settleSoon(deps: RevokeDeps, connectionId: string): Promise<void> {
   try {
     await settleRevocations(deps, connectionId);
@@ -175,4 +174,21 @@ function openOrUndefined({ secrets, log }: RevokeDeps, connectionId: string, sea
     log.warn({ connectionId }, 'the credential of a revoked model account could not be read');
     return undefined;
   }
+}
+
+/** Pauses routines whose model account is gone. The subject that owns routines implements it. */
+export interface AccountRoutines {
+  /**
+   * Pauses the active routines on these accounts, and skips their scheduled runs that have not begun. `reason` is shown
+   * on each routine. The caller holds no row of an account yet.
+   * @returns the ids of those that were paused
+   */
+  pauseOn(
+    tx: Db,
+    input: {
+      readonly projectId: string;
+      readonly connectionIds: readonly string[];
+      readonly reason: string;
+    },
+  ): Promise<string[]>;
 }

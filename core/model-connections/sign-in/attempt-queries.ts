@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { lacksSecondFactor } from '#core/identity/index.ts';
 import {
   execute,
   row,
@@ -21,7 +22,7 @@ import {
 import type { SignInFailureReason } from './failure.ts';
 
 /** The columns of an attempt, under the names of `Attempt`. */
-export const attemptColumns = sql`
+const attemptColumns = sql`
   id, project_id as "projectId", user_id as "userId", session_id as "sessionId", provider, file_hash as "fileHash",
   connection_id as "connectionId", state, error, sealed, interval_seconds as "intervalSeconds",
   next_poll_at as "nextPollAt", expires_at as "expiresAt", created_at as "createdAt"
@@ -165,10 +166,94 @@ function ended(state: AttemptState, error: SignInFailureReason | null): Sql {
     ended_at = now()`;
 }
 
-export function sealSecrets(box: SecretBox, id: string, secrets: AttemptSecrets): string {
+function sealSecrets(box: SecretBox, id: string, secrets: AttemptSecrets): string {
   return box.seal(JSON.stringify(secrets), place(id));
 }
 
 function place(id: string) {
   return { table: 'model_sign_ins', row: id, column: 'sealed' };
+}
+
+/**
+ * Takes the turn to ask the provider about an attempt, so that however many poll, one asks, at most once an interval.
+ * @returns undefined when it is too early, another caller has the turn, or the attempt is over
+ */
+export function takeTurn(db: Db, { id, projectId }: Attempt): Promise<Attempt | undefined> {
+  return row<Attempt>(
+    db,
+    sql`
+      update model_sign_ins set polling_until = now() + interval '2 minutes',
+        next_poll_at = now() + make_interval(secs => interval_seconds)
+      where id = ${id} and project_id = ${projectId} and state = 'pending' and expires_at > now()
+        and next_poll_at <= now() and (polling_until is null or polling_until <= now())
+      returning ${attemptColumns}
+    `,
+  );
+}
+
+/**
+ * Gives the turn back; `slowDown` makes every later interval five seconds longer, `pause` only the next one twice as
+ * long.
+ */
+export async function endTurn(
+  db: Db,
+  { id, projectId }: Attempt,
+  wait: { readonly slowDown?: boolean; readonly pause?: boolean } = {},
+): Promise<void> {
+  const added = wait.slowDown === true ? 5 : 0;
+  const factor = wait.pause === true ? 2 : 1;
+  await execute(
+    db,
+    sql`
+      update model_sign_ins set polling_until = null, interval_seconds = interval_seconds + ${added}::integer,
+        next_poll_at = now() + make_interval(secs => (interval_seconds + ${added}::integer) * ${factor}::integer)
+      where id = ${id} and project_id = ${projectId} and state = 'pending'
+    `,
+  );
+}
+
+/**
+ * Takes an OAuth attempt by its state, which works once, for the person and session that began it. The state is used
+ * up even when the sign-in then fails.
+ */
+export function takeByState(
+  db: Db,
+  presented: {
+    readonly state: string;
+    readonly userId: string;
+    readonly sessionId: string;
+    readonly provider: ProviderSlot;
+  },
+): Promise<(Attempt & { readonly live: boolean; readonly member: boolean }) | undefined> {
+  return row(
+    db,
+    sql`
+      update model_sign_ins s set state_hash = null
+      where s.state_hash = ${hashState(presented.state)} and s.user_id = ${presented.userId}
+        and s.session_id = ${presented.sessionId} and s.provider = ${presented.provider} and s.state = 'pending'
+      returning ${attemptColumns}, s.expires_at > now() as live,
+        exists (
+          select 1 from projects p join memberships m on m.organization_id = p.organization_id
+          join organizations o on o.id = p.organization_id
+          where p.id = s.project_id and m.user_id = s.user_id and p.deleted_at is null
+            and not ${lacksSecondFactor(sql`o`, sql`s.user_id`)}) as member
+    `,
+  );
+}
+
+/** Keeps what a later turn goes on from. @returns false when the attempt is over meanwhile */
+export async function keepSecrets(
+  db: Db,
+  box: SecretBox,
+  { id, projectId }: Attempt,
+  secrets: AttemptSecrets,
+): Promise<boolean> {
+  const touched = await execute(
+    db,
+    sql`
+      update model_sign_ins set sealed = ${sealSecrets(box, id, secrets)}
+      where id = ${id} and project_id = ${projectId} and state = 'pending'
+    `,
+  );
+  return touched === 1;
 }

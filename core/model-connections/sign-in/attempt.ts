@@ -56,7 +56,7 @@ export interface Attempt extends AttemptOwner {
   readonly id: string;
   readonly provider: ProviderSlot;
   readonly fileHash: string;
-  /** The connection that is signed in to again; once it has succeeded, the one it came to. */
+  /** The connection that is signed in to again; once the attempt has succeeded, the one that it made or renewed. */
   readonly connectionId: string | null;
   readonly state: AttemptState;
   readonly error: SignInFailureReason | null;

@@ -6,11 +6,9 @@ import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
 import type { ModelProvider } from '../providers/providers.ts';
 import { tryCredential } from '../runtime/try-credential.ts';
-import { keyLabel } from './account-label.ts';
+import { checkMayConnect, keepAccount, keyLabel } from './keep.ts';
 import type { AttemptOwner } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
-import { keepAccount, readOwnConnection } from './keep.ts';
-import { assertRoomForAccount } from './quota.ts';
 import { openProvider, type ModelSignInDeps } from './sign-in-deps.ts';
 
 const SLOT = 'provider-c';
@@ -37,8 +35,7 @@ export async function connectModelAccountWithKey(
   const { provider, runtime } = await openProvider(deps, SLOT);
   assertForm(provider, input.apiKey);
   const { connectionId, projectId } = input;
-  if (connectionId === null) await assertRoomForAccount(deps.database, projectId);
-  else await readOwnConnection(deps.database, input, provider, connectionId);
+  await checkMayConnect(deps.database, input, provider, connectionId);
   await assertMayBeginSignIn(deps.database, input.userId, SLOT);
   const credential = { kind: 'api_key', key: input.apiKey } as const;
   const tried = await tryCredential(

@@ -4,13 +4,19 @@ import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { requestDeviceCode } from '../oauth/device-authorization.ts';
 import { requestTokens, TokenRequestError } from '../oauth/token-request.ts';
-import { endAttempt, insertAttempt, openSecrets, readAttempt } from './attempt-queries.ts';
-import { endTurn, keepSecrets, takeTurn } from './attempt-turns.ts';
+import {
+  endAttempt,
+  endTurn,
+  insertAttempt,
+  keepSecrets,
+  openSecrets,
+  readAttempt,
+  takeTurn,
+} from './attempt-queries.ts';
 import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';
-import { readOwnConnection } from './keep.ts';
-import { assertRoomForAccount } from './quota.ts';
+import { checkMayConnect } from './keep.ts';
 import {
   clientIdOf,
   openProvider,
@@ -39,8 +45,7 @@ export async function startDeviceSignIn(
   connectionId: string | null,
 ): Promise<DeviceAttempt> {
   const { provider } = await openProvider(deps, SLOT);
-  if (connectionId === null) await assertRoomForAccount(deps.database, owner.projectId);
-  else await readOwnConnection(deps.database, owner, provider, connectionId);
+  await checkMayConnect(deps.database, owner, provider, connectionId);
   await assertMayBeginSignIn(deps.database, owner.userId, SLOT);
   const issued = await requestDeviceCode(deps, provider, clientIdOf(provider));
   const { deviceCode, userCode, verificationUri, verificationUriComplete } = issued;
@@ -59,8 +64,8 @@ export async function startDeviceSignIn(
 }
 
 /**
- * Reads an attempt, and asks the provider about it when that is due. Whatever the provider says is the attempt's state,
- * never an error of the poll.
+ * Reads an attempt, and asks the provider about it when that is due. What the provider says becomes the attempt's
+ * state, never an error of the poll.
  * @throws {AppError} `attempt_not_found`, `provider_disabled`, `runtime_unavailable`
  */
 export async function pollDeviceSignIn(

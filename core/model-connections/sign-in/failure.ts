@@ -28,7 +28,7 @@ export const SIGN_IN_FAILURES = {
   superseded: ['attempt_expired', 'The attempt was cancelled or replaced; start again.'],
   provider_changed: [
     'attempt_expired',
-    'The provider was set up anew during the sign-in; start again.',
+    'The settings of the provider were changed during the sign-in; start again.',
   ],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 

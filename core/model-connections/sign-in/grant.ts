@@ -1,24 +1,22 @@
 import type { Actor } from '#core/audit/index.ts';
 import type { ModelConnection } from '../connection.ts';
 import { readIdentity } from '../oauth/id-token.ts';
-import { revokeTokens } from '../oauth/revocation.ts';
-import { oauthOf, type ProviderServer } from '../oauth/server.ts';
-import type { Tokens } from '../oauth/token-request.ts';
+import { revokeTokens, type Tokens } from '../oauth/token-request.ts';
+import { signInOf, type ProviderServer } from '../oauth/server.ts';
 import type { ModelProvider } from '../providers/providers.ts';
 import { tryCredential } from '../runtime/try-credential.ts';
 import type { OAuthCredential } from '../store/credential.ts';
 import { newId } from '#lib/ids.ts';
-import { safeLabel } from './account-label.ts';
+import { keepAccount, safeLabel } from './keep.ts';
 import { endAttempt } from './attempt-queries.ts';
 import type { Attempt, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
-import { keepAccount } from './keep.ts';
 import type { ModelSignInDeps, OpenProvider } from './sign-in-deps.ts';
 
 type DropDeps = Pick<ModelSignInDeps, 'outbound' | 'findModelServer' | 'log'>;
 
 /**
- * Reads what a token response grants: the scopes that are needed, and whose account it is. Tokens that do not do are
+ * Reads what a token response grants: the scopes that are needed, and whose account it is. Tokens that fail here are
  * handed back.
  * @throws {SignInFailure} `scopes_missing`, `identity_not_verified`
  */
@@ -84,7 +82,7 @@ export async function finishSignIn(
   );
 }
 
-/** Hands back tokens that came to nothing. Nobody waits for it, and what comes of it is only logged. */
+/** Hands back tokens of a sign-in that failed. Callers do not wait for it; a failure is only logged. */
 export async function dropGrant(
   deps: DropDeps,
   provider: ModelProvider,
@@ -108,7 +106,7 @@ function credentialOf({
 
 /** @throws {SignInFailure} `scopes_missing` */
 function assertScopes(provider: ModelProvider, granted: string | undefined): void {
-  const auth = oauthOf(provider);
+  const auth = signInOf(provider);
   // A response without the field grants what was asked for (RFC 6749, section 5.1).
   if (granted === undefined) return;
   const scopes = new Set(granted.split(auth.scopeSeparator).flatMap((part) => part.split(/[ ,]+/)));

@@ -2,6 +2,7 @@ import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { holdProject } from '#core/identity/index.ts';
 import { row, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { assertWithinKeptQuota } from '#lib/quota.ts';
 import type { ModelConnection } from '../connection.ts';
 import type { ModelProvider } from '../providers/providers.ts';
 import type { TriedCredential } from '../runtime/try-credential.ts';
@@ -63,11 +64,34 @@ export function keepAccount(
 }
 
 /**
+ * Checks that a person may connect an account: a new one while the project has room, else the one named, which has to
+ * be theirs. @throws {AppError} `limit_reached`, and those of `readOwnConnection`
+ */
+export async function checkMayConnect(
+  db: Db,
+  owner: { readonly projectId: string; readonly userId: string },
+  provider: Pick<ModelProvider, 'slot' | 'identity'>,
+  connectionId: string | null,
+): Promise<void> {
+  if (connectionId !== null)
+    return void (await readOwnConnection(db, owner, provider, connectionId));
+  await assertWithinKeptQuota(db, {
+    all: sql`select from model_connections where project_id = ${owner.projectId}`,
+    ever: { max: MAX_EVER, what: 'model accounts, revoked ones included' },
+    live: { where: sql`state <> 'revoked'`, max: MAX_ACCOUNTS, what: 'model accounts' },
+  });
+}
+
+/** The most accounts of a project that are not revoked, and the most that it ever has: revoked ones are kept. */
+const MAX_ACCOUNTS = 1_000;
+const MAX_EVER = 10_000;
+
+/**
  * Finds the connection that a person may sign in to again.
  * @throws {AppError} `connection_not_found`, `owner_required`, `connection_not_ready` of a revoked one,
  *   `invalid_request`
  */
-export async function readOwnConnection(
+async function readOwnConnection(
   db: Db,
   owner: { readonly projectId: string; readonly userId: string },
   provider: Pick<ModelProvider, 'slot' | 'identity'>,
@@ -79,9 +103,9 @@ export async function readOwnConnection(
     throw new AppError('invalid_request', 'connectionId: an account at another provider');
   }
   if (found.state === 'revoked') {
-    throw new AppError('connection_not_ready', 'The connection is revoked; connect anew.');
+    throw new AppError('connection_not_ready', 'The connection is revoked; make a new one.');
   }
-  // Another provider stands in the slot now, and no account there can be the one of before.
+  // Another provider stands in the slot now, so the account cannot be the same.
   if (found.providerIdentity !== provider.identity) throw new SignInFailure('account_mismatch');
   return found;
 }
@@ -168,4 +192,19 @@ async function upsert(tx: Db, account: TriedAccount & { readonly sealed: string 
         catalogue_fresh_until = null, updated_at = now()
     `,
   );
+}
+
+/**
+ * Makes the label of an account that everyone in the project may see: an address keeps the first letter before the at
+ * sign and its domain. The last at sign counts, as a quoted name before it may hold others.
+ */
+export function safeLabel({ file }: Pick<ModelProvider, 'file'>, claimed: string | null): string {
+  if (claimed === null) return `${file.name} account`;
+  const address = /^(.).*@([^@]*)$/su.exec(claimed);
+  return (address === null ? claimed : `${address[1]}…@${address[2]}`).slice(0, 200);
+}
+
+/** Returns the label of a key: its last four characters, where it is long enough to lose them. */
+export function keyLabel({ file }: Pick<ModelProvider, 'file'>, key: string): string {
+  return key.length < 20 ? `${file.name} key` : `${file.name} key …${key.slice(-4)}`;
 }

@@ -5,19 +5,21 @@ import { assertMayBeginSignIn } from '#core/identity/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
-import { mayBeSentTo } from '../oauth/page.ts';
-import { oauthOf, type ProviderServer } from '../oauth/server.ts';
+import { mayBeSentTo, signInOf, type ProviderServer } from '../oauth/server.ts';
 import { requestTokens, TokenRequestError } from '../oauth/token-request.ts';
 import type { ModelProvider } from '../providers/providers.ts';
-import { endAttempt, hashState, insertAttempt, openSecrets } from './attempt-queries.ts';
-import { takeByState } from './attempt-turns.ts';
+import {
+  endAttempt,
+  hashState,
+  insertAttempt,
+  openSecrets,
+  takeByState,
+} from './attempt-queries.ts';
 import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';
-import { readOwnConnection } from './keep.ts';
-import { assertRoomForAccount } from './quota.ts';
+import { checkMayConnect } from './keep.ts';
 import { clientIdOf, openProvider, type ModelSignInDeps } from './sign-in-deps.ts';
-import type { ReturnedParameters } from './returned.ts';
 
 const SLOT = 'provider-b';
 const TEN_MINUTES_SECONDS = 600;
@@ -44,11 +46,10 @@ export async function startOAuthSignIn(
 ): Promise<StartedModelSignIn> {
   const { provider } = await openProvider(deps, SLOT);
   const { connectionId } = input;
-  if (connectionId === null) await assertRoomForAccount(deps.database, owner.projectId);
-  else await readOwnConnection(deps.database, owner, provider, connectionId);
+  await checkMayConnect(deps.database, owner, provider, connectionId);
   await assertMayBeginSignIn(deps.database, owner.userId, SLOT);
   const server = await deps.findModelServer(provider);
-  const auth = oauthOf(provider);
+  const auth = signInOf(provider);
   const redirect = auth.kind === 'oauth' ? auth.redirect : 'callback';
   const redirectUri = (auth.kind === 'oauth' ? auth.redirectUri : undefined) ?? input.callbackUri;
   const state = randomBytes(32).toString('base64url');
@@ -74,8 +75,8 @@ export async function startOAuthSignIn(
 }
 
 /**
- * Ends an OAuth sign-in: takes the state, redeems the code, tries the tokens and stores the account. Whatever goes
- * wrong after the state was taken ends the attempt.
+ * Ends an OAuth sign-in: takes the state, redeems the code, tries the tokens and stores the account. An error after the
+ * state was taken ends the attempt.
  * @throws {AppError} `attempt_expired`, `provider_disabled`, `runtime_unavailable`, and what `SignInFailure` says
  */
 export async function completeOAuthSignIn(
@@ -117,7 +118,7 @@ async function requestOf(
   server: ProviderServer,
   input: { redirectUri: string; state: string; nonce: string },
 ) {
-  const auth = oauthOf(provider);
+  const auth = signInOf(provider);
   const { authorizationEndpoint } = server;
   if (auth.kind !== 'oauth' || authorizationEndpoint === undefined) {
     throw new SignInFailure('provider_unavailable');
@@ -167,7 +168,7 @@ async function redeem(
   if (returned.error !== undefined || returned.code === undefined) {
     throw new SignInFailure('provider_refused');
   }
-  const auth = oauthOf(provider);
+  const auth = signInOf(provider);
   const issued = auth.kind === 'oauth' && auth.issuedClientId ? returned.clientId : undefined;
   const clientId = issued ?? clientIdOf(provider);
   try {
@@ -200,4 +201,46 @@ function assertIssuer({ issuer, sendsIssuer }: ProviderServer, iss: string | und
   if (issuer === undefined || (iss === undefined && !sendsIssuer)) return;
   if (iss?.replace(/\/$/, '') !== issuer.replace(/\/$/, ''))
     throw new SignInFailure('wrong_issuer');
+}
+
+/** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
+export interface ReturnedParameters {
+  readonly state: string;
+  readonly code: string | undefined;
+  readonly error: string | undefined;
+  readonly iss: string | undefined;
+  /** Client that the provider has issued for this key; undefined where it issues none. */
+  readonly clientId: string | undefined;
+}
+
+const MAX = { state: 200, code: 4_096, error: 200, iss: 2_048, client_id: 500 } as const;
+
+/**
+ * Reads the parameters out of the address at which a sign-in ended, as a person has copied it.
+ * @throws {AppError} `invalid_request`
+ */
+export function readReturnedAddress(address: string): ReturnedParameters {
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
+    throw new AppError('invalid_request', 'address: copy the whole address, with https://');
+  }
+  const { searchParams } = new URL(address);
+  const read = (name: keyof typeof MAX) => {
+    const value = searchParams.get(name);
+    if (value === null || value === '') return undefined;
+    if (value.length > MAX[name]) {
+      throw new AppError('invalid_request', `address: ${name} is too long`);
+    }
+    return value;
+  };
+  const state = read('state');
+  if (state === undefined) {
+    throw new AppError('invalid_request', 'address: has no state; copy the whole address');
+  }
+  return {
+    state,
+    code: read('code'),
+    error: read('error'),
+    iss: read('iss'),
+    clientId: read('client_id'),
+  };
 }

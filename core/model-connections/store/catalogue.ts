@@ -2,8 +2,7 @@ import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ModelConnectionRef } from '../connection.ts';
 import type { ModelProviders } from '../providers/providers.ts';
-import { isUsable } from './columns.ts';
-import { findUsableConnection, readModelConnection } from './queries.ts';
+import { findUsableConnection, isUsable, readModelConnection } from './queries.ts';
 
 /** A model that an account offers. */
 export interface CatalogueModel {

@@ -1,5 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
+import type { ModelConnectionRef, ModelConnectionState } from '../connection.ts';
 
 /** Credential of an account, sealed to the row of its connection. */
 export const modelCredential = z.discriminatedUnion('kind', [
@@ -46,4 +51,103 @@ export function callCredential(credential: ModelCredential): {
 
 function place(connectionId: string) {
   return { table: 'model_connections', row: connectionId, column: 'credential' };
+}
+
+export interface StoredCredential {
+  readonly sealed: string | null;
+  readonly version: number;
+  readonly state: ModelConnectionState;
+  readonly provider: ProviderSlot;
+  readonly providerIdentity: string;
+  readonly expiresAt: Date | null;
+  /** True when it has expired by the clock of the database. */
+  readonly expired: boolean;
+  /** True when a process is renewing it. */
+  readonly leased: boolean;
+  /** True when its refresh token was sent and the result is unknown: it is never sent again. */
+  readonly spent: boolean;
+}
+
+const columns = sql`
+  credential as sealed, credential_version as version, state, provider, provider_identity as "providerIdentity",
+  credential_expires_at as "expiresAt", coalesce(credential_expires_at <= now(), false) as expired,
+  coalesce(renewal_leased_until > now(), false) as leased,
+  coalesce(renewal_sent_version = credential_version, false) as spent
+`;
+
+function named({ id, projectId }: ModelConnectionRef) {
+  return sql`id = ${id} and project_id = ${projectId}`;
+}
+
+/** @throws {AppError} `connection_not_found` */
+export async function readStoredCredential(
+  db: Db,
+  ref: ModelConnectionRef,
+): Promise<StoredCredential> {
+  const found = await row<StoredCredential>(
+    db,
+    sql`select ${columns} from model_connections where ${named(ref)}`,
+  );
+  if (found === undefined) throw new AppError('connection_not_found');
+  return found;
+}
+
+/**
+ * Takes the right to renew this very credential for 45 seconds, longer than the provider may take, and notes that its
+ * refresh token is sent from now on: a process that dies in between leaves a token that is never sent again.
+ * @returns the lease; undefined when another holds it, the token was sent before, or the credential is another by now
+ */
+export async function takeRenewal(
+  db: Db,
+  ref: ModelConnectionRef,
+  version: number,
+): Promise<string | undefined> {
+  const lease = randomUUID();
+  const touched = await execute(
+    db,
+    sql`
+      update model_connections set renewal_lease = ${lease}, renewal_sent_version = credential_version,
+        renewal_leased_until = now() + interval '45 seconds'
+      where ${named(ref)} and credential_version = ${version} and state = 'ready'
+        and (renewal_leased_until is null or renewal_leased_until <= now())
+        and renewal_sent_version is distinct from credential_version
+    `,
+  );
+  return touched === 1 ? lease : undefined;
+}
+
+/** Gives the renewal up; `mayBeSentAgain` when it is certain that the token was not used. */
+export async function dropRenewal(
+  db: Db,
+  ref: ModelConnectionRef,
+  lease: string,
+  { mayBeSentAgain }: { readonly mayBeSentAgain: boolean },
+): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update model_connections set renewal_lease = null, renewal_leased_until = null,
+        renewal_sent_version = case when ${mayBeSentAgain}::boolean then null else renewal_sent_version end
+      where ${named(ref)} and renewal_lease = ${lease}
+    `,
+  );
+}
+
+/** Stores a renewed credential in place of the one named. @returns whether that was still the stored one */
+export async function replaceCredential(
+  db: Db,
+  ref: ModelConnectionRef,
+  version: number,
+  next: { readonly sealed: string; readonly expiresInSeconds: number | undefined },
+): Promise<boolean> {
+  const touched = await execute(
+    db,
+    sql`
+      update model_connections set credential = ${next.sealed}, credential_version = credential_version + 1,
+        credential_expires_at = now() + make_interval(secs => ${next.expiresInSeconds ?? null}::integer),
+        renewal_lease = null, renewal_leased_until = null, renewal_sent_version = null, updated_at = now()
+      where ${named(ref)} and credential_version = ${version} and state <> 'revoked'
+    `,
+  );
+  return touched === 1;
 }

@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  endCall,
-  endOpenCalls,
-  issueCall,
-  takeRuntimeLease,
-  waitUntil,
-} from '#core/model-connections/index.ts';
+import { endCall, issueCall, waitUntil } from '#core/model-connections/index.ts';
+import { endOpenCalls } from '#core/model-connections/calls/outcome.ts';
+import { takeRuntimeLease } from '#core/model-connections/runtime/lease.ts';
 import { sql } from '#lib/database/index.ts';
 import { modelOn, startWorld, type World } from './world.ts';
 import { EVERY, ago, changeAccounts, changeRuntimeLease, claimedRun } from '#test/support/given.ts';

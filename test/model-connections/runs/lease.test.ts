@@ -1,11 +1,8 @@
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import {
-  createModelRuntime,
-  keepRuntimeLease,
-  readRuntimeLease,
-  type ModelRuntime,
-} from '#core/model-connections/index.ts';
+import { keepRuntimeLease, type ModelRuntime } from '#core/model-connections/index.ts';
+import { createModelRuntime } from '#core/model-connections/runtime/runtime.ts';
+import { readRuntimeLease } from '#core/model-connections/runtime/lease.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import type { Runtime } from '#runtime/start.ts';

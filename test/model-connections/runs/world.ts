@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { FIXTURE_KEY } from '#dev/providers/server.ts';
 import { sealCredential, type ModelCredential } from '#core/model-connections/store/credential.ts';
-import { recordCatalogue } from '#core/model-connections/index.ts';
+import { recordCatalogue } from '#core/model-connections/store/catalogue.ts';
 import { freePort } from '#dev/ports.ts';
 import { AT_ONCE, rows, sql, transaction } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';

@@ -4,17 +4,17 @@ import { CallFailure } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
-import type { ModelConnectionRef } from '../connection.ts';
-import type { CallCredential, ModelCredentials } from '../credentials/source.ts';
-import type { ModelProviders } from '../providers/providers.ts';
-import type { ModelRuntime } from '../runtime/runtime.ts';
+import type { ModelConnectionRef } from './connection.ts';
+import type { CallCredential, ModelCredentials } from './credentials.ts';
+import type { ModelProviders } from './providers/providers.ts';
+import type { ModelRuntime } from './runtime/runtime.ts';
 import {
   claimStaleCatalogues,
   postponeCatalogue,
   recordCatalogue,
   type CatalogueModel,
-} from '../store/catalogue.ts';
-import { findUsableConnection } from '../store/queries.ts';
+} from './store/catalogue.ts';
+import { findUsableConnection } from './store/queries.ts';
 
 export interface CatalogueDeps {
   readonly database: Database;
@@ -31,8 +31,8 @@ const CALL_MS = 30_000;
 const ROUND_MS = 45_000;
 
 /**
- * Fetches the catalogues that are no longer fresh, in the background: nobody's request waits for a provider. Where one
- * cannot be fetched the account keeps the last.
+ * Fetches the catalogues that are no longer fresh, in the background, so that no request waits for a provider. An
+ * account whose catalogue cannot be fetched keeps the last one.
  * @returns how many were fetched
  */
 export async function refreshCatalogues(deps: CatalogueDeps, signal: AbortSignal): Promise<number> {
@@ -63,7 +63,7 @@ async function refresh(
     return true;
   } catch (error) {
     signal.throwIfAborted();
-    // Of this account alone, whatever it is: the others are not held up by one whose credential cannot be opened.
+    // An error is this account's alone: one whose credential cannot be opened does not hold up the others.
     if (isExpected(error)) {
       const { name, message } = error;
       log.warn({ connectionId: ref.id, name, message }, 'a catalogue was not refreshed');
