@@ -120,7 +120,7 @@ async function claimAll(database: Database): Promise<number[]> {
     database,
     sql`update runs set state = 'succeeded', finished_at = now() where state = 'queued'`,
   );
-  await execute(database, sql`delete from monthly_runs`);
+  await execute(database, sql`delete from period_runs`);
   await execute(database, sql`update routines set next_run_at = ${AT_ONCE}`);
   const due = performance.now();
   const late: number[] = [];

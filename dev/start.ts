@@ -9,6 +9,7 @@ import { superviseChildren, type Children } from './children.ts';
 import { DATA_DIR, localSecrets, readPorts, type Ports } from './environment.ts';
 import { startModelAccounts } from './model-accounts.ts';
 import { readEnvFile } from './env-file.ts';
+import { setDataAside, withWayOut } from './fresh.ts';
 import { elapsed, reportProgress } from './progress.ts';
 import { findModels } from './models/find.ts';
 import { seedDemo } from './seed.ts';
@@ -35,6 +36,7 @@ try {
       watch: { type: 'boolean', default: false },
       payments: { type: 'boolean', default: false },
       fixture: { type: 'boolean', default: false },
+      fresh: { type: 'boolean', default: false },
     },
   });
   const { env, hints } = readEnvFile(path.join(ROOT, '.env'), process.env);
@@ -52,13 +54,16 @@ interface StartOptions {
   readonly payments: boolean;
   /** Takes the fixture gateway for a model server, whatever there is. */
   readonly fixture: boolean;
+  /** Moves the data of earlier starts aside, and starts without. */
+  readonly fresh: boolean;
 }
 
 async function start(
   env: NodeJS.ProcessEnv,
-  { watch, payments, fixture }: StartOptions,
+  { watch, payments, fixture, fresh }: StartOptions,
 ): Promise<void> {
   const ports = readPorts(env);
+  if (fresh) await setDataAside(DATA_DIR, log);
   mkdirSync(DATA_DIR, { recursive: true });
   const children = await superviseChildren({ dataDir: DATA_DIR, log, onUnexpectedExit: giveUp });
   let stopping: Promise<void> | undefined;
@@ -92,6 +97,8 @@ async function start(
       models.variables ?? startFixtureGateway(ports, env, children),
     ]);
     const built = watch ? undefined : during('the pages', buildDashboard(env, children));
+    // It and the tool server are waited for further below, and may have failed by then.
+    built?.catch(() => undefined);
     const environment = { ...services, ...base, ...modelAccounts, ...payment, ...gateway };
     await during('migrations', migrate(environment.DATABASE_URL));
     const node = watch ? WATCH : [];
@@ -107,8 +114,7 @@ async function start(
       });
     const dev = { dataDir: DATA_DIR, env, spawn: children.spawn };
     const tools = during('the tool server', startToolServer({ port: ports.tools, ...dev }));
-    // Both are waited for further below, and may have failed by then.
-    for (const later of [built, tools]) later?.catch(() => undefined);
+    tools.catch(() => undefined);
     const mail = await during(
       'the mail catcher',
       startCatcher({ smtpPort: ports.smtp, port: ports.mail, ...dev }),
@@ -146,7 +152,7 @@ async function start(
     if (told !== undefined && stopping === undefined) log(told);
   } catch (error) {
     await stop();
-    throw error;
+    throw withWayOut(error, DATA_DIR, env['DATABASE_URL']);
   }
 
   function giveUp(child: Child): void {

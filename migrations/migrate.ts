@@ -1,7 +1,12 @@
 import { pathToFileURL } from 'node:url';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
-import { MIGRATION_STEPS, migrationFiles, migrationName } from '#lib/database/index.ts';
+import {
+  madeBeforeFirstRelease,
+  MIGRATION_STEPS,
+  migrationFiles,
+  migrationName,
+} from '#lib/database/index.ts';
 
 /**
  * Applies all migrations that are not applied yet, in order, each in a transaction unless it says otherwise by its
@@ -9,12 +14,15 @@ import { MIGRATION_STEPS, migrationFiles, migrationName } from '#lib/database/in
  * migrator alive, so a lock that a killed one left in knex's own table is stale and is freed.
  * @param folder where the migrations lie, with a slash at its end
  * @returns the names of the migrations applied now
+ * @throws {FormerData} when the database was made before the first release
  */
 export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Promise<string[]> {
   const guard = new pg.Client({ connectionString: databaseUrl, application_name: 'ras-migrate' });
   await guard.connect();
   try {
     await guard.query('select pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    const former = await madeBeforeFirstRelease(guard);
+    if (former !== undefined) throw new FormerData(former);
     const knex = knexFactory({
       client: 'pg',
       connection: databaseUrl,
@@ -39,6 +47,9 @@ export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Pr
     await guard.end();
   }
 }
+
+/** A database whose migrations were others than those of the releases; its message is for an operator. */
+export class FormerData extends Error {}
 
 /** An arbitrary number that nothing else in this database uses for a lock. */
 const ADVISORY_LOCK = 7_205_511;

@@ -1,9 +1,15 @@
 /** Entry: `node migrations/run.ts` migrates DATABASE_URL to the current schema. */
 import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
-import { migrate } from './migrate.ts';
+import { FormerData, migrate } from './migrate.ts';
 
 const config = startingConfig('migrate');
 const log = createLog({ level: config.LOG_LEVEL, name: 'migrations' });
-const applied = await migrate(config.DATABASE_URL);
-log.info({ applied }, applied.length === 0 ? 'nothing to migrate' : 'migrated');
+try {
+  const applied = await migrate(config.DATABASE_URL);
+  log.info({ applied }, applied.length === 0 ? 'nothing to migrate' : 'migrated');
+} catch (error) {
+  if (!(error instanceof FormerData)) throw error;
+  log.fatal(error.message);
+  process.exitCode = 1;
+}

@@ -121,8 +121,8 @@ export async function loadRecords(db: Db): Promise<void> {
   await execute(
     db,
     sql`
-      insert into webhook_deliveries (id, project_id, routine_id, run_id, event_type, body, state, attempt_count, finished_at)
-      select 'whd' || substr(id, 4), project_id, routine_id, id, 'run.succeeded', ${text}, 'delivered', 1, finished_at
+      insert into webhook_deliveries (id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, attempt_count, finished_at)
+      select 'whd' || substr(id, 4), organization_id, 'receiver.example', project_id, routine_id, id, 'run.succeeded', ${text}, 'delivered', 1, finished_at
       from runs where hashtext(id) % 4 = 0
     `,
   );

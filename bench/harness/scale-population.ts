@@ -75,7 +75,7 @@ async function cancelHundred(db: Db): Promise<void> {
 export async function makeDue(population: Population): Promise<void> {
   const { database } = population;
   await clearWaiting(population);
-  await execute(database, sql`delete from monthly_runs`);
+  await execute(database, sql`delete from period_runs`);
   await execute(
     database,
     sql`

@@ -1,4 +1,4 @@
-export { sealPlainQueries, splitAddress } from './store/address.ts';
+export { splitAddress } from './store/address.ts';
 export {
   CONNECTION_AUTHS,
   CONNECTION_ERRORS,

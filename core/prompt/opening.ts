@@ -4,8 +4,8 @@ import type { ModelMessage } from 'ai';
 export interface Opening {
   /** Instructions and skills, rendered. */
   readonly prompt: string;
-  /** The briefing, whose text differs in every run; null in a run that began under a release without it. */
-  readonly briefing: string | null;
+  /** The briefing, whose text differs in every run. */
+  readonly briefing: string;
 }
 
 /**
@@ -24,6 +24,5 @@ export const PREAMBLE = [
  * row.
  */
 export function openingMessages({ prompt, briefing }: Opening): ModelMessage[] {
-  const content = briefing === null ? prompt : `${prompt}\n\n${briefing}`;
-  return [{ role: 'user', content }];
+  return [{ role: 'user', content: `${prompt}\n\n${briefing}` }];
 }

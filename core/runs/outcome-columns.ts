@@ -7,7 +7,7 @@ export function outcomeOf({ state, outcome, outcomeSummary, checks }: RunEnding)
           checks = ${checks === undefined ? null : storableJson(checks)}::jsonb`;
 }
 
-/** Selects the fields of `RunOutcome` from `runs`. A success recorded by an earlier release counts as `done`. */
+/** Selects the fields of `RunOutcome` from `runs`. A success without one counts as `done`. */
 export const runOutcome = sql`
   coalesce(outcome, case when state = 'succeeded' then 'done' end) as outcome, outcome_summary as "outcomeSummary",
   coalesce(checks, '[]') as checks

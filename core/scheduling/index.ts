@@ -6,5 +6,5 @@ export { readForecast, type Forecast } from './forecast/forecast.ts';
 export { FORECAST_DAYS } from './forecast/planned-runs.ts';
 export { firstToRunOut } from './forecast/over-limit.ts';
 export { tickInProcess, tickSettled } from './tick-in-process.ts';
-export { tick, type TickReport } from './tick.ts';
+export { tick } from './tick.ts';
 export { createTickParts, type TickDeps } from './tick-parts.ts';

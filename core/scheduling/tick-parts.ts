@@ -1,4 +1,3 @@
-import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
 import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
 import { queueLeadMails } from '#core/leads/index.ts';
 import {
@@ -37,7 +36,6 @@ export interface TickDeps
     CatalogueDeps,
     ModelHousekeepingDeps,
     MessageDeps {
-  readonly connectionSecrets: ConnectionSecrets;
   readonly outbound: OutboundClient;
   readonly auditRetentionDays: number;
   readonly payment: Payment;
@@ -135,7 +133,6 @@ export function createTickParts(deps: TickDeps): TickParts {
       measured(deps, 'housekeeping', async () => {
         await forgetExpired(deps, signal);
         await expireCalls(deps.database);
-        await sealPlainQueries(deps.database, deps.connectionSecrets, signal);
         await sweepModelConnections(deps);
       }),
     retention: (signal, forMs = RETENTION_MS) =>

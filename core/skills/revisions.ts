@@ -65,12 +65,10 @@ export async function findProvenSkills(
   return rows(
     db,
     sql`
-      -- The release before makes skills without a revision; their only text stands in for it.
-      select s.id, coalesce(r.name, s.name) as name, coalesce(r.instructions, s.instructions) as instructions, w.revision
+      select s.id, r.name, r.instructions, w.revision
       from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(id text, revision integer)
       join skills s on s.id = w.id and s.project_id = ${projectId} and s.deleted_at is null
-      left join skill_revisions r on r.skill_id = s.id and r.revision = w.revision and r.project_id = s.project_id
-      where r.skill_id is not null or w.revision = 1
+      join skill_revisions r on r.skill_id = s.id and r.revision = w.revision and r.project_id = s.project_id
     `,
   );
 }

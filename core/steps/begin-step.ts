@@ -67,7 +67,7 @@ export interface RunContext {
   readonly budgets: Budgets;
   /** The rendered text, once the first step has recorded it. */
   readonly prompt: string | null;
-  /** The briefing, whose text differs in every run; null also in a run that began under a release without it. */
+  /** The briefing, whose text differs in every run; recorded with the prompt. */
   readonly briefing: string | null;
   readonly carryResult: boolean;
   readonly outcomeRule: OutcomeRule;

@@ -91,7 +91,7 @@ export async function preflight(
   if (blocked !== undefined) return blocked;
   const option = await findModel(deps.models, run);
   if ('reason' in option) return option;
-  if (run.prompt !== null) {
+  if (run.prompt !== null && run.briefing !== null) {
     return { prompt: run.prompt, briefing: run.briefing, option, skillRevisions: null };
   }
   if (unknownPlaceholders(run.instructions, run.variables, run.gate !== null).length > 0) {

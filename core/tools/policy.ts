@@ -19,7 +19,6 @@ export interface ToolPolicy {
   readonly definitionHash: string;
   /** The hash of the definition that a person confirmed; automatic only while both are the same. */
   readonly confirmedHash: string | null;
-  /** Null too where the confirmation is older than the column. */
   readonly confirmedDefinition: ConfirmedDefinition | null;
   readonly state: PolicyState;
   readonly vanishedAt: Date | null;

@@ -5,8 +5,8 @@ export interface ToolRecord {
   /** The server's own name for it; null for a tool that was never offered. */
   readonly toolName: string | null;
   readonly connectionId: string | null;
-  /** Name of the connection when the call was asked for; absent from records older than this field. */
-  readonly connectionName?: string | null;
+  /** Name of the connection when the call was asked for. */
+  readonly connectionName: string | null;
   readonly policyId: string | null;
   /** JSON text. */
   readonly arguments: string | null;

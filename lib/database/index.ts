@@ -20,6 +20,7 @@ export { openListener, type Listener } from './listener.ts';
 export { ownedBy } from './owned-by.ts';
 export { persistently } from './persistently.ts';
 export {
+  madeBeforeFirstRelease,
   MIGRATION_STEPS,
   migrationFiles,
   migrationName,

@@ -27,6 +27,17 @@ export async function missingMigrations(db: Db): Promise<string[]> {
   return (await migrationFiles()).map(migrationName).filter((name) => !applied.has(name));
 }
 
+/**
+ * Says that the database was made before 0.1.0, the first release, or undefined where it was not. Its migrations were
+ * others, and every release begins with the first one of 0.1.0.
+ */
+export async function madeBeforeFirstRelease(db: Db): Promise<string | undefined> {
+  const applied = (await appliedMigrations(db)).map(({ name }) => name);
+  const [first = ''] = await migrationFiles();
+  if (applied.length === 0 || applied.includes(migrationName(first))) return undefined;
+  return 'The data in this database was made before 0.1.0, the first release, and cannot be migrated.';
+}
+
 async function appliedMigrations(db: Db): Promise<{ name: string }[]> {
   try {
     return await rows<{ name: string }>(db, sql`select name from migrations`);

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 
 /** People, how they prove who they are, and what they own. Organizations hold projects, and projects all the rest. */
 export async function up(knex: Knex): Promise<void> {
-  // These five tables are better-auth's, under our names; a test compares them with what the library expects.
+  // These four tables are better-auth's, under our names; a test compares them with what the library expects.
   await knex.raw(`
     create table users (
       id text primary key,
@@ -58,14 +58,6 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index verifications_identifier_idx on verifications (identifier);
     create index verifications_expiry_idx on verifications (expires_at);
-
-    create table auth_rate_limits (
-      id text primary key,
-      key text not null unique,
-      count integer not null,
-      last_request bigint not null
-    );
-    create index auth_rate_limits_request_idx on auth_rate_limits (last_request);
   `);
 
   // Recovery codes are the way back from a lost device, so they and passkeys go with the second factor of their person.

@@ -9,12 +9,6 @@ export async function up(knex: Knex): Promise<void> {
       window_start timestamptz(3) not null,
       count integer not null
     ) with (fillfactor = 50);
-
-    create unlogged table throttles (
-      key text primary key,
-      started_at timestamptz(3) not null,
-      count integer not null
-    ) with (fillfactor = 50);
   `);
 
   await knex.raw(`

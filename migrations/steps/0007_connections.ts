@@ -37,7 +37,6 @@ export async function up(knex: Knex): Promise<void> {
       check ((kind = 'managed') = (provider is not null))
     );
     create index connections_project_idx on connections (project_id, id desc);
-    create index connections_plain_query_idx on connections (id) where url_query is null and url like '%?%';
   `);
 
   // Sign-ins under way. Only the browser has the state itself; sealed holds the PKCE verifier, and session_id the id of
@@ -47,7 +46,7 @@ export async function up(knex: Knex): Promise<void> {
       state_hash bytea primary key,
       project_id text not null references projects (id),
       user_id text not null references users (id) on delete cascade,
-      session_id text,
+      session_id text not null,
       provider text not null,
       connection_id text references connections (id) on delete cascade,
       name text,

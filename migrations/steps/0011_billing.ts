@@ -3,13 +3,6 @@ import type { Knex } from 'knex';
 /** Allowances, what the payment processor says of customers, and enquiries of businesses. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    create table monthly_runs (
-      organization_id text not null references organizations (id),
-      month date not null,
-      runs integer not null,
-      primary key (organization_id, month)
-    );
-
     -- Runs of a period: that of the subscription, or the calendar month (UTC) where nobody pays.
     create table period_runs (
       organization_id text not null references organizations (id),

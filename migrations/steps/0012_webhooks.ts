@@ -7,13 +7,13 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table webhook_deliveries (
       id text primary key,
-      organization_id text not null default '',
+      organization_id text not null,
       project_id text not null references projects (id),
       routine_id text not null references routines (id),
       -- Null where no run is the cause: a routine can be paused without one.
       run_id text references runs (id),
       event_type text not null,
-      host text not null default '',
+      host text not null,
       -- Null once the content of the run has been erased.
       body text,
       state text not null check (state in ('pending', 'sending', 'delivered', 'failed')),

@@ -109,20 +109,3 @@ test('a wrong key is refused without being repeated', async () => {
   expect(status).toBe(400);
   expect(JSON.stringify(body)).not.toContain('canary');
 });
-
-test('addresses that were stored before queries were sealed work, are shown redacted, and are sealed by the next tick', async () => {
-  const connectionId = await connect(key, { url: address() });
-  const routineId = await createRoutine(key);
-  const discover = () => key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
-  await changeConnections(service.deps.database, connectionId, { url: address(), urlQuery: null });
-  expect((await discover()).status).toBe(200);
-  const before = (await key.get('/v1/connections')).data;
-  expect(before.find(({ id }: Json) => id === connectionId).url).toBe(shown());
-
-  await Promise.all([tick(service.deps), tick(service.deps)]);
-  const row = await stored(connectionId);
-  expect(row).toMatchObject({ url: shown(), url_query: expect.stringMatching(/^v1\./) });
-  expect((await discover()).status).toBe(200);
-  await tick(service.deps);
-  expect(await stored(connectionId)).toEqual(row);
-});

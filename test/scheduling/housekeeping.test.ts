@@ -51,8 +51,8 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
     forget: '1 minute',
     plant: async (age) => {
       const { userId } = await signUp(service);
-      return planting(sql`insert into oauth_flows (state_hash, project_id, user_id, provider, sealed, expires_at)
-        values (sha256(${age}::bytea), ${planted.projectId}, ${userId}, 'x', '', now() - ${age}::interval)`);
+      return planting(sql`insert into oauth_flows (state_hash, project_id, user_id, session_id, provider, sealed, expires_at)
+        values (sha256(${age}::bytea), ${planted.projectId}, ${userId}, 'x', 'x', '', now() - ${age}::interval)`);
     },
   },
   verifications: {
@@ -61,13 +61,6 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
     plant: (age) =>
       planting(sql`insert into verifications (id, identifier, value, expires_at)
         values (${age}, 'x', 'x', now() - ${age}::interval)`),
-  },
-  auth_rate_limits: {
-    keep: '23 hours',
-    forget: '25 hours',
-    plant: (age) =>
-      planting(sql`insert into auth_rate_limits (id, key, count, last_request)
-        values (${age}, ${age}, 1, (extract(epoch from now() - ${age}::interval) * 1000)::bigint)`),
   },
   skills: {
     keep: '29 days',
@@ -92,14 +85,6 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
       planting(sql`insert into usage_days (project_id, day, routine_id, model_id, input_tokens, cached_input_tokens,
           output_tokens, reasoning_tokens, steps)
         values (${planted.projectId}, (now() - ${age}::interval)::date, ${planted.id}, 'x', 1, 0, 0, 0, 1)`),
-  },
-  throttles: {
-    keep: '23 hours',
-    forget: '25 hours',
-    plant: (age) =>
-      planting(
-        sql`insert into throttles (key, started_at, count) values (${age}, now() - ${age}::interval, 1)`,
-      ),
   },
   invitations: {
     keep: '-1 minute',
@@ -130,8 +115,8 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
     plant: (age) =>
       planting(sql`
         with delivery as (
-          insert into webhook_deliveries (id, project_id, routine_id, event_type, body, state, finished_at)
-          values (${newId('delivery')}, ${planted.projectId}, ${planted.id}, 'routine.paused', '{}', 'failed',
+          insert into webhook_deliveries (id, organization_id, host, project_id, routine_id, event_type, body, state, finished_at)
+          values (${newId('delivery')}, ${planted.organizationId}, 'x', ${planted.projectId}, ${planted.id}, 'routine.paused', '{}', 'failed',
             now() - ${age}::interval)
           returning id
         )

@@ -94,7 +94,7 @@ function presentToolCall(row: ToolRecord) {
     name: row.name,
     toolName: row.toolName,
     connectionId: row.connectionId,
-    connectionName: row.connectionName ?? null,
+    connectionName: row.connectionName,
     policyId: row.policyId,
     arguments: row.arguments,
     argumentsLength: row.argumentsLength,

@@ -20,16 +20,10 @@ export function badgeOf({ state, outcome }: Pick<RunInWords, 'state' | 'outcome'
   return state === 'succeeded' && outcome !== null && outcome !== 'done' ? outcome : state;
 }
 
-/** Reasons for which runs of earlier releases have no message. */
-const REASONS: Readonly<Record<string, string>> = {
-  cancelled: 'Someone cancelled it.',
-  replaced: 'The next occurrence of the routine took its place.',
-};
-
 /** Says why a run ended as it did; null where there is no reason. */
 export function reasonOf({ reason, errorMessage }: RunInWords): string | null {
   if (errorMessage !== null) return errorMessage;
-  return reason === null ? null : (REASONS[reason] ?? `${humanize(reason)}.`);
+  return reason === null ? null : `${humanize(reason)}.`;
 }
 
 const WAITS: Readonly<Record<string, string>> = {
