@@ -14,7 +14,7 @@ const app = createDashboard({
   config,
   log,
   pages: (ctx, next) => (vite === undefined ? next() : serveSources(vite)(ctx, next)),
-  // Hot reload inlines a script and styles, and tells of changes over a web socket.
+  // Hot reload inlines a script and styles, and announces changes over a web socket.
   policy: "default-src 'self' 'unsafe-inline' data: ws:; frame-ancestors 'none'",
 });
 const { server, port } = await listen(app.callback(), {

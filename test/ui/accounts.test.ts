@@ -43,7 +43,7 @@ test('pages before the sign-in', async ({ visit }) => {
         await page.getByLabel('Password').fill(PASSWORD);
         await page.getByRole('button', { name: 'Create account' }).click();
         await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
-        // Whether a mail was sent is not told: the address may have an account already.
+        // The page does not say whether a mail was sent: the address may have an account already.
         expect(await page.locator('body').innerText()).not.toContain('we have sent');
       },
     },
@@ -85,7 +85,7 @@ test('the sign-in page leads to no other origin', async ({ visit, person, dashbo
   expect(new URL(page.url()).origin).toBe(dashboard.url);
 });
 
-test('a forgotten password is chosen anew by the link in the mail', async ({ visit, service }) => {
+test('the link in the mail replaces a forgotten password', async ({ visit, service }) => {
   // It ends every session of the account.
   const person = await confirmedPerson(service);
   const { page } = await visit('/reset-password');

@@ -79,7 +79,7 @@ test('an enquiry is kept, and its faults stand at their fields', async ({ servic
   const message = `We run ${randomBytes(4).toString('hex')} routines in forty shops.`;
   await page.getByLabel('What do you need?').fill(message);
   await page.getByRole('button', { name: 'Send the enquiry' }).click();
-  await page.getByText(`The answer comes to ${grace.email}`).waitFor();
+  await page.getByText(`We will answer to ${grace.email}`).waitFor();
   const kept = await row(
     service.deps.database,
     sql`select 1 from business_leads where message = ${message}`,
@@ -87,7 +87,7 @@ test('an enquiry is kept, and its faults stand at their fields', async ({ servic
   expect(kept).toBeDefined();
 });
 
-test('while nothing is offered, nobody sees a price, and who pays can still leave', async ({
+test('while nothing is offered no price is shown, and a customer can still leave', async ({
   service,
   visit,
 }) => {
@@ -161,7 +161,7 @@ function says(text: string) {
   return (page: Page) => page.getByText(text).first().waitFor();
 }
 
-/** Takes somebody into the organization of another, whose project they then have open. */
+/** Makes the person a member of the owner's organization, with the owner's project open. */
 async function memberOf(owner: Person, person: Person): Promise<Person> {
   const { data } = await owner.session.post(
     `/v1/organizations/${owner.organizationId}/invitations`,

@@ -8,7 +8,7 @@ import { plantSkipped } from '#test/support/given.ts';
 
 const test = dashboardTest().extend('key', { scope: 'file' }, ({ person }) => person.key());
 
-// A week is named wherever it is looked at, as that of today may end meanwhile.
+// Every visit names its week, as the present week may end meanwhile.
 const skippedAt = new Date();
 
 function searchOf(weeks: number): string {
@@ -27,14 +27,14 @@ test('the calendar in all its states, and by arrows', async ({ service, person, 
   );
   const skipped = { createdAt: skippedAt, skippedCount: 3 };
   await plantSkipped(service.deps.database, hourly, skippedAt, skipped);
-  const nobody = await signUp(service);
+  const newcomer = await signUp(service);
   const calendar = `/p/${person.projectId}/calendar`;
   const path = `${calendar}${searchOf(0)}`;
   const read = /^\/v1\/(runs|schedules)/;
   await photograph(visit, 'calendar', [
     { as: person, path, name: 'full' },
     { as: person, path: `${calendar}${searchOf(2)}`, name: 'to-come' },
-    { as: nobody, path: `/p/${nobody.projectId}/calendar`, name: 'empty' },
+    { as: newcomer, path: `/p/${newcomer.projectId}/calendar`, name: 'empty' },
     { as: person, path, name: 'loading', before: holding(read), loading: true },
     { as: person, path, name: 'failed', before: failing(read) },
     { as: person, path, name: 'forbidden', before: forbidding(read) },

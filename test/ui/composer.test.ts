@@ -48,7 +48,7 @@ test('two tabs that change the same thing are shown both, and one is chosen', as
   await instructions.fill('My words.');
   await client.patch(`/v1/routines/${id}`, { instructions: 'Their words.', name: 'Renamed' });
   await save(page);
-  const dialog = page.getByRole('dialog', { name: 'Somebody else has saved this routine' });
+  const dialog = page.getByRole('dialog', { name: 'Another user has saved this routine' });
   await dialog.getByText('Their words.').waitFor();
   await dialog.getByText('My words.').waitFor();
   await dialog.getByRole('button', { name: 'Save what is chosen' }).click();

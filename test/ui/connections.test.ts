@@ -30,7 +30,7 @@ function sessionOf(person: Person) {
   return person.session.with({ 'X-Project-Id': person.projectId });
 }
 
-test('a tool is found, confirmed, changes on its server, and is confirmed anew', async ({
+test('a tool is found, confirmed, changes on its server, and is confirmed again', async ({
   visit,
   person,
 }) => {
@@ -52,7 +52,7 @@ test('a tool is found, confirmed, changes on its server, and is confirmed anew',
     'Weekly rankings',
     'hostile-tools',
     'None, as no credentials are sent, by the connection Rank tools',
-    'That it changes nothing. Nobody has verified it.',
+    'That it changes nothing. This is not verified.',
   ]) {
     await expect.poll(() => question.innerText()).toContain(said);
   }

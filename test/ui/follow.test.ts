@@ -25,7 +25,7 @@ test('a stream that is cut goes on after its last event, and loses none', async 
 });
 
 test('a stream that falls silent is left and begun again', async () => {
-  // By what it has had, as a busy machine may seem silent more often than once.
+  // The response depends on the last event, not on the count: a busy machine may seem silent more than once.
   const { events, count } = await followed(
     (request, response) => {
       const last = request.headers['last-event-id'];
@@ -74,7 +74,7 @@ test('where streams do not come through it polls, until there is nothing more to
   expect(statuses.slice(-2)).toEqual(['polling', 'ended']);
 });
 
-test('whoever may not read it is told so, and asks no more', async () => {
+test('a reader without the right is told so, and asks no more', async () => {
   const { statuses, count, refusal } = await followed((_request, response) =>
     response
       .writeHead(404, { 'Content-Type': 'application/json' })
@@ -84,7 +84,7 @@ test('whoever may not read it is told so, and asks no more', async () => {
   expect(refusal).toMatchObject({ code: 'run_not_found', requestId: 'r-1' });
 });
 
-test('whoever leaves the page leaves the stream', async () => {
+test('leaving the page closes the stream', async () => {
   const left = new AbortController();
   const closed = Promise.withResolvers<void>();
   await followed(

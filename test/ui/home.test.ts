@@ -21,11 +21,11 @@ test('home in all its states', async ({ person, key, service, visit }) => {
   await runOnce(key, sources);
   const ended = await createRoutine(key, { name: 'Prices of the summer sale' });
   await pauseByService(service, ended);
-  const nobody = await signUp(service);
+  const newcomer = await signUp(service);
   const path = `/p/${person.projectId}`;
   await photograph(visit, 'home', [
     { as: person, path, name: 'full' },
-    { as: nobody, path: `/p/${nobody.projectId}`, name: 'empty' },
+    { as: newcomer, path: `/p/${newcomer.projectId}`, name: 'empty' },
     {
       as: person,
       path,

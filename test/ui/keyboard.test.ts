@@ -123,7 +123,7 @@ test('every dialog takes the focus, keeps it, closes by Escape and gives it back
     [`connections/${made.connectionId}`, 'More actions', 'Rename'],
     [`connections/${made.connectionId}`, 'More actions', 'Delete'],
     ['api-keys', /^(Create|New).*key/],
-    ['settings?tab=members', 'Invite somebody'],
+    ['settings?tab=members', 'Invite a person'],
     ['settings?tab=organization', 'Delete organization'],
     ['settings?tab=account', 'Delete account'],
     ['', 'Search'],

@@ -70,7 +70,7 @@ test('a sign-in goes by the provider and back, and leaves no code in the address
   expect(page.url()).toMatch(/model-accounts\?connected=mcn_[0-9a-z]+$/);
 });
 
-test('an API key is tried, kept, and shown to nobody', async ({ visit, person }) => {
+test('an API key is tried, kept, and never shown', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/model-accounts`, { as: person });
   await openAccountDialog(page, 'provider-c');
   const field = page.getByLabel('API key');

@@ -52,7 +52,7 @@ test('a long list shows the last runs of every routine, also of those on later p
   expect(paged.length).toBeGreaterThanOrEqual(3);
 });
 
-test('a search looks at all routines, also at those of pages that nobody has opened', async ({
+test('a search looks at all routines, also at those of pages that were not opened', async ({
   service,
   visit,
 }) => {
@@ -87,7 +87,7 @@ test('a routine in all its states', async ({ visit, person }) => {
       name: 'active',
       as: person,
       path: `${path}/${active}`,
-      // In the zone of the reader, as all times that name none.
+      // The time is in the reader's zone, as all times without a zone.
       act: (page) =>
         page
           .getByText(/^Next run /)
@@ -210,10 +210,7 @@ test('a run is previewed: what it would be told, may call and may cost, with oth
   ]);
 });
 
-test('past times are made up for, once it is shown what that comes to', async ({
-  visit,
-  person,
-}) => {
+test('past times are made up for, once their forecast is shown', async ({ visit, person }) => {
   const client = clientOf(person);
   const id = await activeRoutine(client, { name: 'Daily numbers' });
   const draft = await createRoutine(client, { name: 'Not proven' });
@@ -228,7 +225,7 @@ test('past times are made up for, once it is shown what that comes to', async ({
     await on.getByRole('button', { name: 'More' }).click();
     await on.getByRole('menuitem', { name: 'Make up for past times' }).click();
   };
-  const look = (on: Page) => on.getByRole('button', { name: 'Show what it comes to' }).click();
+  const look = (on: Page) => on.getByRole('button', { name: 'Show the forecast' }).click();
   const { page, expectClean } = await visit(`${path}/${id}`, { as: person });
   await open(page);
   const dialog = page.getByRole('dialog', { name: 'Make up for past times' });
@@ -241,7 +238,7 @@ test('past times are made up for, once it is shown what that comes to', async ({
   await look(page);
   await dialog.getByText('for 2 runs').waitFor();
   await dialog.getByText(/^More remain from/).waitFor();
-  // What was shown no longer holds once something is changed.
+  // A change of the form discards the forecast.
   await dialog.getByLabel('At most').fill('1');
   await look(page);
   await dialog.getByText('for 1 run').waitFor();

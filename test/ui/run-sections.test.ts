@@ -370,7 +370,7 @@ test('a run of a hundred steps is followed until the reader moves, and then stay
   await page.keyboard.press('Enter');
   await expect.poll(() => isInView(page, rows.last())).toBe(true);
 
-  // Whoever followed to the end is shown the outcome.
+  // A reader who followed to the end is shown the outcome.
   goOn(100);
   await page.getByText('Succeeded').first().waitFor();
   await expect.poll(() => page.evaluate<number>('scrollY')).toBe(0);

@@ -36,13 +36,13 @@ test('the list of runs in all its states', async ({ service, person, key, visit 
     const until = new Date(start + (hour + count - 1) * HOUR_MS);
     await plantSkipped(database, watch, from, { skippedCount: count, skippedUntil: until });
   }
-  const nobody = await signUp(service);
+  const newcomer = await signUp(service);
   const runs = `/p/${person.projectId}/runs`;
   await photograph(visit, 'runs', [
     { as: person, path: runs, name: 'full' },
     { as: person, path: `${runs}?state=failed&trigger=manual`, name: 'filtered' },
     { as: person, path: `${runs}?state=cancelled`, name: 'nothing-fits' },
-    { as: nobody, path: `/p/${nobody.projectId}/runs`, name: 'empty' },
+    { as: newcomer, path: `/p/${newcomer.projectId}/runs`, name: 'empty' },
     { as: person, path: runs, name: 'loading', before: holding('/v1/runs'), loading: true },
     { as: person, path: runs, name: 'failed', before: failing('/v1/runs') },
     { as: person, path: runs, name: 'forbidden', before: forbidding('/v1/runs') },

@@ -211,14 +211,14 @@ test('a browser that goes away before its response is not taken for an outage of
     expect(lines.at(-1)).toMatchObject({ level: 30, msg: 'request', served: 'api', status: 499 });
   };
   await left(1, {});
-  // In the middle of what it sends, too.
+  // The client may also leave in the middle of its body.
   const endless = new ReadableStream({ start: (sent) => sent.enqueue(new Uint8Array(1_000)) });
   await left(2, { method: 'POST', body: endless, duplex: 'half' });
   await dashboard.close();
   server.close();
 });
 
-test('whoever comes back from a provider lands on a page whose address holds no code', async ({
+test('a person who comes back from a provider lands on a page whose address holds no code', async ({
   dashboard,
   person,
 }) => {

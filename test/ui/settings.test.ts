@@ -41,7 +41,7 @@ test('a member is invited by a link, gets another role, and goes', async ({ serv
   await rename(grace, 'Grace Hopper');
   const { page, settled, expectClean } = await visit(pathOf(ada, 'members'), { as: ada });
   await page.getByText('No open invitations').waitFor();
-  await page.getByRole('button', { name: 'Invite somebody' }).click();
+  await page.getByRole('button', { name: 'Invite a person' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
   await page.getByRole('dialog').getByRole('alert').first().waitFor();
   await page.getByLabel('E-mail address').fill(grace.email);
@@ -139,7 +139,7 @@ test('budgets are set, a project is deleted by its name, and the log says so', a
     organizationId: ada.organizationId,
     name: 'Shop',
   });
-  // By the keyboard alone: from the tab to the next but one.
+  // The keyboard alone leads from the tab to the next but one.
   await page.getByRole('tab', { name: 'Organization' }).focus();
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
@@ -219,7 +219,7 @@ test('the settings in all their states', async ({ service, visit }) => {
   });
   for (const [email, role] of [
     ['dorothy@example.com', 'member'],
-    ['a.rather.long.address.of.somebody@subsidiary.example.com', 'admin'],
+    ['a.rather.long.address.of.a.colleague@subsidiary.example.com', 'admin'],
   ]) {
     await ada.session.post(`${organization}/invitations`, { email, role });
   }
@@ -266,7 +266,7 @@ test('the settings in all their states', async ({ service, visit }) => {
       name: 'invite',
       path: pathOf(ada, 'members'),
       as: ada,
-      act: (page: Page) => page.getByRole('button', { name: 'Invite somebody' }).click(),
+      act: (page: Page) => page.getByRole('button', { name: 'Invite a person' }).click(),
     },
     {
       name: 'delete',

@@ -73,7 +73,7 @@ test('the frame around every page', async ({ visit, person }) => {
   ]);
 });
 
-test('keys lead to every page, and do nothing while somebody types', async ({ visit, person }) => {
+test('keys lead to every page, and do nothing while the user types', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
   await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
   await pressAtOnce(page, ['g', 'n']);
@@ -195,7 +195,7 @@ test('a new project is made in the switcher, and its faults stand at the field',
   await page.getByRole('button', { name: /Website.*Switch project/ }).waitFor();
 });
 
-/** Keeps the theme that holds when the body comes to be, before which nothing is painted. */
+/** Records the theme at the insertion of the body, which is before the first paint. */
 const THEME_AT_FIRST = `new MutationObserver((_changes, observer) => {
   if (document.body === null) return;
   window.themeAtFirst = document.documentElement.dataset.theme;

@@ -233,7 +233,7 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   await open();
   await page.getByRole('link', { name: ROUTINE }).click();
   await page.waitForURL(/\/routines\/rtn_[^/]+$/);
-  // It has a tool more, so it is a draft again until it is proven anew.
+  // It has a tool more, so it is a draft until another run proves it.
   await page.getByText('Draft').first().waitFor();
   const routine = page.url();
   await page.getByRole('button', { name: 'Run now' }).click();
@@ -244,13 +244,13 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   await take(watched, 'queued');
   const second = hold();
   first.release();
-  // Those that have ended; a call under way may be there too, when the run was read since it began.
+  // Counts ended steps only: a read since the call began also shows the call under way.
   const steps = page
     .getByRole('list', { name: 'Steps' })
     .getByRole('button')
     .filter({ hasNotText: 'Pending' });
   await expect.poll(() => steps.count()).toBe(1);
-  // How long it waited until it began, and no longer how long it had when the page was opened.
+  // The page shows the whole wait, and not the wait at the time it was opened.
   const waited = duration((await readRun(page)).queuedSeconds * 1_000);
   await page.getByRole('region', { name: 'Facts' }).getByText(waited, { exact: true }).waitFor();
   await take(watched, 'first-steps');

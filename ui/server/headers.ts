@@ -17,7 +17,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Sets the headers that every response carries, whatever its status and source. */
+/** Sets the headers that every response carries, with any status and source. */
 export function securityHeaders(policy = POLICY): Middleware {
   const headers = constantHeaders(policy);
   return (ctx, next) => {

@@ -9,7 +9,7 @@ const publicConfig = z.object({ uiOrigin: z.string(), commercialAcquisition: z.b
 
 /**
  * Serves `GET /health`, and `GET /ready`, which compares this configuration with the API's: a switch that is on here
- * and off there would offer what nobody can buy, and with another origin the API refuses every change.
+ * and off there would offer plans that cannot be bought, and with another origin the API refuses every change.
  */
 export function health(
   api: Api,

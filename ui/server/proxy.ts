@@ -28,7 +28,7 @@ export function proxy(api: Api, log: Log): Middleware {
   };
 }
 
-/** Stands in the log where nobody was left to respond to, as in nginx. */
+/** The status in the log when the client has left before the response, as in nginx. */
 const CLIENT_LEFT = 499;
 
 function hasLeft({ req }: Context): boolean {

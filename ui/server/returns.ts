@@ -31,7 +31,7 @@ export function returns(api: Api): Middleware {
 function pageFor(ctx: Context): string | undefined {
   if (ctx.method !== 'GET') return undefined;
   if (/^\/oauth\/callback\/[a-z][a-z0-9-]{0,60}$/.test(ctx.path)) return '/returned/connection';
-  // The page itself calls the same operation with an address that somebody has pasted.
+  // The page itself calls the same operation with an address that a user has pasted.
   const isNavigation =
     ctx.get('sec-fetch-mode') === 'navigate' || /\btext\/html\b/.test(ctx.get('accept'));
   return ctx.path === MODEL_CALLBACK && isNavigation ? '/returned/model-account' : undefined;

@@ -21,7 +21,7 @@ export async function buildLocked(): Promise<void> {
 function build(): Promise<unknown> {
   const lock = `routine-automation-ui-${Buffer.from(ROOT).toString('base64url').slice(-24)}.lock`;
   return withLock(path.join(tmpdir(), lock), () =>
-    // In a process of its own: that of the tests has another NODE_ENV, which makes other files.
+    // Runs in a process of its own, because NODE_ENV of the tests would make other files.
     run(process.execPath, ['ui/build.ts', '--if-changed'], {
       cwd: ROOT,
       env: { ...process.env, NODE_ENV: 'production' },

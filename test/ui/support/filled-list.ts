@@ -9,7 +9,7 @@ interface Ending {
 
 interface Sample {
   readonly fields: Readonly<Record<string, unknown>>;
-  /** How its runs ended, the last one last. */
+  /** Ends of its runs, the latest last. */
   readonly ended: readonly Ending[];
   readonly isDraft?: boolean;
 }

@@ -27,7 +27,7 @@ export interface Dashboard {
 }
 
 export interface VisitOptions {
-  /** Person who is signed in; by default nobody. */
+  /** Person who is signed in; by default none. */
   readonly as?: Person;
   readonly width?: number;
   readonly theme?: 'light' | 'dark';
@@ -36,7 +36,7 @@ export interface VisitOptions {
 /** Opens a page in a browser window of its own. */
 export type Visit = (target: string, options?: VisitOptions) => Promise<Watched>;
 
-/** How long a page may take to show what is waited for: a busy machine is no fault. */
+/** Limit for a page to show an element; long, because the machine may be busy. */
 const PATIENCE_MS = 60_000;
 
 /** The files of a process share a browser, and those without configuration of their own a service. */
@@ -83,7 +83,7 @@ export function dashboardTest(options: Pick<ServiceOptions, 'env'> = {}) {
           baseURL: dashboard.url,
           viewport: sizeOf(width),
           colorScheme: theme,
-          // What fades or spins is drawn by the processor, here as on the machine of a build.
+          // Without a graphics card the processor draws each frame of an animation.
           reducedMotion: 'reduce',
           locale: 'en-GB',
           timezoneId: 'Europe/Berlin',

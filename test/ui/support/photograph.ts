@@ -76,7 +76,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 }
 
 export interface Step {
-  /** What is seen is a page of somebody else's, which has one theme and is not ours to mend. */
+  /** The page is not ours: it has one theme, and we cannot mend it. */
   readonly foreign?: boolean;
 }
 
@@ -142,7 +142,7 @@ export function overflowOf(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(TOO_WIDE);
 }
 
-/** A window that has just become narrower has its tooltips and toasts placed anew some frames later. */
+/** Tooltips and toasts move some frames after the window has become narrower. */
 const TOO_WIDE = `(async () => {
   const look = () => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -179,7 +179,7 @@ export function failing(pathOf: string | RegExp) {
   });
 }
 
-/** Refuses requests to a path of the API, as of somebody whose role does not reach so far. */
+/** Refuses requests to a path of the API, as for a member whose role is too low. */
 export function forbidding(pathOf: string | RegExp) {
   return refusing(pathOf, 403, { code: 'forbidden', message: 'Your role does not allow this.' });
 }

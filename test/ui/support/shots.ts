@@ -7,5 +7,5 @@ export const { UI_SHOTS: SHOTS } = process.env;
 /** Folder of what a failed test showed last; never in the repository. */
 export const FAILED_SHOTS = SHOTS ?? path.join(tmpdir(), 'routine-automation-ui');
 
-/** Where pictures for the documentation go; only when it is named, so that a test changes no file of the repository. */
+/** Folder for pictures of the documentation; unset by default, so that a test changes no file of the repository. */
 export const { UI_PICTURES: PICTURES } = process.env;

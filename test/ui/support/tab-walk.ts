@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 
 /** A stop of the Tab key. */
 export interface Stop {
-  /** Names it for whoever reads a failure. */
+  /** Names it in a failure. */
   readonly name: string;
   readonly hasVisibleFocus: boolean;
   readonly isInView: boolean;
@@ -41,7 +41,7 @@ export async function walkByTab(page: Page): Promise<TabWalk> {
 const PREPARE = `(() => {
   const INTERACTIVE = 'a[href], button, input, select, textarea, summary, [tabindex], [role=button], [role=link], ' +
     '[role=checkbox], [role=switch], [role=tab], [role=radio], [role=combobox], [role=option], [role=menuitem]';
-  // In these the arrow keys go from one to the next, so one of them is the stop for all.
+  // Arrow keys move within these, so the Tab key stops at one member of each.
   const ROVING = '[role=tablist], [role=radiogroup], [role=listbox], [role=menu], [role=toolbar]';
   const isVisible = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: false })
     && element.getClientRects().length > 0;
@@ -63,7 +63,7 @@ const PREPARE = `(() => {
     && !(element.tabIndex === -1 && element.closest(':has(> [role=combobox])') !== null)
     // The real field beneath a control of our own.
     && !(element.tabIndex === -1 && element.matches('input[aria-hidden], input[type=file]'));
-  // How a field looks without the focus that it takes by itself.
+  // Removes an automatic focus, to see each field without it.
   document.activeElement?.blur();
   const expected = new Map();
   for (const element of document.querySelectorAll(INTERACTIVE)) {
@@ -104,7 +104,7 @@ const PREPARE = `(() => {
     .filter((element) => !seen.has(element) && element.isConnected && isExpected(element)).map(nameOf);
   let hasBegun = false;
   addEventListener('keydown', (event) => {
-    // By then the focus of the press before has come to rest; the first press leaves the start.
+    // The focus of the previous press is settled now; the first press only leaves the start.
     if (hasBegun && !ends) look();
     hasBegun = true;
     if (!ends) return;

@@ -6,7 +6,7 @@ export type Session = NonNullable<DataOf<'/auth/get-session', 'get'>>;
 
 export const SESSION_KEY = ['session'] as const;
 
-/** Reads who is signed in; null when nobody is. */
+/** Reads the session; null without a sign-in. */
 export function sessionQuery() {
   return {
     queryKey: SESSION_KEY,
@@ -17,12 +17,12 @@ export function sessionQuery() {
 }
 
 /**
- * Returns who is signed in; for pages behind the guard.
- * @throws where nobody is
+ * Returns the session; for pages behind the guard.
+ * @throws without a sign-in
  */
 export function useSession(): Session {
   const { data } = useSuspenseQuery(sessionQuery());
-  if (data === null) throw new Error('Nobody is signed in.');
+  if (data === null) throw new Error('There is no session.');
   return data;
 }
 

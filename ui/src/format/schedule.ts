@@ -62,7 +62,7 @@ export function presetOf(cron: string): Preset | undefined {
   const every = /^\*\/(\d{1,2})$/.exec(minutes)?.[1];
   if (every !== undefined && hours === '*' && days === '*' && weekdays === '*') {
     const length = Number(every);
-    // Other steps begin anew at the full hour, which words would hide.
+    // Other steps restart at the full hour, which words would hide.
     return length > 0 && 60 % length === 0
       ? { ...DEFAULT_PRESET, kind: 'minutes', every: length }
       : undefined;

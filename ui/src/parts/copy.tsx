@@ -70,7 +70,7 @@ export interface CodeBlockProps {
 
 const HEIGHTS = { sm: 'max-h-48', md: 'max-h-96', none: '' } as const;
 
-/** Shows code or JSON, with a button to copy it. What nobody would see of it is drawn, and copied as it is. */
+/** Shows code or JSON, with a button to copy it. Invisible characters are drawn by name, and copied as they are. */
 export function CodeBlock({ code, label, wrap = false, maxHeight = 'md' }: CodeBlockProps) {
   return (
     <div className="group/code relative min-w-0 rounded-lg border border-line bg-sunken">

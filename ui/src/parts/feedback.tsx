@@ -55,7 +55,7 @@ export function ErrorState({ error, onRetry, title }: ErrorStateProps) {
   return (
     <div
       role="alert"
-      // In a box it needs no frame of its own.
+      // A box around it already has a frame.
       className="flex flex-col items-center rounded-lg border border-line px-6 py-12 text-center in-data-box:border-0 in-data-box:px-0 in-data-box:py-2"
     >
       <Icon

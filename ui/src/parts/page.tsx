@@ -43,7 +43,7 @@ export function PageHeader({
           {badge}
         </div>
         {actions !== undefined && (
-          // Where there is no room beside the title they come after what is said of it.
+          // On a narrow page they stand below the description.
           <div className="flex flex-wrap items-center gap-2 max-sm:order-last">{actions}</div>
         )}
         {description !== undefined && (

@@ -92,7 +92,7 @@ interface BodyRowProps<Row> extends Pick<DataTableProps<Row>, 'columns'> {
   readonly isDim: boolean;
 }
 
-/** Drawn anew only when its own row changes, for callers whose columns are constant. */
+/** Renders again only when its own row changes, for callers whose columns are constant. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- memo() forgets that the component is generic
 const BodyRow = memo(PlainRow) as typeof PlainRow;
 
@@ -123,7 +123,7 @@ function PlainRow<Row>({ row, columns, actions, isDim }: BodyRowProps<Row>) {
               {column.header}
             </span>
           )}
-          {/* One item of the grid, whatever the cell consists of; nothing of its own in a row. */}
+          {/* Makes the cell one item of the grid on narrow pages; has no box of its own in a table row. */}
           <div className="min-w-0 sm:contents">{column.cell(row)}</div>
         </td>
       ))}

@@ -13,7 +13,7 @@ export function useEnter(): (to: string | undefined) => Promise<void> {
   };
 }
 
-/** Returns a path of this origin, or undefined: nobody is led elsewhere by a link to the sign-in page. */
+/** Returns a path of this origin, else undefined: a link to the sign-in page must not lead to another site. */
 function ownPath(to: string | undefined): string | undefined {
   if (to === undefined || !to.startsWith('/') || to.startsWith('//') || to.includes('\\')) {
     return undefined;

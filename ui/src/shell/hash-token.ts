@@ -10,7 +10,7 @@ export function useHashToken(): string {
   if (hash !== '' && hash !== token) setToken(hash);
   useEffect(() => {
     if (hash === '') return;
-    // By the router, which would otherwise write its own idea of the address again.
+    // Goes through the router, which would otherwise restore the address that it knows.
     void router.navigate({ href: location.pathname + location.search, replace: true });
   }, [router, hash]);
   return token;

@@ -13,7 +13,7 @@ export interface Keys {
   readonly onHelp: () => void;
 }
 
-/** Listens for the keys of the whole dashboard, which hold wherever nobody types and no dialog is open. */
+/** Listens for the keys of the whole dashboard, while no field has the focus and no dialog is open. */
 export function useKeys({ projectId, places, onPalette, onHelp }: Keys): void {
   const navigate = useNavigate();
   // Kept over renderings, one of which may come between the two keys.

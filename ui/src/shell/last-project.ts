@@ -9,7 +9,7 @@ export function rememberProject(projectId: string): void {
   localStorage.setItem(KEY, projectId);
 }
 
-/** Throws the redirect to the sign-in page, which leads back here, unless somebody is signed in. */
+/** Throws the redirect to the sign-in page, which leads back here, unless the user is signed in. */
 export async function requireSession(client: QueryClient, href: string): Promise<void> {
   const session = await client.ensureQueryData(sessionQuery());
   if (session === null) throw redirect({ to: '/sign-in', search: { to: href } });
@@ -17,7 +17,7 @@ export async function requireSession(client: QueryClient, href: string): Promise
 
 /**
  * Finds the project that was open last in this browser, else the newest one; undefined where there is none.
- * @throws the redirect to the sign-in page where nobody is signed in
+ * @throws the redirect to the sign-in page without a session
  */
 export async function lastProject(client: QueryClient, href: string): Promise<string | undefined> {
   await requireSession(client, href);
@@ -28,7 +28,7 @@ export async function lastProject(client: QueryClient, href: string): Promise<st
 
 const RETURN_KEY = 'returnTo';
 
-/** Leaves for a provider's page; whoever comes back is led to this page again. */
+/** Leaves for a provider's page; a user who comes back is led to this page again. */
 export function leaveFor(address: string): void {
   sessionStorage.setItem(RETURN_KEY, location.pathname);
   location.assign(address);

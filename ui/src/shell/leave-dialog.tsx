@@ -24,7 +24,7 @@ export function LeaveDialog({
       description={
         <>
           You go to <strong className="font-medium text-ink">{host}</strong> and come back here. Go
-          on only where you know that address: whoever runs it sees what you type there.
+          on only if you trust that address: its owner sees what you type there.
         </>
       }
       action="Continue"

@@ -25,7 +25,7 @@ export async function writeRoutine(page: Page, { name, instructions, site }: Dra
   await page.getByText(/for a million tokens/).waitFor();
 }
 
-/** Saves and runs what is written; the result comes to stand beside it. */
+/** Saves and runs the routine; the result appears beside its form. */
 export async function testRoutine(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save and test' }).click();
 }

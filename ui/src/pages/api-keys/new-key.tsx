@@ -31,7 +31,7 @@ export interface NewKeyProps {
   /** The key whose place it takes, and whose name, scopes and duration it gets at first. */
   readonly replaces: Shape<'ApiKey'> | undefined;
   readonly onClose: () => void;
-  /** Gets the plaintext, which nobody can read again. */
+  /** Gets the plaintext, which cannot be read again. */
   readonly onCreated: (key: string) => void;
 }
 

@@ -5,7 +5,7 @@ export type Scope = Shape<'ApiKey'>['scopes'][number];
 export interface ScopeChoice {
   readonly scope: Scope;
   readonly label: string;
-  /** What it gives that its label does not say. */
+  /** The rights that its label does not name. */
   readonly note?: string;
   /** Owners and admins only, on the plans that let the API write. */
   readonly writes: boolean;

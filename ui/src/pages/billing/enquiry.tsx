@@ -49,7 +49,7 @@ export function Enquiry({ company }: { readonly company: string }) {
           <Field label="What do you need?" error={errors.message?.message}>
             <Textarea {...form.register('message')} rows={5} maxLength={5_000} />
           </Field>
-          {/* Seen and reached by no person: whatever fills it in is a robot. */}
+          {/* People neither see nor reach it, so only a robot fills it in. */}
           <input
             {...form.register('website')}
             type="text"
@@ -67,7 +67,7 @@ export function Enquiry({ company }: { readonly company: string }) {
         </form>
       ) : (
         <Notice tone="good">
-          <span className="grow">Sent. The answer comes to {sentFrom}.</span>
+          <span className="grow">Sent. We will answer to {sentFrom}.</span>
           <Button size="sm" onClick={() => setSentFrom(undefined)}>
             Write again
           </Button>

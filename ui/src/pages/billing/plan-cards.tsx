@@ -12,7 +12,7 @@ type Offer = Billing['plans'][number];
 export interface PlanCardsProps {
   readonly billing: Billing;
   readonly processor: ProcessorActions;
-  /** A payment is on its way, so that nobody should begin another. */
+  /** A payment is on its way, so the page offers no second one. */
   readonly isConfirming: boolean;
 }
 

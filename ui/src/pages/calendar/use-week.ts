@@ -43,7 +43,7 @@ export function useWeek(start: Date): Loaded<Week> {
   const { hasMore, isLoadingMore, loadMore } = runs;
   const readSoFar = runs.data?.length ?? 0;
   const readsOn = hasMore && readSoFar < MOST;
-  // After an error it is read on when somebody asks for it, and not at once.
+  // After an error it reads on when the user asks for it, and not at once.
   const asksOn = readsOn && !isLoadingMore && runs.error === null;
   useEffect(() => {
     if (asksOn) loadMore();

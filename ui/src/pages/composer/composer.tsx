@@ -14,7 +14,7 @@ import { Instructions } from './instructions.tsx';
 import { SkillsField } from './skills-field.tsx';
 import type { Editor } from './use-editor.ts';
 
-// What stands below the instructions, and beside them, is loaded after them.
+// The fields below and beside the instructions are loaded after them.
 const ModelField = lazy(() => import('./model-field.tsx'));
 const ScheduleField = lazy(() => import('./schedule-field.tsx'));
 const Settings = lazy(() => import('./settings.tsx'));

@@ -46,7 +46,7 @@ export default function ConflictDialog({
       open
       onClose={onClose}
       size="lg"
-      title="Somebody else has saved this routine"
+      title="Another user has saved this routine"
       description={
         both.length === 0
           ? 'Their changes and yours touch different things, so both can stay.'

@@ -65,7 +65,7 @@ export function patchOf(form: RoutineForm, fields: readonly (keyof RoutineForm)[
   return Object.fromEntries(fields.map((field) => [field, form[field]])) as Shape<'UpdateRoutine'>;
 }
 
-/** Tells whether two values say the same, whatever the order of their keys. */
+/** Tells whether two values are equal, with any order of their keys. */
 export function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a, sorted) === JSON.stringify(b, sorted);
 }

@@ -36,7 +36,7 @@ export function builtInsOf(form: Pick<RoutineForm, 'gate' | 'resultSchema'>): re
 /** Returns the variables that the instructions ask for, each once, in their order. */
 export function variablesIn(instructions: string): string[] {
   const asked = Array.from(instructions.matchAll(PLACEHOLDER), ([, name = '']) => name);
-  // Variables have no dots, so what has one is built in, or a mistake that saving tells of.
+  // Variables have no dots, so a name with a dot is built in, or a mistake that saving reports.
   return [...new Set(asked)].filter(
     (name) => !name.includes('.') && !BUILT_IN.some((each) => each.name === name),
   );

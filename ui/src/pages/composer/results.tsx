@@ -40,7 +40,7 @@ export function Results() {
         resultSchema === null ? 'Free text' : 'Data by a schema',
         outcome === 'required' && 'states its outcome',
         checks.length > 0 && plural(checks.length, 'check'),
-        carryResult ? 'knows the last result' : 'begins anew',
+        carryResult ? 'knows the last result' : 'does not know the last result',
       ]
         .filter(Boolean)
         .join(', ')}

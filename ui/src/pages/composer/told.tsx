@@ -84,7 +84,7 @@ export function Told({ mailDelivery }: ToldProps) {
           Mail
         </p>
         {mailDelivery === 'unavailable' && (
-          <Notice>No mail server is set up, so nobody is mailed. What you choose is kept.</Notice>
+          <Notice>No mail server is set up, so no mail is sent. Your choice is kept.</Notice>
         )}
         <Checkbox
           label="As the project sets it"

@@ -14,7 +14,7 @@ interface Item {
 /** Shows the steps to a first routine that runs by itself, with those that are done; gone once all are. */
 export function Checklist({ projectId }: { readonly projectId: string }) {
   const done = useDone();
-  // Nothing is said before it is known: whoever has done all of this long ago should not see it flash by.
+  // Renders nothing before it is known, so that the list does not flash by for a user who has done it all.
   if (done === undefined) return null;
   const items = itemsOf(projectId, done);
   const next = items.findIndex(({ isDone }) => !isDone);

@@ -9,8 +9,8 @@ export function BeforeConnecting({ provider }: { readonly provider: Shape<'Model
       <p className="text-ink">{quotaText(provider)}</p>
       <ProviderTerms provider={provider} />
       <p className="text-muted">
-        Everybody in this project can run routines on it, also by schedule while nobody watches, and
-        sees its label. Only you can reconnect or revoke it.
+        Every member of this project can run routines on it, also unattended by schedule, and sees
+        its label. Only you can reconnect or revoke it.
       </p>
     </div>
   );

@@ -36,8 +36,8 @@ export function RevokeDialog({
           </p>
           <p className="mt-2">
             Runs that are under way cannot call it any more. Its credential is taken back at{' '}
-            {account.providerName} where that can be done, and erased here. To use it again you
-            connect it anew.
+            {account.providerName} where that can be done, and erased here. To use it again, connect
+            it again.
           </p>
         </>
       }

@@ -83,7 +83,7 @@ export default function BackfillDialog({
           <Button onClick={onClose}>Cancel</Button>
           {plan === undefined ? (
             <Button kind="primary" type="submit" form="backfill" busy={isSubmitting}>
-              Show what it comes to
+              Show the forecast
             </Button>
           ) : (
             <Button

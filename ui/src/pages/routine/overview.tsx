@@ -165,7 +165,7 @@ function factsOf(routine: Routine): Fact[] {
       value: [
         routine.outcome === 'required' ? 'Each run states its outcome' : 'Free text',
         routine.checks.length > 0 && plural(routine.checks.length, 'check'),
-        routine.carryResult ? 'knows the last result' : 'begins anew',
+        routine.carryResult ? 'knows the last result' : 'does not know the last result',
       ]
         .filter(Boolean)
         .join(', '),
@@ -179,14 +179,13 @@ function factsOf(routine: Routine): Fact[] {
     },
     {
       label: 'Who is told',
-      value:
-        [
-          routine.webhookUrl,
-          notifications.mail === null ? 'Mail as the project sets it' : 'Mail of its own',
-          notifications.successPingUrl !== null && 'A monitor',
-        ]
-          .filter(Boolean)
-          .join(', ') || 'Nobody',
+      value: [
+        routine.webhookUrl,
+        notifications.mail === null ? 'Mail as the project sets it' : 'Mail of its own',
+        notifications.successPingUrl !== null && 'A monitor',
+      ]
+        .filter(Boolean)
+        .join(', '),
     },
     { label: 'Created', value: <Time at={routine.createdAt} /> },
   ];

@@ -34,10 +34,10 @@ export function useRoutines(
     { query: { limit: 200, perRoutine: 10 } },
     { everyMs: EVERY_MS },
   );
-  // In the order of the routines, but of all states, so that it may be pages behind them.
+  // It has the order of the routines but all states, so it may be pages behind them.
   useReadOn(recent, isOlder(routines.data?.at(-1)?.id, recent.data?.at(-1)?.routineId));
   const usage = useRead('/v1/usage', { query: { groupBy: 'routine' } }, { everyMs: 60_000 });
-  // Rows stay the same while what they show does, so that a long list is not drawn anew at every key of its search.
+  // Rows keep their identity while their content is the same, so that a key in the search does not redraw a long list.
   const rows = useMemo(
     () =>
       rowsOf({ routines: routines.data, recent: recent.data, usage: usage.data }).filter(

@@ -40,7 +40,7 @@ const WORDS: Readonly<Record<string, string>> = {
   first: 'There was nothing to compare with yet, so the model was woken.',
   changed: 'It saw a change, so the model was woken.',
   not_empty: 'It saw something, so the model was woken.',
-  manual: 'Somebody started this run, so the model was woken in any case.',
+  manual: 'A user started this run, so the model was woken in any case.',
   quiet_too_long: 'The model had not been woken for long enough, so it was.',
   unchanged: 'It saw no change, so the model was not woken.',
   empty: 'It saw nothing, so the model was not woken.',

@@ -21,7 +21,7 @@ export function LastGood({ run }: { readonly run: RunDetail }) {
     { path: { runId: before?.id ?? '' } },
     { enabled: before !== undefined },
   );
-  // Whoever reads the run should not be told that a side note could not be read.
+  // A reader of the run does not need the error of a side note.
   if (runs.error !== null || good.error !== null) return null;
   return (
     <section className="mt-6" aria-labelledby="last-good">

@@ -26,9 +26,9 @@ export function Notifications({ run }: { readonly run: Shape<'RunDetail'> }) {
             className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3 py-2 text-sm last:border-b-0"
           >
             <span className="text-ink">{KINDS[each.kind] ?? humanize(each.kind)}</span>
-            {/* Of one that is held, nobody is chosen yet. */}
+            {/* One that is held has no recipient yet. */}
             {each.state !== 'held' && (
-              <span className="min-w-0 text-muted wrap-anywhere">{each.to ?? 'nobody'}</span>
+              <span className="min-w-0 text-muted wrap-anywhere">{each.to ?? 'no recipient'}</span>
             )}
             <StateBadge state={each.state} />
             <span className="ml-auto text-xs text-faint">

@@ -23,8 +23,8 @@ export interface Tail {
 
 /**
  * Keeps the newest line in sight while something grows, until the reader scrolls, points at something or goes on by
- * keyboard; from then on the page stays where it is, until it is asked to follow again. Whoever has followed to the end
- * is taken to the top, where the outcome stands.
+ * keyboard; from then on the page stays where it is, until it is asked to follow again. A reader who has followed to the
+ * end is taken to the top, where the outcome stands.
  */
 export function useTail(isGrowing: boolean, length: number): Tail {
   const [isFollowing, setFollowing] = useState(true);

@@ -57,7 +57,7 @@ function SignUp({ config, to, onSent }: SignUpProps) {
   const enter = useEnter();
   const { errors } = form.formState;
   if (config.signUp === 'closed') {
-    return <EmptyState title="Nobody can sign up here">Ask whoever runs this service.</EmptyState>;
+    return <EmptyState title="Sign-up is closed">Ask the operator of this service.</EmptyState>;
   }
   if (config.signUp === 'invited' && invitation === undefined) {
     return (

@@ -9,7 +9,7 @@ import { Time } from '#ui/parts/time.tsx';
 
 type Summary = Shape<'SkillSummary'>;
 
-/** Lists the skills that somebody in this project has written. */
+/** Lists the skills that members of this project have written. */
 export function OwnSkills({
   skills,
   action,

@@ -38,7 +38,7 @@ export function SkillFields({
       <Field
         label="Description"
         optional
-        description="One line, for whoever looks for a skill to attach."
+        description="One line, for people who look for a skill to attach."
         error={errors.description?.message}
       >
         <Input {...form.register('description')} autoComplete="off" />

@@ -34,7 +34,7 @@ export function FromTemplate({ template }: { readonly template: Template }) {
           const model = options[0];
           return model === undefined ? (
             <EmptyState title="There is no model to run on">
-              Connect a model account, or ask whoever runs this service.
+              Connect a model account, or ask the operator of this service.
             </EmptyState>
           ) : (
             <Questions template={template} model={model} />

@@ -25,7 +25,7 @@ export const TEMPLATES: readonly Template[] = [
     name: 'Posts for the week',
     promise: 'Drafts of posts for one channel, each with its point and its day.',
     instructions:
-      'Draft the posts of the coming week for {{channel}} about {{subject}}. You have no tools: work from what is said here and from your last result, and do not repeat a post. Mark every fact that somebody has to check.',
+      'Draft the posts of the coming week for {{channel}} about {{subject}}. You have no tools: work from what is said here and from your last result, and do not repeat a post. Mark every fact that a person has to check.',
     questions: [
       {
         name: 'subject',

@@ -150,7 +150,7 @@ function factsOf(policy: Policy, connection: ConfirmToolProps['connection']) {
 
 function accountOf({ auth, accountLabel }: Shape<'Connection'>): string {
   if (accountLabel !== null) return accountLabel;
-  return auth === 'none' ? 'None, as no credentials are sent' : 'Whoever the credentials belong to';
+  return auth === 'none' ? 'None, as no credentials are sent' : 'The owner of the credentials';
 }
 
 function Definition({ policy }: { readonly policy: Policy }) {

@@ -15,13 +15,13 @@ export const GROUPS: readonly Group[] = [
   {
     effect: 'reads',
     title: 'Read-only',
-    description: 'The server says that these change nothing. Nobody has verified it.',
+    description: 'The server says that these change nothing. That is not verified.',
   },
   {
     effect: 'writes',
     title: 'Writes',
     description:
-      'The server says that these add or change something and destroy nothing. Nobody has verified it.',
+      'The server says that these add or change something and destroy nothing. That is not verified.',
   },
   {
     effect: 'destroys',
@@ -45,8 +45,8 @@ export function saysNothing({ annotations }: Pick<Policy, 'annotations'>): boole
 }
 
 const CLAIMS: Readonly<Record<Effect, string>> = {
-  reads: 'That it changes nothing. Nobody has verified it.',
-  writes: 'That it adds or changes something, and destroys nothing. Nobody has verified it.',
+  reads: 'That it changes nothing. This is not verified.',
+  writes: 'That it adds or changes something, and destroys nothing. This is not verified.',
   destroys: 'That it may delete or overwrite something.',
 };
 

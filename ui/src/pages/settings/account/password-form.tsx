@@ -53,7 +53,7 @@ export function PasswordForm() {
         </div>
         <Checkbox
           label="End all other sessions"
-          description="Whoever is signed in elsewhere with the old password is signed out."
+          description="Other browsers that are signed in with the old password are signed out."
           checked={form.watch('revokeOtherSessions')}
           onChange={(on) => form.setValue('revokeOtherSessions', on)}
         />

@@ -68,7 +68,7 @@ export function Invitations({ organization }: { readonly organization: Organizat
   );
   const invite = (
     <Button kind="primary" size="sm" icon={UserPlus} onClick={() => setInviting(true)}>
-      Invite somebody
+      Invite a person
     </Button>
   );
   const resend = ({ email }: Invitation, role: Invitation['role']) =>

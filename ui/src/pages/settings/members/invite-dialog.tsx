@@ -39,7 +39,7 @@ export function InviteDialog({ open, onClose, organizationId, onInvited }: Invit
     <FormDialog
       open={open}
       onClose={close}
-      title="Invite somebody"
+      title="Invite a person"
       description="An earlier invitation of the same address is replaced."
       form={form}
       onSubmit={submit}

@@ -51,8 +51,8 @@ export function RemoveDialog({ member, organization, onClose }: RemoveDialogProp
       title={isSelf ? `Leave ${organization.name}?` : `Remove ${member?.name ?? 'the member'}?`}
       description={
         isSelf
-          ? 'You lose access at once. Your own model accounts are signed out of its projects, and connections that you signed in to need somebody else to sign in. Only somebody who stays can invite you again.'
-          : 'The access ends with the next request. Their own model accounts are signed out, and connections that they signed in to need somebody else to sign in. Routines and runs stay.'
+          ? 'You lose access at once. Your own model accounts are signed out of its projects, and another member has to sign in to the connections that you signed in to. Only a member who stays can invite you again.'
+          : 'The access ends with the next request. Their own model accounts are signed out, and another member has to sign in to the connections that they signed in to. Routines and runs stay.'
       }
       actions={
         <>

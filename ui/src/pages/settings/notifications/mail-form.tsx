@@ -12,7 +12,7 @@ import { EVENTS, GROUPS } from './choices.ts';
 
 type Mail = NonNullable<Shape<'ProjectDetail'>['notifications']['mail']>;
 
-const NOBODY: Mail = { on: [], to: 'admins' };
+const NO_MAIL: Mail = { on: [], to: 'admins' };
 
 export interface MailFormProps {
   readonly project: Shape<'ProjectDetail'>;
@@ -23,7 +23,7 @@ export interface MailFormProps {
 /** Edits what is mailed and to whom; without an event nothing is mailed. */
 export function MailForm({ project, organizationId, mayChange }: MailFormProps) {
   const [edited, setEdited] = useState<Mail>();
-  const mail = edited ?? project.notifications.mail ?? NOBODY;
+  const mail = edited ?? project.notifications.mail ?? NO_MAIL;
   const save = useSend('patch', '/v1/projects/{projectId}', {
     refreshes: ['/v1/projects'],
     done: 'Notifications saved',

@@ -22,7 +22,7 @@ export function NotificationsTab() {
         >
           {detail.mailDelivery === 'unavailable' && (
             <Notice tone="warn" className="mb-4 max-w-xl">
-              This service has no mail server: what you choose is kept, and nobody is mailed.
+              This service has no mail server: your choice is kept, and no mail is sent.
             </Notice>
           )}
           <OfOrganization>
